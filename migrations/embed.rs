@@ -5,5 +5,5 @@
     reason = "this is how a build script speaks to cargo"
 )]
 fn main() {
-    println!("cargo::rerun-if-changed=migrations");
+    println!("cargo::rerun-if-changed=../../migrations");
 }

@@ -4,9 +4,9 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use engine::hardening;
 use mimalloc::MiMalloc;
 use sealward::command::{self, Arguments};
-use sealward::hardening;
 use tokio::runtime::Runtime;
 use zeroizing_alloc::ZeroAlloc;
 

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::{Algorithm, Family, Kem, PublicKey, Purpose};
+use crate::Purpose;
+use formats::algorithms::{Algorithm, Family, Kem, PublicParts};
 
 /// The start of the labels of keys that only the service uses.
 pub(crate) const INTERNAL: &str = "sealward-internal";
@@ -49,19 +50,19 @@ impl KeyClass {
     pub const EACH: [Self; 3] = [Self::Hybrid(Kem::P256MlKem768), Self::Private, Self::Secret];
 }
 
-impl Algorithm {
-    /// The class of such keys in tokens.
+impl KeyClass {
+    /// The class of keys of this algorithm.
     #[must_use]
-    pub const fn class(self) -> KeyClass {
-        match self.family() {
+    pub const fn of(algorithm: Algorithm) -> Self {
+        match algorithm.family() {
             Family::Rsa
             | Family::Ec
             | Family::Ed25519
             | Family::MlDsa
             | Family::MlKem768
-            | Family::MlKem1024 => KeyClass::Private,
-            Family::P256MlKem768 => KeyClass::Hybrid(Kem::P256MlKem768),
-            Family::Aes | Family::Hmac => KeyClass::Secret,
+            | Family::MlKem1024 => Self::Private,
+            Family::P256MlKem768 => Self::Hybrid(Kem::P256MlKem768),
+            Family::Aes | Family::Hmac => Self::Secret,
         }
     }
 }
@@ -87,7 +88,7 @@ pub struct RecordedKey {
     /// What the key is used for.
     pub purpose: Purpose,
     /// Its public half; none for secret keys.
-    pub public: Option<PublicKey>,
+    pub public: Option<PublicParts>,
 }
 
 impl NewKey {
@@ -109,7 +110,7 @@ impl NewKey {
         };
         KeyRef {
             name,
-            class: self.algorithm.class(),
+            class: KeyClass::of(self.algorithm),
             adopted: false,
         }
     }

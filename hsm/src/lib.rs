@@ -34,7 +34,8 @@
 //!
 //! ```no_run
 //! # async fn example(pin: secrecy::SecretString) -> Result<(), Box<dyn std::error::Error>> {
-//! use hsm::{Algorithm, Config, NewKey, OaepHash, Purpose, Token, TokenConfig, TokenSelect};
+//! use formats::algorithms::{Algorithm, OaepHash};
+//! use hsm::{Config, NewKey, Purpose, Token, TokenConfig, TokenSelect};
 //!
 //! let token = Token::open(Config::new(vec![TokenConfig {
 //!     module: "/usr/lib/softhsm/libsofthsm2.so".into(),
@@ -58,31 +59,27 @@
 
 #![warn(missing_docs)]
 
-mod algorithms;
+mod attribute_values;
 mod caller;
-pub mod closed_set;
 mod config;
 mod counters;
 mod crypt;
-mod curve;
 mod dispatch;
 mod error;
 mod group;
 mod health;
+mod hybrid;
 mod import;
-mod kem;
 mod key;
 mod keys;
 mod lanes;
-mod ml_dsa;
 mod open_error;
 mod opening;
 mod pin_memory;
 mod pool;
 mod probe;
-mod public_key;
+mod purpose;
 mod session;
-mod signature_scheme;
 mod status;
 mod threads;
 mod token;
@@ -90,28 +87,22 @@ mod token;
 #[cfg(test)]
 mod tests;
 
-pub use algorithms::{Algorithm, Family, ImportMechanism, OaepHash, Purpose};
 pub use caller::{Caller, CancelGuard};
 pub use config::{Config, Observer, TokenConfig, TokenSelect};
 pub use counters::Counters;
 pub use crypt::GcmSealed;
-pub use curve::Curve;
 pub use error::{ErrorKind, HsmError};
 pub use import::{
-    ImportError, ImportKey, ImportWrapped, Imported, KeyMaterial, RsaParts, WrapError,
-    wrap_for_import,
+    ImportError, ImportKey, ImportWrapped, Imported, KeyMaterial, WrapError, wrap_for_import,
 };
-pub use kem::{Kem, MlKem};
 pub use key::{KeyClass, KeyName, KeyRef, NewKey, RecordedKey};
 pub use keys::{
     AdoptError, Adopted, FoundKey, Generated, KeyKind, Presence, TokenObject, Usages, Weakness,
 };
 pub use lanes::{Lanes, Queued};
-pub use ml_dsa::MlDsa;
 pub use open_error::OpenError;
 pub use pin_memory::{PinAttempt, PinMemory};
 pub use probe::{ModuleFacts, ProbeReport, Probed, Speed, TokenFacts, Works};
-pub use public_key::PublicKey;
-pub use signature_scheme::SignatureScheme;
+pub use purpose::Purpose;
 pub use status::{Fatal, OaepMethod, OaepSupport, Status, TokenState, TokenStatus};
 pub use token::Token;

@@ -4,7 +4,8 @@
 
 use std::time::Duration;
 
-use crate::{Counters, OaepHash};
+use crate::Counters;
+use formats::algorithms::OaepHash;
 
 /// The present state of every configured token.
 #[derive(Debug, Clone)]

@@ -1,7 +1,8 @@
 //! The probe reports of the two tokens and their differences.
 
 use crate::support::{Kind, SharedToken};
-use hsm::{Config, Kem, MlDsa, ProbeReport, Token, Works};
+use formats::algorithms::{Kem, MlDsa};
+use hsm::{Config, ProbeReport, Token, Works};
 
 on_both_tokens! { the_probe_reports_supported_mechanisms, the_probe_reports_unsupported_mechanisms }
 

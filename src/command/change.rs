@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::Failure;
 use super::client::{Client, Connection};
-use crate::change_kind::ChangeKind;
-use crate::ids::ChangeId;
-use crate::management::changes::ChangeStatus;
+use engine::change_kind::ChangeKind;
+use engine::ids::ChangeId;
+use engine::management::changes::ChangeStatus;
 
 /// The place of changes in the API.
 const CHANGES: &str = "/admin/changes";

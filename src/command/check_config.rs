@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use super::Failure;
-use crate::settings::{Environment, Settings};
+use engine::settings::{Environment, Settings};
 
 pub(super) fn run(config: Option<&Path>, environment: &Environment) -> Result<(), Failure> {
     let settings = Settings::load(config, environment)?;

@@ -11,8 +11,8 @@ use zeroize::Zeroizing;
 
 use super::Failure;
 use super::key::{first_line, invalid};
-use crate::settings::certificates;
-use crate::web_client::{client, plain_client_of_this_machine};
+use engine::settings::certificates;
+use engine::web_client::{client, plain_client_of_this_machine};
 
 /// The address of the API and the credentials.
 #[derive(Debug, clap::Args)]

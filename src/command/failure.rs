@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use hsm::OpenError;
 
-use crate::audit::{Login, RetentionError};
-use crate::ledger::forward::CollectorError;
-use crate::oidc::InvalidAuthorities;
-use crate::ratelimit::BadAddress;
-use crate::settings::SecretError;
-use crate::{db, settings, telemetry};
+use engine::audit::{Login, RetentionError};
+use engine::ledger::forward::CollectorError;
+use engine::oidc::InvalidAuthorities;
+use engine::ratelimit::BadAddress;
+use engine::settings::SecretError;
+use engine::{db, settings, telemetry};
 
 /// The exit code that tells a supervisor not to restart the service: a setting must change first.
 const CONFIGURATION: u8 = 78;

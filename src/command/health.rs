@@ -9,8 +9,8 @@ use std::time::Duration;
 use ureq::Agent;
 
 use super::Failure;
-use crate::settings::{Environment, Http, Settings, certificates};
-use crate::web_client::{client, client_of_this_machine};
+use engine::settings::{Environment, Http, Settings, certificates};
+use engine::web_client::{client, client_of_this_machine};
 
 /// The maximum time of the request. Health checks usually have a time limit of their own.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -7,10 +7,10 @@ use std::path::Path;
 use clap::Args;
 
 use super::{Failure, startup};
-use crate::clock::Clock;
-use crate::db;
-use crate::keys;
-use crate::settings::{Database, Environment};
+use engine::db;
+use engine::keys;
+use engine::settings::{Database, Environment};
+use formats::clock::Clock;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

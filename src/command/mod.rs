@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use self::failure::Failure;
-use crate::settings::Environment;
+use engine::settings::Environment;
 
 /// A cryptographic protection service in front of a PKCS#11 token.
 #[derive(Debug, Parser)]

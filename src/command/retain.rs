@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::{Failure, startup};
-use crate::audit::{Retention, Retired, retire_days};
-use crate::clock::Clock;
-use crate::db;
-use crate::settings::Environment;
+use engine::audit::{Retention, Retired, retire_days};
+use engine::db;
+use engine::settings::Environment;
+use formats::clock::Clock;
 
 /// The maximum wait for queries and backups that use the audit log.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -11,12 +11,12 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::{Failure, startup};
-use crate::clock::{Clock, Entropy};
-use crate::management::security::SecurityLog;
-use crate::management::{Actor, Event};
-use crate::meter::TokenTimes;
 use crate::server::{self, CannotListen, Listener, Service, Tls};
-use crate::settings::{Environment, Http};
+use engine::management::security::SecurityLog;
+use engine::management::{Actor, Event};
+use engine::meter::TokenTimes;
+use engine::settings::{Environment, Http};
+use formats::clock::{Clock, Entropy};
 
 /// The timeout for sending the last traces.
 const LAST_TRACES: Duration = Duration::from_secs(2);

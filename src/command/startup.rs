@@ -6,15 +6,15 @@ use std::sync::Arc;
 use secrecy::SecretString;
 
 use super::failure::Failure;
-use crate::clock::{Clock, Entropy};
-use crate::db::{Pool, Primary, SchemaAge, Servers};
-use crate::keys::RefusedPins;
-use crate::ledger::forward::Collector;
-use crate::oidc::Provider;
-use crate::ratelimit::{Limiter, Shared};
-use crate::settings::{Environment, HsmToken, SecretSource, Settings, Stage, Telemetry};
-use crate::telemetry::Traces;
-use crate::{audit, db, hardening, settings, telemetry};
+use engine::db::{Pool, Primary, SchemaAge, Servers};
+use engine::keys::RefusedPins;
+use engine::ledger::forward::Collector;
+use engine::oidc::Provider;
+use engine::ratelimit::{Limiter, Shared};
+use engine::settings::{Environment, HsmToken, SecretSource, Settings, Stage, Telemetry};
+use engine::telemetry::Traces;
+use engine::{audit, db, hardening, settings, telemetry};
+use formats::clock::{Clock, Entropy};
 
 /// Reads the settings and starts the log, and traces if they are configured. No secret is read before
 /// the process is hardened.

@@ -19,16 +19,16 @@ use super::error::{self, PageError};
 use super::form::Form;
 use super::session::{self, Holder, Secret, Transport};
 use super::viewer::{TOKEN, Viewer, Visitor};
-use crate::auth::{Administrator, AtRest, Denied, Person};
-use crate::body_memory::{BodyShare, CallerMemory, SMALL_BODY};
-use crate::client_certificates::ClientCertificate;
-use crate::ids::PersonId;
-use crate::management::security::RefusedRequest;
-use crate::management::{Actor, Event};
-use crate::ratelimit::network_of;
-use crate::request_tag::RequestTag;
-use crate::telemetry::step;
-use crate::web::{ClientAddress, LoggedCaller};
+use engine::auth::{Administrator, AtRest, Denied, Person};
+use engine::body_memory::{BodyShare, CallerMemory, SMALL_BODY};
+use engine::client_certificates::ClientCertificate;
+use engine::ids::PersonId;
+use engine::management::security::RefusedRequest;
+use engine::management::{Actor, Event};
+use engine::ratelimit::network_of;
+use engine::request_tag::RequestTag;
+use engine::telemetry::step;
+use engine::web::{ClientAddress, LoggedCaller};
 
 /// The size limit of a form from a browser that is not signed in.
 const ANONYMOUS_FORM_LIMIT: usize = 8 * 1024;
@@ -306,7 +306,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::body_memory::BodyMemory;
+    use engine::body_memory::BodyMemory;
 
     #[tokio::test]
     async fn only_a_large_form_reserves_memory() {

@@ -4,12 +4,12 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::session::Sessions;
-use crate::keys::Vault;
-use crate::ledger::SealStatus;
-use crate::ledger::forward::ForwardStatus;
-use crate::management::security::SecurityLog;
-use crate::oidc::Provider;
-use crate::web::Resources;
+use engine::keys::Vault;
+use engine::ledger::SealStatus;
+use engine::ledger::forward::ForwardStatus;
+use engine::management::security::SecurityLog;
+use engine::oidc::Provider;
+use engine::web::Resources;
 
 /// Everything a page may use. Clones share it.
 #[derive(Clone, Debug)]

@@ -13,11 +13,11 @@ use super::view::notice::Notice;
 use super::view::shell;
 use super::view::words::capital;
 use super::viewer::Viewer;
-use crate::catalog::Unreadable;
-use crate::management::{self, Missing};
-use crate::problem::{Code, Problem};
-use crate::request_tag::RequestTag;
-use crate::web::Cause;
+use engine::catalog::Unreadable;
+use engine::management::{self, Missing};
+use engine::request_tag::RequestTag;
+use engine::web::Cause;
+use formats::problem::{Code, Problem};
 
 /// Why a page cannot be shown or a form was refused.
 #[derive(Debug)]

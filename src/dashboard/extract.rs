@@ -16,12 +16,12 @@ use super::view::confirm::{self, Question};
 use super::view::notice::Notice;
 use super::view::shell::{self, Section, Status};
 use super::viewer::Viewer;
-use crate::clock::Timestamp;
-use crate::management::changes;
-use crate::management::security::LogRead;
-use crate::management::{Actor, Authorized, Context, Error, ReadResources, Right};
-use crate::problem::Problem;
-use crate::request_tag::RequestTag;
+use engine::management::changes;
+use engine::management::security::LogRead;
+use engine::management::{Actor, Authorized, Context, Error, ReadResources, Right};
+use engine::request_tag::RequestTag;
+use formats::clock::Timestamp;
+use formats::problem::Problem;
 
 /// The context of a page for an administrator.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::fmt;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-use crate::management::{Error, Expected};
-use crate::resource::{RequestBody, ResourceRequest};
+use engine::management::{Error, Expected};
+use engine::resource::{RequestBody, ResourceRequest};
 
 /// The fields of a form. It may hold secrets, and wipes itself.
 #[derive(Clone, Default)]

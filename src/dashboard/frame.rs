@@ -8,8 +8,8 @@ use axum::response::{IntoResponse as _, Response};
 use super::app::Dashboard;
 use super::error::{self, PageError};
 use super::session::Transport;
-use crate::request_tag::RequestTag;
-use crate::web::{ClientAddress, Failure, OverTls, Surface, X_REQUEST_ID, client_certificate};
+use engine::request_tag::RequestTag;
+use engine::web::{ClientAddress, Failure, OverTls, Surface, X_REQUEST_ID, client_certificate};
 
 /// No scripts; styles, images and forms of this site only; no framing.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \

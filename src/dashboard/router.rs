@@ -11,11 +11,11 @@ use super::pages::{
     services, sign_in,
 };
 use super::{access, assets, frame};
-use crate::keys::Key;
-use crate::management::api_keys::ApiKey;
-use crate::management::identities::WorkloadIdentity;
-use crate::management::policies::Policy;
-use crate::management::services::Service;
+use engine::keys::Key;
+use engine::management::api_keys::ApiKey;
+use engine::management::identities::WorkloadIdentity;
+use engine::management::policies::Policy;
+use engine::management::services::Service;
 
 /// The whole dashboard, all of it under `/dashboard`.
 pub fn router(dashboard: Dashboard) -> Router {

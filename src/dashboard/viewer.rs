@@ -1,7 +1,7 @@
 //! The person behind a request, signed in or not.
 
 use super::session::Secret;
-use crate::auth::Administrator;
+use engine::auth::Administrator;
 
 /// The field of every form that carries the form token of its browser.
 pub(super) const TOKEN: &str = "form-token";

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use utoipa::openapi::OpenApi;
 
 use super::database_monitor::DatabaseMonitor;
-use crate::keys::{Keyring, Vault};
-use crate::ledger::forward::ForwardStatus;
-use crate::ledger::{PublishedLogs, SealStatus};
-use crate::management::changes::Backlog;
-use crate::management::security::SecurityLog;
-use crate::oidc::Provider;
-use crate::protection::Protection;
-use crate::web::Resources;
+use engine::keys::{Keyring, Vault};
+use engine::ledger::forward::ForwardStatus;
+use engine::ledger::{PublishedLogs, SealStatus};
+use engine::management::changes::Backlog;
+use engine::management::security::SecurityLog;
+use engine::oidc::Provider;
+use engine::protection::Protection;
+use engine::web::Resources;
 
 /// Everything a handler may use. Clones share it.
 #[derive(Clone, Debug)]

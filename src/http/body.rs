@@ -6,10 +6,10 @@ use axum::http::request::Parts;
 use axum::http::{Method, header};
 use http_body_util::BodyExt as _;
 
-use crate::body_memory::{BodyBytes, CallerMemory, SMALL_BODY, TINY_BODY};
-use crate::protection::Unread;
-use crate::web::Arrival;
-use crate::wiped::Wiped;
+use engine::body_memory::{BodyBytes, CallerMemory, SMALL_BODY, TINY_BODY};
+use engine::protection::Unread;
+use engine::web::Arrival;
+use formats::wiped::Wiped;
 
 /// A buffer grows by this factor.
 const GROWTH: usize = 4;
@@ -138,7 +138,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::body_memory::BodyMemory;
+    use engine::body_memory::BodyMemory;
 
     /// The largest body of a batch.
     const LIMIT: usize = 33_900_000;

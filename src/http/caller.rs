@@ -10,16 +10,16 @@ use tracing::Instrument as _;
 
 use super::app::App;
 use super::error::ApiError;
-use crate::auth::{
+use engine::auth::{
     Administrator, Application, Caller, CallerId, Credentials, Denied, Refusal, WrongKind,
 };
-use crate::catalog::Unreadable;
-use crate::management::security::RefusedRequest;
-use crate::management::{Actor, Event};
-use crate::ratelimit::{Exceeded, Rule, Scope, Standing};
-use crate::request_tag::RequestTag;
-use crate::telemetry::step;
-use crate::web::{ClientAddress, LoggedCaller, credentials, write_rate_limit};
+use engine::catalog::Unreadable;
+use engine::management::security::RefusedRequest;
+use engine::management::{Actor, Event};
+use engine::ratelimit::{Exceeded, Rule, Scope, Standing};
+use engine::request_tag::RequestTag;
+use engine::telemetry::step;
+use engine::web::{ClientAddress, LoggedCaller, credentials, write_rate_limit};
 
 /// Admits administrators within their rate limit, and adds the [`Administrator`] to the request's
 /// extensions. Records refusals.

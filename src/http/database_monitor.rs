@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::clock::Clock;
-use crate::db::{Pool, Probe};
-use crate::ids::KeyId;
-use crate::keys::Encryptions;
+use engine::db::{Pool, Probe};
+use engine::ids::KeyId;
+use engine::keys::Encryptions;
+use formats::clock::Clock;
 
 /// The state of the database within the last second. Clones share it.
 #[derive(Clone, Debug, Default)]

@@ -12,12 +12,12 @@ use sha2::{Digest as _, Sha256};
 
 use super::app::App;
 use super::error::ApiError;
-use crate::binary::to_base64url;
-use crate::body_memory::Reserved;
-use crate::http::error_code::errors;
-use crate::ids::ServiceId;
-use crate::keys::JwkSet;
-use crate::web::ClientAddress;
+use crate::error_code::errors;
+use engine::body_memory::Reserved;
+use engine::ids::ServiceId;
+use engine::keys::JwkSet;
+use engine::web::ClientAddress;
+use formats::binary::to_base64url;
 
 const CACHEABLE: (HeaderName, &str) = (header::CACHE_CONTROL, "public, max-age=60");
 

@@ -8,7 +8,7 @@ use std::fmt;
 use axum::http::StatusCode;
 use utoipa::openapi::{RefOr, Response};
 
-use crate::audit::Outcome;
+use engine::audit::Outcome;
 
 macro_rules! codes {
     ($($variant:ident $name:ident $status:ident $message:literal,)*) => {
@@ -46,10 +46,10 @@ macro_rules! codes {
 
         /// Every code as a type, for the `responses` of a handler.
         #[allow(dead_code, reason = "handlers do not list the codes that follow from the route")]
-        pub(in crate::http) mod errors {
+        pub(in crate) mod errors {
             $(
                 #[doc = $message]
-                pub(in crate::http) enum $variant {}
+                pub(in crate) enum $variant {}
 
                 impl utoipa::IntoResponses for $variant {
                     fn responses() -> super::Responses {

@@ -6,13 +6,13 @@ use axum::response::{IntoResponse, Response};
 
 use super::app::App;
 use super::error::{ApiError, CarriedError};
-use crate::client_certificates::PeerCertificate;
-use crate::problem::{Code, Problem};
-use crate::request_tag::{NotATag, RequestTag};
-use crate::web::{
+use engine::client_certificates::PeerCertificate;
+use engine::request_tag::{NotATag, RequestTag};
+use engine::web::{
     Cause, ClientAddress, Failure, RefusedHead, Surface, TrustedProxy, X_REQUEST_ID,
     client_certificate,
 };
+use formats::problem::{Code, Problem};
 
 /// The W3C Trace Context header, which continues a client's trace.
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");

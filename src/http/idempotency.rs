@@ -15,11 +15,11 @@ use tracing::Instrument as _;
 use super::app::App;
 use super::body;
 use super::error::ApiError;
-use crate::auth::{Administrator, Authorization, Person};
-use crate::body_memory::BodyBytes;
-use crate::management::{Claim, IdempotentCall, Standing};
-use crate::problem::{Code, Problem};
-use crate::web::authorization;
+use engine::auth::{Administrator, Authorization, Person};
+use engine::body_memory::BodyBytes;
+use engine::management::{Claim, IdempotentCall, Standing};
+use engine::web::authorization;
+use formats::problem::{Code, Problem};
 
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 

@@ -11,9 +11,9 @@ use axum::response::{IntoResponse, Response};
 use super::admin::{LogText, LogTile, log_named, tile_at};
 use super::app::App;
 use super::error::ApiError;
-use crate::http::error_code::errors;
-use crate::ledger::{Log, PublishedLogs};
-use crate::web::ClientAddress;
+use crate::error_code::errors;
+use engine::ledger::{Log, PublishedLogs};
+use engine::web::ClientAddress;
 
 /// A published checkpoint, which the next one replaces.
 #[derive(Debug)]

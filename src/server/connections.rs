@@ -12,8 +12,8 @@ use rustix::process::{Resource, getrlimit};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-use crate::ratelimit::network_of;
-use crate::settings::{Http, Settings};
+use engine::ratelimit::network_of;
+use engine::settings::{Http, Settings};
 
 /// File descriptors for everything but client and pool connections: the log, listeners, other
 /// connections, and the modules of tokens.

@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::uri::Authority;
 use axum::http::{HeaderValue, Request, Response, StatusCode, Version, header};
 
-use crate::web::RefusedHead;
+use engine::web::RefusedHead;
 
 /// The maximum number of header fields of a request. On HTTP/1 the parser has the same limit.
 const FIELDS: usize = 100;

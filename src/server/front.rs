@@ -6,8 +6,8 @@ use axum::response::Response;
 use tower::ServiceExt as _;
 
 use super::framing;
-use crate::http::Api;
-use crate::web::RefusedHead;
+use engine::web::RefusedHead;
+use sealward_http::Api;
 
 /// Answers requests. Cheap to clone.
 pub trait Answers: Clone + Send + 'static {

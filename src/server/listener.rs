@@ -26,9 +26,9 @@ use super::front::Answers;
 use super::pace::{Exchanges, Overdue, Pace, Patience, Streams};
 use super::stream::Stream;
 use super::tls::{Presented, Tls};
-use crate::ratelimit::network_of;
-use crate::settings::Http;
-use crate::web::{ClientAddress, OverTls};
+use engine::ratelimit::network_of;
+use engine::settings::Http;
+use engine::web::{ClientAddress, OverTls};
 
 /// The interval and the timeout of HTTP/2 pings on silent connections.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);

@@ -11,29 +11,29 @@ use super::connections::Connections;
 use super::front::Front;
 use super::metrics;
 use super::tls::Tls;
-use crate::audit::{self, Recorder, Writer};
-use crate::auth::{Authenticator, LastUse, Unusable};
-use crate::body_memory::BodyMemory;
-use crate::catalog::Catalog;
-use crate::clock::{Clock, Entropy};
-use crate::dashboard::{self, Dashboard};
-use crate::db::Pool;
-use crate::http::router::names;
-use crate::http::{self, Api, App, DatabaseMonitor, document, recorded_status, refusal_json};
-use crate::jwt::PublishedKeys;
-use crate::keys::{Encryptions, Keyring, Vault};
-use crate::ledger::forward::{Collector, ForwardStatus, Forwarder};
-use crate::ledger::{InvalidWitness, PublishedLogs, SealStatus, Sealer};
-use crate::management::changes::Backlog;
-use crate::management::security::{SecurityLog, SecurityWriter};
-use crate::management::{Authorized, keys};
-use crate::meter::{Meter, TokenTimes};
-use crate::oidc::Provider;
-use crate::policy::Policies;
-use crate::protection::{Modules, Protection};
-use crate::ratelimit::Limiter;
-use crate::settings::Settings;
-use crate::web::Resources;
+use engine::audit::{self, Recorder, Writer};
+use engine::auth::{Authenticator, LastUse, Unusable};
+use engine::body_memory::BodyMemory;
+use engine::catalog::Catalog;
+use engine::db::Pool;
+use engine::jwt::PublishedKeys;
+use engine::keys::{Encryptions, Keyring, Vault};
+use engine::ledger::forward::{Collector, ForwardStatus, Forwarder};
+use engine::ledger::{InvalidWitness, PublishedLogs, SealStatus, Sealer};
+use engine::management::changes::Backlog;
+use engine::management::security::{SecurityLog, SecurityWriter};
+use engine::management::{Authorized, keys};
+use engine::meter::{Meter, TokenTimes};
+use engine::oidc::Provider;
+use engine::policy::Policies;
+use engine::protection::{Modules, Protection};
+use engine::ratelimit::Limiter;
+use engine::settings::Settings;
+use engine::web::Resources;
+use formats::clock::{Clock, Entropy};
+use sealward_dashboard::Dashboard;
+use sealward_http::router::names;
+use sealward_http::{Api, App, DatabaseMonitor, document, recorded_status, refusal_json};
 
 /// A running service without its listeners. Dropping it aborts its jobs.
 #[derive(Debug)]
@@ -149,7 +149,7 @@ impl Service {
         let forward_status = ForwardStatus::default();
         let limiter = Arc::new(limiter);
         jobs.spawn(keep_limiter(limiter.clone(), database.clone()));
-        let meter = Arc::new(Meter::new(names().chain(dashboard::names())));
+        let meter = Arc::new(Meter::new(names().chain(sealward_dashboard::names())));
         let limits = &settings.limits;
         let body_memory = BodyMemory::new(limits.largest_body(), limits.request_timeout.0 / 4);
         let published_logs = PublishedLogs::new(database.clone());
@@ -166,7 +166,7 @@ impl Service {
             token,
             meter,
         });
-        let dashboard = Dashboard::new(dashboard::Parts {
+        let dashboard = Dashboard::new(sealward_dashboard::Parts {
             resources: resources.clone(),
             vault: vault.clone(),
             security: security.clone(),
@@ -174,7 +174,7 @@ impl Service {
             seal_status: seal_status.clone(),
             forward_status: forward_status.clone(),
         });
-        let app = App::new(http::Parts {
+        let app = App::new(sealward_http::Parts {
             resources,
             protection: Protection::new(modules, recorded_status, refusal_json),
             database_monitor,
@@ -221,13 +221,13 @@ impl Service {
     pub fn front(&self) -> Front {
         Front {
             api: Api::new(self.app.clone()),
-            dashboard: dashboard::router(self.dashboard.clone()),
+            dashboard: sealward_dashboard::router(self.dashboard.clone()),
         }
     }
 
     /// The probes, for a listener of their own.
     pub fn probes(&self) -> Router {
-        http::probe_router(self.app.clone())
+        sealward_http::probe_router(self.app.clone())
     }
 
     /// The metrics of this service.

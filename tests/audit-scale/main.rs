@@ -18,10 +18,10 @@ mod support;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use sealward::audit::{Filter, OperationType, entries, maintain_days, plan};
-use sealward::clock::{Clock, Timestamp};
-use sealward::db::Pool;
-use sealward::ids::{KeyId, ServiceId};
+use engine::audit::{Filter, OperationType, entries, maintain_days, plan};
+use engine::db::Pool;
+use engine::ids::{KeyId, ServiceId};
+use formats::clock::{Clock, Timestamp};
 use sqlx::{AssertSqlSafe, PgPool};
 use uuid::Uuid;
 

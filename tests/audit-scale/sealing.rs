@@ -20,13 +20,13 @@ use std::io::{BufReader, BufWriter, Write as _};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use engine::db::{Pool, as_application};
+use engine::ledger::verify::{self, Trust};
+use engine::ledger::{self, Log, Renewal, SealStatus, Sealer};
+use engine::settings::{Seal, SealAnchor};
+use formats::clock::{Clock, Entropy};
+use formats::tlog::{TILE_WIDTH, Tile, TileContent};
 use futures_util::StreamExt as _;
-use sealward::clock::{Clock, Entropy};
-use sealward::db::{Pool, as_application};
-use sealward::ledger::verify::{self, Trust};
-use sealward::ledger::{self, Log, Renewal, SealStatus, Sealer};
-use sealward::settings::{Seal, SealAnchor};
-use sealward::tlog::{TILE_WIDTH, Tile, TileContent};
 
 use support::{Cluster, Scratch, pool, token};
 

@@ -9,10 +9,10 @@ use std::{process, thread};
 use axum::Router;
 use axum::body::Bytes;
 use axum::routing::post;
-use sealward::audit::{Endpoint, OperationType, Outcome, Record, Recorder};
-use sealward::clock::{Clock, Entropy};
-use sealward::ids::{ApiKeyId, CredentialId, KeyId, ServiceId};
-use sealward::settings::Audit;
+use engine::audit::{Endpoint, OperationType, Outcome, Record, Recorder};
+use engine::ids::{ApiKeyId, CredentialId, KeyId, ServiceId};
+use engine::settings::Audit;
+use formats::clock::{Clock, Entropy};
 use serde_json::json;
 use sqlx::PgPool;
 

@@ -28,14 +28,14 @@ use std::net::IpAddr;
 
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use sealward::auth::{Admission, Authenticator, Authorization, Credentials, Denied};
-use sealward::catalog::Catalog;
-use sealward::client_certificates::ClientCertificate;
-use sealward::clock::{Clock, Entropy};
-use sealward::envelope::{Alg, Enc, Envelope, HeaderMembers, Recipient, seal};
-use sealward::json::Text;
+use engine::auth::{Admission, Authenticator, Authorization, Credentials, Denied};
+use engine::catalog::Catalog;
+use engine::client_certificates::ClientCertificate;
+use engine::settings::{Settings, Stage};
+use formats::clock::{Clock, Entropy};
+use formats::envelope::{Alg, Enc, Envelope, HeaderMembers, Recipient, seal};
+use formats::json::Text;
 use sealward::server::Answers as _;
-use sealward::settings::{Settings, Stage};
 use serde_json::json;
 
 use callgrind::{Counted, counting};

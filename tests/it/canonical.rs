@@ -5,8 +5,8 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use sealward::canonical;
-use sealward::json::Text;
+use formats::canonical;
+use formats::json::Text;
 
 /// The allocator of the system, which counts the allocations of each thread.
 struct Counting;

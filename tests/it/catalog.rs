@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use sealward::catalog::{Cache, Catalog, Topic};
-use sealward::clock::Entropy;
-use sealward::db::Pool;
+use engine::catalog::{Cache, Catalog, Topic};
+use engine::db::Pool;
+use formats::clock::Entropy;
 use serde_json::json;
 use tokio::sync::Semaphore;
 

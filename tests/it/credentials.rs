@@ -9,9 +9,9 @@ use std::slice;
 use std::time::Duration;
 
 use axum::http::Method;
-use sealward::auth::{Kind, LiveKey, Role};
-use sealward::clock::{Clock, Entropy, Timestamp};
-use sealward::settings::Stage;
+use engine::auth::{Kind, LiveKey, Role};
+use engine::settings::Stage;
+use formats::clock::{Clock, Entropy, Timestamp};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 

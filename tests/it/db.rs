@@ -8,12 +8,12 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use engine::db;
+use engine::settings::Database as Settings;
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject as _;
-use sealward::db;
-use sealward::settings::Database as Settings;
 use sqlx::ConnectOptions as _;
 use sqlx::postgres::PgConnectOptions;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};

@@ -17,16 +17,16 @@ mod support;
 use std::time::Duration;
 
 use divan::{Bencher, black_box};
-use sealward::audit::{Endpoint, OperationType, Outcome, Record, Recorder};
-use sealward::auth::{Kind, LiveKey};
-use sealward::binary::{from_base64url, to_base64url};
-use sealward::canonical;
-use sealward::catalog::{Cache, Catalog, Topic};
-use sealward::clock::{Clock, Entropy};
-use sealward::envelope::{Alg, Curve, Enc, Envelope, HeaderMembers, Recipient, seal};
-use sealward::ids::KeyId;
-use sealward::json::Text;
-use sealward::settings::Audit;
+use engine::audit::{Endpoint, OperationType, Outcome, Record, Recorder};
+use engine::auth::{Kind, LiveKey};
+use engine::catalog::{Cache, Catalog, Topic};
+use engine::ids::KeyId;
+use engine::settings::Audit;
+use formats::binary::{from_base64url, to_base64url};
+use formats::canonical;
+use formats::clock::{Clock, Entropy};
+use formats::envelope::{Alg, Curve, Enc, Envelope, HeaderMembers, Recipient, seal};
+use formats::json::Text;
 use secrecy::ExposeSecret as _;
 use tokio::runtime::Runtime;
 

@@ -15,7 +15,7 @@ mod compare;
 mod padding;
 
 /// The path in the decoder.
-pub(crate) use hsm::OaepHash;
+pub(crate) use formats::algorithms::OaepHash;
 
 use std::hint::black_box;
 use std::process::ExitCode;

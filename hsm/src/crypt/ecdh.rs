@@ -6,8 +6,9 @@ use cryptoki::mechanism::elliptic_curve::{EcKdf, Ecdh1DeriveParams};
 use cryptoki::object::{Attribute, KeyType, ObjectClass};
 use zeroize::Zeroizing;
 
+use crate::HsmError;
 use crate::session::{Key, Session, Temporary};
-use crate::{Curve, HsmError};
+use formats::algorithms::Curve;
 
 /// The curve of this uncompressed point. Points that are on no curve reveal the key to an attacker
 /// who sends enough of them, and not every token checks.

@@ -7,7 +7,8 @@ use zeroize::Zeroizing;
 
 use super::ecdh;
 use crate::session::{Key, Session, Temporary};
-use crate::{HsmError, Kem, KeyRef, MlKem};
+use crate::{HsmError, KeyRef};
+use formats::algorithms::{Kem, MlKem};
 
 /// The ciphertext and the secret for the private half of `public`.
 pub(crate) fn encapsulate(set: MlKem, public: &[u8]) -> Result<(Vec<u8>, SharedSecret), HsmError> {

@@ -9,7 +9,8 @@ use zeroize::Zeroizing;
 
 use super::padding;
 use crate::session::{Key, Session};
-use crate::{HsmError, OaepHash, OaepMethod};
+use crate::{HsmError, OaepMethod};
+use formats::algorithms::OaepHash;
 
 /// The parameters of OAEP with an empty label.
 pub(crate) fn params(hash: OaepHash) -> PkcsOaepParams<'static> {

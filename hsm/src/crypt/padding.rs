@@ -12,7 +12,7 @@ use sha2::digest::{Digest, FixedOutput};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::OaepHash;
+use formats::algorithms::OaepHash;
 
 /// The padding is wrong in any way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

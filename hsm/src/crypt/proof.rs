@@ -16,9 +16,8 @@ use zeroize::Zeroizing;
 
 use super::{ecdh, gcm, kem, oaep, sign};
 use crate::session::Session;
-use crate::{
-    Curve, HsmError, MlDsa, MlKem, OaepHash, OaepMethod, PublicKey, Purpose, SignatureScheme,
-};
+use crate::{HsmError, OaepMethod, Purpose};
+use formats::algorithms::{Curve, MlDsa, MlKem, OaepHash, PublicParts, SignatureScheme};
 
 const MESSAGE: &[u8] = b"proof of possession of a private key";
 
@@ -27,18 +26,20 @@ const MESSAGE: &[u8] = b"proof of possession of a private key";
 pub(crate) fn is_private_half(
     session: &Session,
     key: ObjectHandle,
-    public: &PublicKey,
+    public: &PublicParts,
     purpose: Purpose,
 ) -> Result<bool, HsmError> {
     match (purpose, public) {
-        (Purpose::Envelope, PublicKey::Rsa { .. }) => {
+        (Purpose::Envelope, PublicParts::Rsa { .. }) => {
             let support = session.connection().oaep();
             let supported = |hash: &OaepHash| support.of(*hash) != OaepMethod::Unsupported;
             let hash = OaepHash::ALL.into_iter().find(supported);
             decrypts(session, key, public, hash.unwrap_or(OaepHash::Sha1))
         }
-        (Purpose::Envelope, PublicKey::Ec { curve, point }) => agrees(session, key, *curve, point),
-        (Purpose::Envelope, PublicKey::Kem { kem, key: public }) => {
+        (Purpose::Envelope, PublicParts::Ec { curve, point }) => {
+            agrees(session, key, *curve, point)
+        }
+        (Purpose::Envelope, PublicParts::Kem { kem, key: public }) => {
             decapsulates(session, key, kem.ml_kem(), public)
         }
         (Purpose::Sign, _) => match public.signature_scheme() {
@@ -54,7 +55,7 @@ pub(crate) fn is_private_half(
 pub(crate) fn may_be_half(
     session: &Session,
     key: ObjectHandle,
-    public: &PublicKey,
+    public: &PublicParts,
     purpose: Purpose,
 ) -> Result<bool, HsmError> {
     match purpose {
@@ -67,7 +68,7 @@ pub(crate) fn may_be_half(
 pub(crate) fn decrypts(
     session: &Session,
     key: ObjectHandle,
-    public: &PublicKey,
+    public: &PublicParts,
     hash: OaepHash,
 ) -> Result<bool, HsmError> {
     let secret = random()?;
@@ -78,7 +79,7 @@ pub(crate) fn decrypts(
 
 /// Encrypts with OAEP under the public half.
 pub(crate) fn encrypt(
-    public: &PublicKey,
+    public: &PublicParts,
     hash: OaepHash,
     message: &[u8],
 ) -> Result<Vec<u8>, HsmError> {
@@ -123,32 +124,32 @@ pub(crate) fn decapsulates(
 pub(crate) fn signs(
     session: &Session,
     key: ObjectHandle,
-    public: &PublicKey,
+    public: &PublicParts,
     scheme: SignatureScheme,
 ) -> Result<bool, HsmError> {
     let signature = signature(session, key, scheme)?;
     Ok(match (public, verification(scheme)) {
-        (PublicKey::Rsa { .. }, Verification::Rsa(algorithm)) => {
+        (PublicParts::Rsa { .. }, Verification::Rsa(algorithm)) => {
             rsa(public).is_some_and(|public| public.verify(algorithm, MESSAGE, &signature).is_ok())
         }
         (
-            PublicKey::Ec { point, .. } | PublicKey::Ed25519 { point },
+            PublicParts::Ec { point, .. } | PublicParts::Ed25519 { point },
             Verification::Point(algorithm),
         ) => UnparsedPublicKey::new(algorithm, point)
             .verify(MESSAGE, &signature)
             .is_ok(),
-        (PublicKey::MlDsa { set, key }, Verification::MlDsa(of)) => {
+        (PublicParts::MlDsa { set, key }, Verification::MlDsa(of)) => {
             *set == of
                 && UnparsedPublicKey::new(of.verification(), key)
                     .verify(MESSAGE, &signature)
                     .is_ok()
         }
         (
-            PublicKey::Rsa { .. }
-            | PublicKey::Ec { .. }
-            | PublicKey::Ed25519 { .. }
-            | PublicKey::MlDsa { .. }
-            | PublicKey::Kem { .. },
+            PublicParts::Rsa { .. }
+            | PublicParts::Ec { .. }
+            | PublicParts::Ed25519 { .. }
+            | PublicParts::MlDsa { .. }
+            | PublicParts::Kem { .. },
             Verification::Rsa(_)
             | Verification::Point(_)
             | Verification::MlDsa(_)
@@ -213,16 +214,16 @@ fn verification(scheme: SignatureScheme) -> Verification {
     }
 }
 
-fn rsa(public: &PublicKey) -> Option<PublicKeyComponents<&[u8]>> {
+fn rsa(public: &PublicParts) -> Option<PublicKeyComponents<&[u8]>> {
     match public {
-        PublicKey::Rsa { modulus, exponent } => Some(PublicKeyComponents {
+        PublicParts::Rsa { modulus, exponent } => Some(PublicKeyComponents {
             n: modulus,
             e: exponent,
         }),
-        PublicKey::Ec { .. }
-        | PublicKey::Ed25519 { .. }
-        | PublicKey::MlDsa { .. }
-        | PublicKey::Kem { .. } => None,
+        PublicParts::Ec { .. }
+        | PublicParts::Ed25519 { .. }
+        | PublicParts::MlDsa { .. }
+        | PublicParts::Kem { .. } => None,
     }
 }
 

@@ -10,8 +10,9 @@ use cryptoki::mechanism::rsa::{PkcsMgfType, PkcsPssParams};
 use cryptoki::mechanism::{Mechanism, MechanismType};
 use zeroize::Zeroizing;
 
+use crate::HsmError;
 use crate::session::{Key, Session};
-use crate::{HsmError, MlDsa, SignatureScheme};
+use formats::algorithms::{MlDsa, SignatureScheme};
 
 /// The input of the token's signature operation for `message`.
 pub(crate) fn prepare(scheme: SignatureScheme, message: &[u8]) -> Zeroizing<Vec<u8>> {

@@ -2,7 +2,8 @@
 
 use crate::keys;
 use crate::session::{CanaryKey, Session};
-use crate::{Algorithm, HsmError, NewKey, Purpose};
+use crate::{HsmError, NewKey, Purpose};
+use formats::algorithms::Algorithm;
 
 /// Generates the canary key where the token does not hold it.
 pub(crate) fn ensure_key(session: &Session) -> Result<(), HsmError> {

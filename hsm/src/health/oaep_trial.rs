@@ -8,7 +8,8 @@ use subtle::ConstantTimeEq;
 use crate::crypt::{oaep, proof};
 use crate::keys::{self, public};
 use crate::session::{ConnectError, Session};
-use crate::{Algorithm, ErrorKind, HsmError, NewKey, OaepHash, OaepMethod, PublicKey, Purpose};
+use crate::{ErrorKind, HsmError, NewKey, OaepMethod, Purpose};
+use formats::algorithms::{Algorithm, OaepHash, PublicParts};
 
 const LABEL: &str = "sealward-internal trial";
 
@@ -59,7 +60,7 @@ pub(crate) fn run(session: &Session) -> Result<(), HsmError> {
 fn try_methods(
     session: &Session,
     key: ObjectHandle,
-    public: &PublicKey,
+    public: &PublicParts,
     hash: OaepHash,
 ) -> Result<OaepMethod, HsmError> {
     let secret = proof::random()?;
@@ -86,7 +87,7 @@ fn try_methods(
 }
 
 /// Finds the key. Several processes may have made one at the same time; any complete one will do.
-fn find(session: &Session) -> Result<Option<(ObjectHandle, PublicKey)>, HsmError> {
+fn find(session: &Session) -> Result<Option<(ObjectHandle, PublicParts)>, HsmError> {
     let keys = session.find(&[
         Attribute::Class(ObjectClass::PRIVATE_KEY),
         Attribute::Token(true),

@@ -6,22 +6,27 @@ use cryptoki::object::{Attribute, AttributeType, ObjectHandle};
 use super::error::ImportError;
 use super::prove;
 use super::request::Imported;
+use crate::attribute_values;
 use crate::keys::attributes::{Template, allowed_mechanisms, bound};
 use crate::keys::{self, inspect, public};
 use crate::session::{Known, Session, Temporary};
-use crate::{Family, KeyClass, KeyKind, NewKey, PublicKey, Purpose, Usages, Weakness};
+use crate::{KeyClass, KeyKind, NewKey, Purpose, Usages, Weakness};
+use formats::algorithms::{Family, PublicParts};
 
 /// The key to be imported, whatever the source of its material.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan<'a> {
     key: &'a NewKey,
     /// The public key, if it is known without the token.
-    public: Option<&'a PublicKey>,
+    public: Option<&'a PublicParts>,
     usages: Usages,
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(key: &'a NewKey, public: Option<&'a PublicKey>) -> Result<Self, ImportError> {
+    pub(super) fn new(
+        key: &'a NewKey,
+        public: Option<&'a PublicParts>,
+    ) -> Result<Self, ImportError> {
         if key.id.is_empty() {
             return Err(ImportError::Malformed("the id of a key must not be empty"));
         }
@@ -56,7 +61,10 @@ impl<'a> Plan<'a> {
             algorithm, purpose, ..
         } = *self.key;
         let template = Template::of(self.key, self.usages, permanent);
-        let attributes = template.guarded(algorithm.class(), algorithm.key_type());
+        let attributes = template.guarded(
+            KeyClass::of(algorithm),
+            attribute_values::key_type(algorithm),
+        );
         let allow_raw = session.connection().limits.allow_raw_rsa;
         bound(
             &allowed_mechanisms(algorithm, purpose, allow_raw),
@@ -125,7 +133,7 @@ pub(super) fn try_out<'a>(
     session: &'a Session,
     plan: &Plan<'_>,
     make: impl Fn(&[Attribute]) -> Result<ObjectHandle, ImportError>,
-) -> Result<(Temporary<'a>, Option<PublicKey>), ImportError> {
+) -> Result<(Temporary<'a>, Option<PublicParts>), ImportError> {
     let candidate = Temporary::new(session, plan.make(session, false, make)?);
     let public = examine(session, candidate.handle(), plan)?;
     Ok((candidate, public))
@@ -136,7 +144,7 @@ fn examine(
     session: &Session,
     key: ObjectHandle,
     plan: &Plan<'_>,
-) -> Result<Option<PublicKey>, ImportError> {
+) -> Result<Option<PublicParts>, ImportError> {
     let algorithm = plan.key.algorithm;
     let facts = inspect::facts(session, key)?;
     let has_kind = match facts.kind {
@@ -162,7 +170,7 @@ fn examine(
         let weaker = format!("its usages are only {:?}", facts.usages);
         return Err(ImportError::Weaker(weaker));
     }
-    if algorithm.class() == KeyClass::Secret {
+    if KeyClass::of(algorithm) == KeyClass::Secret {
         prove::secret_key(session, key, algorithm)?;
         return Ok(None);
     }
@@ -183,26 +191,26 @@ fn examine(
 /// The attributes of the public object of a private key.
 fn public_object(
     plan: &Plan<'_>,
-    public: &PublicKey,
+    public: &PublicParts,
     ec_params: Option<Attribute>,
 ) -> Vec<Attribute> {
     let template = Template::of(plan.key, plan.usages, true);
-    let mut attributes = template.public(plan.key.algorithm.key_type());
+    let mut attributes = template.public(attribute_values::key_type(plan.key.algorithm));
     match public {
-        PublicKey::Rsa { modulus, exponent } => attributes.extend([
+        PublicParts::Rsa { modulus, exponent } => attributes.extend([
             Attribute::Modulus(modulus.clone()),
             Attribute::PublicExponent(exponent.clone()),
         ]),
-        PublicKey::Ec { point, .. } | PublicKey::Ed25519 { point } => {
+        PublicParts::Ec { point, .. } | PublicParts::Ed25519 { point } => {
             attributes.extend(ec_params);
             attributes.push(Attribute::EcPoint(octet_string(point)));
         }
-        PublicKey::Kem { kem, key } => attributes.extend([
-            Attribute::ParameterSet(kem.ml_kem().parameters()),
+        PublicParts::Kem { kem, key } => attributes.extend([
+            Attribute::ParameterSet(attribute_values::ml_kem_parameters(kem.ml_kem())),
             Attribute::Value(key.clone()),
         ]),
-        PublicKey::MlDsa { set, key } => attributes.extend([
-            Attribute::ParameterSet(set.parameters()),
+        PublicParts::MlDsa { set, key } => attributes.extend([
+            Attribute::ParameterSet(attribute_values::ml_dsa_parameters(*set)),
             Attribute::Value(key.clone()),
         ]),
     }

@@ -6,24 +6,25 @@ use cryptoki::object::Attribute;
 use zeroize::Zeroize;
 
 use super::request::KeyMaterial;
-use crate::{Algorithm, Family, PublicKey};
+use crate::attribute_values;
+use formats::algorithms::{Algorithm, Family, PublicParts};
 
 /// An HMAC key that is shorter than the hash weakens it (RFC 2104).
 pub(super) const HMAC_LENGTHS: RangeInclusive<usize> = 32..=1024;
 
 impl KeyMaterial {
     /// The public half; none for secret keys.
-    pub(super) fn public(&self, algorithm: Algorithm) -> Option<PublicKey> {
+    pub(super) fn public(&self, algorithm: Algorithm) -> Option<PublicParts> {
         match self {
-            Self::Rsa(rsa) => Some(PublicKey::Rsa {
+            Self::Rsa(rsa) => Some(PublicParts::Rsa {
                 modulus: rsa.modulus.clone(),
                 exponent: rsa.exponent.clone(),
             }),
-            Self::Ec { point, .. } => algorithm.curve().map(|curve| PublicKey::Ec {
+            Self::Ec { point, .. } => algorithm.curve().map(|curve| PublicParts::Ec {
                 curve,
                 point: point.clone(),
             }),
-            Self::Ed25519 { point, .. } => Some(PublicKey::Ed25519 {
+            Self::Ed25519 { point, .. } => Some(PublicParts::Ed25519 {
                 point: point.clone(),
             }),
             Self::Secret(_) => None,
@@ -71,7 +72,9 @@ impl KeyMaterial {
                 Attribute::Coefficient(rsa.coefficient.to_vec()),
             ],
             Self::Ec { scalar, .. } => {
-                let params = algorithm.curve().map(|curve| curve.params().to_vec());
+                let params = algorithm
+                    .curve()
+                    .map(|curve| attribute_values::ec_params(curve).to_vec());
                 vec![
                     Attribute::EcParams(params.unwrap_or_default()),
                     Attribute::Value(scalar.to_vec()),

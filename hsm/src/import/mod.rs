@@ -17,13 +17,14 @@ use cryptoki::object::{Attribute, ObjectHandle};
 use crate::keys::attributes::{ED25519_NAME, ED25519_OID};
 use crate::keys::{self, description};
 use crate::session::Session;
-use crate::{Algorithm, HsmError, ImportMechanism, Purpose};
+use crate::{HsmError, Purpose};
+use formats::algorithms::{Algorithm, ImportMechanism};
 use install::{Plan, install, try_out};
 use sample::Sample;
 use unwrap::Unwrapper;
 
 pub use error::ImportError;
-pub use request::{ImportKey, ImportWrapped, Imported, KeyMaterial, RsaParts};
+pub use request::{ImportKey, ImportWrapped, Imported, KeyMaterial};
 pub use wrap::{WrapError, wrap_for_import};
 
 /// The result of an import. The inner error concerns the request, the outer one the token.

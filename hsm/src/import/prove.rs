@@ -6,24 +6,25 @@ use cryptoki::object::ObjectHandle;
 use super::error::ImportError;
 use crate::crypt::proof;
 use crate::session::Session;
-use crate::{Algorithm, ErrorKind, Family, HsmError, OaepHash, OaepMethod, PublicKey, Purpose};
+use crate::{ErrorKind, HsmError, OaepMethod, Purpose};
+use formats::algorithms::{Algorithm, Family, OaepHash, PublicParts};
 
 /// Proves a private key against its public half.
 pub(super) fn private_key(
     session: &Session,
     key: ObjectHandle,
-    public: &PublicKey,
+    public: &PublicParts,
     purpose: Purpose,
 ) -> Result<(), ImportError> {
     match (purpose, public) {
-        (Purpose::Envelope, PublicKey::Rsa { .. }) => {
+        (Purpose::Envelope, PublicParts::Rsa { .. }) => {
             let support = session.connection().oaep();
             let lacks = |hash| support.of(hash) == OaepMethod::Unsupported;
             if OaepHash::ALL.into_iter().all(lacks) {
                 return Err(ImportError::Unsupported("RSA-OAEP".to_owned()));
             }
         }
-        (Purpose::Data | Purpose::Import, _) | (Purpose::Envelope, PublicKey::Ed25519 { .. }) => {
+        (Purpose::Data | Purpose::Import, _) | (Purpose::Envelope, PublicParts::Ed25519 { .. }) => {
             return Err(ImportError::Malformed(
                 "such keys cannot serve this purpose",
             ));

@@ -4,7 +4,8 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-use crate::{ImportMechanism, KeyRef, NewKey, PublicKey};
+use crate::{KeyRef, NewKey};
+use formats::algorithms::{ImportMechanism, PublicParts, RsaParts};
 
 /// Puts key material from this process into the token.
 #[derive(Debug, Clone)]
@@ -28,7 +29,7 @@ pub struct ImportWrapped {
     pub wrapped: Vec<u8>,
     /// The public key. Required for elliptic curves, because tokens do not return it; optional
     /// for RSA; none for secret keys.
-    pub public: Option<PublicKey>,
+    pub public: Option<PublicParts>,
 }
 
 /// Key material outside a token. It wipes itself and prints nothing.
@@ -54,45 +55,18 @@ pub enum KeyMaterial {
     Secret(Zeroizing<Vec<u8>>),
 }
 
-/// The numbers of an RSA private key, big-endian, without leading zeros.
-#[derive(Clone)]
-pub struct RsaParts {
-    /// n.
-    pub modulus: Vec<u8>,
-    /// e.
-    pub exponent: Vec<u8>,
-    /// d.
-    pub private_exponent: Zeroizing<Vec<u8>>,
-    /// p.
-    pub prime1: Zeroizing<Vec<u8>>,
-    /// q.
-    pub prime2: Zeroizing<Vec<u8>>,
-    /// d mod (p - 1).
-    pub exponent1: Zeroizing<Vec<u8>>,
-    /// d mod (q - 1).
-    pub exponent2: Zeroizing<Vec<u8>>,
-    /// The inverse of q, mod p.
-    pub coefficient: Zeroizing<Vec<u8>>,
-}
-
 /// A key that the token now holds, proven.
 #[derive(Debug, Clone)]
 pub struct Imported {
     /// The name of the key.
     pub key: KeyRef,
     /// The public half; none for secret keys.
-    pub public: Option<PublicKey>,
+    pub public: Option<PublicParts>,
     /// The label of the token that holds it.
     pub token: String,
 }
 
 impl fmt::Debug for KeyMaterial {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[redacted]")
-    }
-}
-
-impl fmt::Debug for RsaParts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[redacted]")
     }

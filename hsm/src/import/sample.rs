@@ -10,9 +10,10 @@ use aws_lc_rs::signature::{
 };
 use zeroize::Zeroizing;
 
-use super::request::{KeyMaterial, RsaParts};
+use super::request::KeyMaterial;
+use crate::HsmError;
 use crate::keys::inspect::trimmed;
-use crate::{Algorithm, HsmError};
+use formats::algorithms::{Algorithm, RsaParts};
 
 /// A fresh key in both forms of import.
 pub(super) struct Sample {

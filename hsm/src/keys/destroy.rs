@@ -6,7 +6,8 @@ use super::{KeyKind, inspect, public};
 use crate::crypt::proof;
 use crate::key::INTERNAL;
 use crate::session::{Known, Session, named, search};
-use crate::{ErrorKind, Family, HsmError, KeyClass, KeyName, KeyRef, RecordedKey};
+use crate::{ErrorKind, HsmError, KeyClass, KeyName, KeyRef, RecordedKey};
+use formats::algorithms::Family;
 
 /// Destroys the objects of a key on one token, and its public half. Other objects with the same id
 /// or label stay. If the token has only one part of a hybrid key, this part is destroyed. If one

@@ -5,8 +5,10 @@ use cryptoki::object::{Attribute, KeyType, ObjectHandle};
 
 use super::attributes::{ED25519_NAME, ED25519_OID, Template, allowed_mechanisms, bound, either};
 use super::usages::Usages;
+use crate::attribute_values;
 use crate::session::Session;
-use crate::{Family, HsmError, KeyClass, MlDsa, NewKey};
+use crate::{HsmError, KeyClass, NewKey};
+use formats::algorithms::Family;
 
 /// A key to be generated.
 pub(super) struct Draft<'a> {
@@ -59,7 +61,9 @@ impl<'a> Draft<'a> {
                 pair(&Mechanism::RsaPkcsKeyPairGen, kind)
             }
             Family::Ec => {
-                let params = algorithm.curve().map(|curve| curve.params().to_vec());
+                let params = algorithm
+                    .curve()
+                    .map(|curve| attribute_values::ec_params(curve).to_vec());
                 let kind = vec![Attribute::EcParams(params.unwrap_or_default())];
                 pair(&Mechanism::EccKeyPairGen, kind)
             }
@@ -68,12 +72,14 @@ impl<'a> Draft<'a> {
                 pair(&Mechanism::EccEdwardsKeyPairGen, kind)
             }),
             Family::MlDsa => {
-                let set = algorithm.ml_dsa().map(MlDsa::parameters);
+                let set = algorithm.ml_dsa().map(attribute_values::ml_dsa_parameters);
                 let kind = set.map(Attribute::ParameterSet).into_iter().collect();
                 pair(&Mechanism::MlDsaKeyPairGen, kind)
             }
             Family::MlKem768 | Family::MlKem1024 => {
-                let set = algorithm.kem().map(|kem| kem.ml_kem().parameters());
+                let set = algorithm
+                    .kem()
+                    .map(|kem| attribute_values::ml_kem_parameters(kem.ml_kem()));
                 let kind = set.map(Attribute::ParameterSet).into_iter().collect();
                 pair(&Mechanism::MlKemKeyPairGen, kind)
             }
@@ -93,7 +99,7 @@ impl<'a> Draft<'a> {
         kind: Vec<Attribute>,
         bond: Option<Attribute>,
     ) -> Result<Objects, HsmError> {
-        let key_type = self.key.algorithm.key_type();
+        let key_type = attribute_values::key_type(self.key.algorithm);
         let mut public = self.template.public(key_type);
         public.extend(kind);
         let mut private = self.template.guarded(KeyClass::Private, key_type);

@@ -7,7 +7,8 @@ use super::usages::Usages;
 use super::{inspect, public};
 use crate::crypt::proof;
 use crate::session::{Known, Session};
-use crate::{HsmError, KeyKind, KeyRef, NewKey, PublicKey, Purpose};
+use crate::{HsmError, KeyKind, KeyRef, NewKey, Purpose};
+use formats::algorithms::PublicParts;
 
 /// A key that the token has just generated.
 #[derive(Debug, Clone)]
@@ -15,7 +16,7 @@ pub struct Generated {
     /// The name of the key.
     pub key: KeyRef,
     /// The public half; none for secret keys.
-    pub public: Option<PublicKey>,
+    pub public: Option<PublicParts>,
     /// The label of the token. Other tokens hold the key once the vendor's tools copy it.
     pub token: String,
 }
@@ -57,7 +58,7 @@ pub(crate) fn generate(
     prove(session, key.purpose, &objects, &publics).inspect_err(|_| discard(session, &objects))?;
     Ok(Generated {
         key: name,
-        public: PublicKey::joined(key.algorithm, publics.into_iter().flatten().collect()),
+        public: PublicParts::joined(key.algorithm, publics.into_iter().flatten().collect()),
         token: session.connection().label().to_owned(),
     })
 }
@@ -98,7 +99,7 @@ fn finish(
     name: &KeyRef,
     key: &NewKey,
     objects: &Objects,
-) -> Result<Option<PublicKey>, HsmError> {
+) -> Result<Option<PublicParts>, HsmError> {
     refuse_weaker(session, key, objects.guarded)?;
     let public = objects
         .public
@@ -114,7 +115,7 @@ fn prove(
     session: &Session,
     purpose: Purpose,
     objects: &[Objects],
-    publics: &[Option<PublicKey>],
+    publics: &[Option<PublicParts>],
 ) -> Result<(), HsmError> {
     for (objects, public) in objects.iter().zip(publics) {
         if let Some(public) = public

@@ -3,8 +3,10 @@
 use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectHandle};
 
 use super::usages::Usages;
+use crate::attribute_values;
 use crate::session::Session;
-use crate::{Algorithm, Curve, Family, HsmError, KeyClass, KeyRef, MlDsa, MlKem};
+use crate::{HsmError, KeyClass, KeyRef};
+use formats::algorithms::{Algorithm, Curve, Family, MlDsa, MlKem};
 
 /// What kind of key a token reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -162,7 +164,9 @@ pub(super) fn kind(session: &Session, key: ObjectHandle) -> Result<KeyKind, HsmE
             _ => None,
         },
         KeyType::EC => match read(session, key, AttributeType::EcParams)? {
-            Some(Attribute::EcParams(params)) => Curve::from_params(&params).map(Curve::algorithm),
+            Some(Attribute::EcParams(params)) => {
+                attribute_values::curve_of(&params).map(Curve::algorithm)
+            }
             _ => None,
         },
         KeyType::EC_EDWARDS => Some(Algorithm::Ed25519),
@@ -183,7 +187,7 @@ pub(super) fn kind(session: &Session, key: ObjectHandle) -> Result<KeyKind, HsmE
 /// The parameter set of an ML-DSA key.
 pub(crate) fn ml_dsa(session: &Session, key: ObjectHandle) -> Result<Option<MlDsa>, HsmError> {
     Ok(match read(session, key, AttributeType::ParameterSet)? {
-        Some(Attribute::ParameterSet(parameters)) => MlDsa::from_parameters(parameters),
+        Some(Attribute::ParameterSet(parameters)) => attribute_values::ml_dsa_of(parameters),
         _ => None,
     })
 }
@@ -191,7 +195,7 @@ pub(crate) fn ml_dsa(session: &Session, key: ObjectHandle) -> Result<Option<MlDs
 /// The parameter set of an ML-KEM key.
 pub(crate) fn ml_kem(session: &Session, key: ObjectHandle) -> Result<Option<MlKem>, HsmError> {
     Ok(match read(session, key, AttributeType::ParameterSet)? {
-        Some(Attribute::ParameterSet(parameters)) => MlKem::from_parameters(parameters),
+        Some(Attribute::ParameterSet(parameters)) => attribute_values::ml_kem_of(parameters),
         _ => None,
     })
 }

@@ -4,8 +4,10 @@ use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHan
 
 use super::attributes::{ED25519_NAME, ED25519_OID};
 use super::inspect::{self, read, trimmed};
+use crate::attribute_values;
 use crate::session::{Session, named};
-use crate::{Curve, HsmError, KeyClass, KeyName, KeyRef, PublicKey};
+use crate::{HsmError, KeyClass, KeyName, KeyRef};
+use formats::algorithms::PublicParts;
 
 /// The public half of a private key: of an RSA key from the key itself, of others from the public
 /// object of the same name and type, or from the private key where the token keeps the point with it.
@@ -13,7 +15,7 @@ pub(crate) fn of_private(
     session: &Session,
     private: ObjectHandle,
     name: &KeyName,
-) -> Result<Option<PublicKey>, HsmError> {
+) -> Result<Option<PublicParts>, HsmError> {
     if let Some(public) = of_rsa(session, private)? {
         return Ok(Some(public));
     }
@@ -33,9 +35,9 @@ pub(crate) fn of_private(
 }
 
 /// The public half of a key from those of its parts.
-pub(crate) fn of_parts(key: &KeyRef, halves: Vec<PublicKey>) -> Option<PublicKey> {
+pub(crate) fn of_parts(key: &KeyRef, halves: Vec<PublicParts>) -> Option<PublicParts> {
     match key.class {
-        KeyClass::Hybrid(kem) => PublicKey::joined(kem.algorithm(), halves),
+        KeyClass::Hybrid(kem) => PublicParts::joined(kem.algorithm(), halves),
         KeyClass::Private | KeyClass::Secret | KeyClass::Part(_) => halves.into_iter().next(),
     }
 }
@@ -44,14 +46,14 @@ pub(crate) fn of_parts(key: &KeyRef, halves: Vec<PublicKey>) -> Option<PublicKey
 pub(crate) fn of_rsa(
     session: &Session,
     object: ObjectHandle,
-) -> Result<Option<PublicKey>, HsmError> {
+) -> Result<Option<PublicParts>, HsmError> {
     let modulus = read(session, object, AttributeType::Modulus)?;
     let exponent = read(session, object, AttributeType::PublicExponent)?;
     Ok(match (modulus, exponent) {
         (Some(Attribute::Modulus(modulus)), Some(Attribute::PublicExponent(exponent)))
             if !exponent.is_empty() =>
         {
-            Some(PublicKey::Rsa {
+            Some(PublicParts::Rsa {
                 modulus: trimmed(&modulus).to_vec(),
                 exponent: trimmed(&exponent).to_vec(),
             })
@@ -61,7 +63,7 @@ pub(crate) fn of_rsa(
 }
 
 /// The public key in an object.
-pub(crate) fn of_object(session: &Session, object: ObjectHandle) -> Result<PublicKey, HsmError> {
+pub(crate) fn of_object(session: &Session, object: ObjectHandle) -> Result<PublicParts, HsmError> {
     let Some(Attribute::KeyType(key_type)) = read(session, object, AttributeType::KeyType)? else {
         return Err(HsmError::refused("the token does not report the key type"));
     };
@@ -83,7 +85,7 @@ pub(crate) fn of_object(session: &Session, object: ObjectHandle) -> Result<Publi
             let value = read(session, object, AttributeType::Value)?;
             match (set, value) {
                 (Some(set), Some(Attribute::Value(key))) if key.len() == set.public_len() => {
-                    Ok(PublicKey::MlDsa { set, key })
+                    Ok(PublicParts::MlDsa { set, key })
                 }
                 _ => Err(HsmError::refused(
                     "the token does not report the ML-DSA key",
@@ -96,7 +98,7 @@ pub(crate) fn of_object(session: &Session, object: ObjectHandle) -> Result<Publi
             match (set, value) {
                 (Some(set), Some(Attribute::Value(key))) if key.len() == set.public_len() => {
                     let kem = set.alone();
-                    Ok(PublicKey::Kem { kem, key })
+                    Ok(PublicParts::Kem { kem, key })
                 }
                 _ => Err(HsmError::refused(
                     "the token does not report the ML-KEM key",
@@ -109,19 +111,19 @@ pub(crate) fn of_object(session: &Session, object: ObjectHandle) -> Result<Publi
     }
 }
 
-fn on_curve(params: &[u8], point: &[u8]) -> Result<PublicKey, HsmError> {
+fn on_curve(params: &[u8], point: &[u8]) -> Result<PublicParts, HsmError> {
     if params == ED25519_OID || params == ED25519_NAME {
         return match bare(point, 32) {
-            Some(point) => Ok(PublicKey::Ed25519 {
+            Some(point) => Ok(PublicParts::Ed25519 {
                 point: point.to_vec(),
             }),
             None => Err(HsmError::refused("the point is not an Ed25519 point")),
         };
     }
-    let curve = Curve::from_params(params)
+    let curve = attribute_values::curve_of(params)
         .ok_or_else(|| HsmError::refused("the curve of the key is not supported"))?;
     match bare(point, curve.point_len()) {
-        Some(point) if point.first() == Some(&4) => Ok(PublicKey::Ec {
+        Some(point) if point.first() == Some(&4) => Ok(PublicParts::Ec {
             curve,
             point: point.to_vec(),
         }),

@@ -6,12 +6,13 @@ use super::draft::{Draft, Objects};
 use super::public;
 use crate::key::INTERNAL;
 use crate::session::{Session, Temporary};
-use crate::{Algorithm, HsmError, NewKey, PublicKey, Purpose};
+use crate::{HsmError, NewKey, Purpose};
+use formats::algorithms::{Algorithm, PublicParts};
 
 /// A key that is destroyed when it goes out of scope.
 pub(crate) struct TemporaryKey<'a> {
     pub(crate) guarded: Temporary<'a>,
-    pub(crate) public: Option<PublicKey>,
+    pub(crate) public: Option<PublicParts>,
     _public_object: Option<Temporary<'a>>,
 }
 

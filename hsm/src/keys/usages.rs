@@ -2,7 +2,8 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use crate::{Algorithm, Family, HsmError, Purpose};
+use crate::{HsmError, Purpose};
+use formats::algorithms::{Algorithm, Family};
 
 /// The usages of a private or secret key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

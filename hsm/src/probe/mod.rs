@@ -10,8 +10,9 @@ mod weakness;
 
 use cryptoki::slot::TokenInfo;
 
+use crate::HsmError;
 use crate::session::{ConnectError, Session};
-use crate::{HsmError, OaepHash};
+use formats::algorithms::OaepHash;
 
 use report::{flags, max_sessions};
 

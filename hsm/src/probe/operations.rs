@@ -6,9 +6,9 @@ use crate::import::unwrap::{Method, Unwrapper};
 use crate::import::{self, ImportError};
 use crate::keys::{self, TemporaryKey};
 use crate::session::Session;
-use crate::{
-    Algorithm, Curve, ErrorKind, HsmError, ImportMechanism, MlDsa, OaepHash, OaepMethod, PublicKey,
-    Purpose, SignatureScheme,
+use crate::{ErrorKind, HsmError, OaepMethod, Purpose};
+use formats::algorithms::{
+    Algorithm, Curve, ImportMechanism, MlDsa, OaepHash, PublicParts, SignatureScheme,
 };
 
 /// The name of imports with key material from this process.
@@ -99,7 +99,7 @@ fn uses(
 ) -> Result<Vec<Probed>, HsmError> {
     let handle = key.guarded.handle();
     match (&key.public, purpose) {
-        (Some(public @ PublicKey::Rsa { .. }), Purpose::Envelope)
+        (Some(public @ PublicParts::Rsa { .. }), Purpose::Envelope)
             if algorithm == Algorithm::Rsa2048 =>
         {
             let tried = OaepHash::ALL.map(|hash| {
@@ -114,11 +114,11 @@ fn uses(
             });
             tried.into_iter().collect()
         }
-        (Some(PublicKey::Ec { curve, point }), Purpose::Envelope) => {
+        (Some(PublicParts::Ec { curve, point }), Purpose::Envelope) => {
             let agrees = proof::agrees(session, handle, *curve, point);
             Ok(vec![row("derive", ecdh(*curve), agrees)?])
         }
-        (Some(PublicKey::Kem { kem, key }), Purpose::Envelope) => {
+        (Some(PublicParts::Kem { kem, key }), Purpose::Envelope) => {
             let decapsulates = proof::decapsulates(session, handle, kem.ml_kem(), key);
             Ok(vec![row("decapsulate", kem.name(), decapsulates)?])
         }
@@ -216,10 +216,10 @@ fn row(
     })
 }
 
-fn schemes(public: &PublicKey) -> &'static [SignatureScheme] {
+fn schemes(public: &PublicParts) -> &'static [SignatureScheme] {
     use SignatureScheme as S;
     match public {
-        PublicKey::Rsa { .. } => &[
+        PublicParts::Rsa { .. } => &[
             S::RsaSha256,
             S::RsaSha384,
             S::RsaSha512,
@@ -227,18 +227,18 @@ fn schemes(public: &PublicKey) -> &'static [SignatureScheme] {
             S::RsaPssSha384,
             S::RsaPssSha512,
         ],
-        PublicKey::Ec { curve, .. } => match curve {
+        PublicParts::Ec { curve, .. } => match curve {
             Curve::P256 => &[S::EcdsaSha256],
             Curve::P384 => &[S::EcdsaSha384],
             Curve::P521 => &[S::EcdsaSha512],
         },
-        PublicKey::Ed25519 { .. } => &[S::Ed25519],
-        PublicKey::MlDsa { set, .. } => match set {
+        PublicParts::Ed25519 { .. } => &[S::Ed25519],
+        PublicParts::MlDsa { set, .. } => match set {
             MlDsa::MlDsa44 => &[S::MlDsa44],
             MlDsa::MlDsa65 => &[S::MlDsa65],
             MlDsa::MlDsa87 => &[S::MlDsa87],
         },
-        PublicKey::Kem { .. } => &[],
+        PublicParts::Kem { .. } => &[],
     }
 }
 

@@ -7,7 +7,8 @@ use crate::crypt::proof;
 use crate::crypt::{ecdh, gcm, kem, oaep, sign};
 use crate::keys;
 use crate::session::Session;
-use crate::{Algorithm, Curve, HsmError, OaepHash, PublicKey, Purpose, SignatureScheme};
+use crate::{HsmError, Purpose};
+use formats::algorithms::{Algorithm, Curve, OaepHash, PublicParts, SignatureScheme};
 
 /// How long each operation is repeated.
 const MOMENT: Duration = Duration::from_millis(200);
@@ -30,7 +31,7 @@ pub(super) fn measure(session: &Session) -> Result<Vec<Speed>, HsmError> {
         }));
     }
     if let Ok(key) = keys::temporary(session, Algorithm::P256, Purpose::Envelope)
-        && let Some(PublicKey::Ec { point, .. }) = &key.public
+        && let Some(PublicParts::Ec { point, .. }) = &key.public
     {
         let handle = key.guarded.handle();
         speeds.extend(time("P-256 derive (ECDH)", || {
@@ -38,7 +39,7 @@ pub(super) fn measure(session: &Session) -> Result<Vec<Speed>, HsmError> {
         }));
     }
     if let Ok(key) = keys::temporary(session, Algorithm::MlKem768, Purpose::Envelope)
-        && let Some(PublicKey::Kem { kem, key: public }) = &key.public
+        && let Some(PublicParts::Kem { kem, key: public }) = &key.public
     {
         let (ciphertext, _) = kem::encapsulate(kem.ml_kem(), public)?;
         let handle = key.guarded.handle();

@@ -10,7 +10,8 @@ use super::report::{Probed, Works, max_sessions};
 use crate::crypt::proof;
 use crate::keys::{self, inspect};
 use crate::session::{Session, Temporary};
-use crate::{Algorithm, HsmError, OaepHash, Purpose, Usages};
+use crate::{HsmError, Purpose, Usages};
+use formats::algorithms::{Algorithm, OaepHash};
 
 /// How many sessions these workers need, with the anchor and the monitor.
 pub(super) fn sessions_for(workers: usize) -> u64 {

@@ -9,7 +9,8 @@ use super::login::Login;
 use super::module::{Module, OpenSession};
 use super::signal::Signal;
 use crate::counters::LiveCounters;
-use crate::{Config, OaepHash, OaepMethod, OaepSupport, TokenConfig};
+use crate::{Config, OaepMethod, OaepSupport, TokenConfig};
+use formats::algorithms::OaepHash;
 
 /// The connection to one token: its login, its key handles and the known facts about the token.
 pub(crate) struct Connection {

@@ -3,12 +3,13 @@
 use std::time::Instant;
 
 use cryptoki::error::RvError;
-use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHandle};
+use cryptoki::object::{Attribute, AttributeType, ObjectClass, ObjectHandle};
 
 use super::Session;
 use super::handles::Known;
+use crate::attribute_values;
 use crate::key::INTERNAL;
-use crate::{Algorithm, ErrorKind, Family, HsmError, KeyClass, KeyName, KeyRef};
+use crate::{ErrorKind, HsmError, KeyClass, KeyName, KeyRef};
 
 /// The key of an operation.
 #[derive(Debug, Clone, Copy)]
@@ -159,21 +160,6 @@ impl KeyClass {
     }
 }
 
-impl Algorithm {
-    /// The PKCS#11 type of such a key; of a hybrid key that of its first part.
-    pub(crate) fn key_type(self) -> KeyType {
-        match self.family() {
-            Family::Rsa => KeyType::RSA,
-            Family::Ec => KeyType::EC,
-            Family::Ed25519 => KeyType::EC_EDWARDS,
-            Family::MlDsa => KeyType::ML_DSA,
-            Family::MlKem768 | Family::MlKem1024 | Family::P256MlKem768 => KeyType::ML_KEM,
-            Family::Aes => KeyType::AES,
-            Family::Hmac => KeyType::GENERIC_SECRET,
-        }
-    }
-}
-
 /// The search template of a key that is one object.
 pub(crate) fn search(key: &KeyRef) -> Vec<Attribute> {
     let mut template = vec![
@@ -185,7 +171,7 @@ pub(crate) fn search(key: &KeyRef) -> Vec<Attribute> {
         template.push(Attribute::Private(true));
     }
     if let KeyClass::Part(algorithm) = key.class {
-        template.push(Attribute::KeyType(algorithm.key_type()));
+        template.push(Attribute::KeyType(attribute_values::key_type(algorithm)));
     }
     template
 }

@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use crate::{
-    Algorithm, Config, Generated, NewKey, Purpose, Token, TokenConfig, TokenSelect, TokenState,
-    TokenStatus,
+    Config, Generated, NewKey, Purpose, Token, TokenConfig, TokenSelect, TokenState, TokenStatus,
 };
+use formats::algorithms::Algorithm;
 
 const MODULE: &str = "/usr/lib/softhsm/libsofthsm2.so";
 const PIN: &str = "5678";

@@ -7,10 +7,11 @@ use crate::crypt::proof;
 use crate::session::Session;
 use crate::threads::{Device, Kind};
 use crate::{
-    AdoptError, Adopted, Algorithm, ErrorKind, FoundKey, Generated, HsmError, ImportError,
-    ImportKey, ImportMechanism, ImportWrapped, Imported, KeyName, KeyRef, NewKey, Presence,
-    PublicKey, Purpose, RecordedKey, TokenObject, import, keys,
+    AdoptError, Adopted, ErrorKind, FoundKey, Generated, HsmError, ImportError, ImportKey,
+    ImportWrapped, Imported, KeyName, KeyRef, NewKey, Presence, Purpose, RecordedKey, TokenObject,
+    import, keys,
 };
+use formats::algorithms::{Algorithm, ImportMechanism, PublicParts};
 
 impl Token {
     /// Generates a key: sensitive, non-extractable, with exactly the usages of its purpose. A key
@@ -142,7 +143,7 @@ impl Token {
     }
 
     /// The public half of a private key, from its public object or, for RSA, from the private key.
-    pub async fn read_public(&self, key: &KeyRef) -> Result<PublicKey, HsmError> {
+    pub async fn read_public(&self, key: &KeyRef) -> Result<PublicParts, HsmError> {
         let wanted = key.clone();
         let work = move |session: &Session| {
             let missing = || HsmError::refused("the token holds no public half of this key");
@@ -162,7 +163,7 @@ impl Token {
     pub async fn is_private_half(
         &self,
         key: &KeyRef,
-        public: &PublicKey,
+        public: &PublicParts,
         purpose: Purpose,
     ) -> Result<bool, HsmError> {
         let (parts, publics) = (key.parts(), public.parts());

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use crate::dispatch::Dispatcher;
 use crate::threads::{Device, Kind};
-use crate::{Config, Fatal, HsmError, OaepHash, OpenError, ProbeReport, Status, probe};
+use crate::{Config, Fatal, HsmError, OpenError, ProbeReport, Status, probe};
+use formats::algorithms::OaepHash;
 
 /// One or several tokens that hold the same keys. Cheap to clone; all clones share one state.
 ///

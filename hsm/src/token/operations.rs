@@ -6,7 +6,8 @@ use super::Token;
 use crate::crypt::{ecdh, gcm, kem, oaep, sign};
 use crate::session::Session;
 use crate::threads::Device;
-use crate::{GcmSealed, HsmError, Kem, KeyRef, OaepHash, OaepMethod, SignatureScheme};
+use crate::{GcmSealed, HsmError, KeyRef, OaepMethod};
+use formats::algorithms::{Kem, OaepHash, SignatureScheme};
 
 impl Token {
     /// Unwraps a content key with RSA-OAEP (no label). Every cryptographic failure is `BadInput`.

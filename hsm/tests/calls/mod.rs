@@ -9,9 +9,9 @@ mod trial;
 use std::time::Duration;
 
 use crate::support::{Fixture, generate_key, seal};
-use hsm::{
-    Algorithm, Config, HsmError, KeyRef, OaepHash, PublicKey, Purpose, SignatureScheme, Token,
-};
+use formats::algorithms::PublicParts;
+use formats::algorithms::{Algorithm, OaepHash, SignatureScheme};
+use hsm::{Config, HsmError, KeyRef, Purpose, Token};
 
 /// The name of the worker threads.
 const WORKER: &str = "hsm-worker";
@@ -39,7 +39,7 @@ impl Operation {
         let ec = generate_key(token, Algorithm::P256, Purpose::Envelope).await;
         let signing = generate_key(token, Algorithm::P256, Purpose::Sign).await;
         let aes = generate_key(token, Algorithm::Aes256, Purpose::Data).await;
-        let Some(PublicKey::Ec { point, .. }) = &ec.public else {
+        let Some(PublicParts::Ec { point, .. }) = &ec.public else {
             panic!("{ec:?}");
         };
         let operation = |function, key: &KeyRef, input| Self {

@@ -2,9 +2,8 @@
 
 use cryptoki_sys::{CKR_DEVICE_ERROR, CKR_ENCRYPTED_DATA_INVALID, CKR_FUNCTION_FAILED};
 use faulty_token::{Fault, Rule};
-use hsm::{
-    Algorithm, Config, ErrorKind, OaepHash, OaepMethod, OpenError, Purpose, Token, TokenState,
-};
+use formats::algorithms::{Algorithm, OaepHash};
+use hsm::{Config, ErrorKind, OaepMethod, OpenError, Purpose, Token, TokenState};
 
 use crate::support::{
     Fixture, Kind, generate_key, in_child_processes, is_out, seal, status, wait_until,

@@ -3,9 +3,9 @@
 use std::fs;
 use std::process::Command;
 
-use hsm::{
-    Algorithm, Curve, ImportError, ImportMechanism, OaepHash, PublicKey, Purpose, SignatureScheme,
-};
+use formats::algorithms::PublicParts;
+use formats::algorithms::{Algorithm, Curve, ImportMechanism, OaepHash, SignatureScheme};
+use hsm::{ImportError, Purpose};
 
 use super::{ImportKeyPair, Source, assert_nothing_is_there, assert_sound, hex, purposes, request};
 use crate::support::foreign::{Foreign, foreign};
@@ -107,7 +107,7 @@ async fn openssl_wraps(shared: &SharedToken) {
 
     let key = Foreign {
         bytes: vec![],
-        public: Some(PublicKey::Ec {
+        public: Some(PublicParts::Ec {
             curve: Curve::P256,
             point,
         }),

@@ -6,9 +6,11 @@ mod unlike;
 
 use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
 use aws_lc_rs::rsa::PublicKeyComponents;
+use formats::algorithms::PublicParts;
+use formats::algorithms::{Algorithm, ImportMechanism};
 use hsm::{
-    AdoptError, Algorithm, ErrorKind, Generated, ImportKey, ImportMechanism, ImportWrapped,
-    Imported, KeyKind, KeyMaterial, KeyRef, NewKey, PublicKey, Purpose, Weakness, wrap_for_import,
+    AdoptError, ErrorKind, Generated, ImportKey, ImportWrapped, Imported, KeyKind, KeyMaterial,
+    KeyRef, NewKey, Purpose, Weakness, wrap_for_import,
 };
 
 use crate::support::foreign::Foreign;
@@ -144,7 +146,7 @@ impl ImportKeyPair {
             purpose: Purpose::Import,
         };
         let created = shared.token.generate(request).await.unwrap();
-        let Some(PublicKey::Rsa { modulus, exponent }) = &created.public else {
+        let Some(PublicParts::Rsa { modulus, exponent }) = &created.public else {
             panic!("{created:?}");
         };
         let spki: PublicKeyX509Der<'_> = PublicKeyComponents {

@@ -1,6 +1,7 @@
 //! Refused imports, which leave no objects.
 
-use hsm::{Algorithm, ImportError, ImportMechanism, KeyMaterial, Purpose};
+use formats::algorithms::{Algorithm, ImportMechanism};
+use hsm::{ImportError, KeyMaterial, Purpose};
 
 use super::{ImportKeyPair, assert_nothing_is_there, request};
 use crate::support::SharedToken;

@@ -1,6 +1,7 @@
 //! Private and public keys that do not match.
 
-use hsm::{Algorithm, ImportError, ImportMechanism, KeyMaterial, RsaParts};
+use formats::algorithms::{Algorithm, ImportMechanism, RsaParts};
+use hsm::{ImportError, KeyMaterial};
 
 use super::{ImportKeyPair, assert_nothing_is_there, purposes, request};
 use crate::support::SharedToken;

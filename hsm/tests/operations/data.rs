@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use hsm::{Algorithm, ErrorKind, Purpose};
+use formats::algorithms::Algorithm;
+use hsm::{ErrorKind, Purpose};
 
 use crate::support::{SharedToken, generate_key};
 

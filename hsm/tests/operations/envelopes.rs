@@ -2,10 +2,9 @@
 
 use aws_lc_rs::agreement::{self, ECDH_P256, ECDH_P384, ECDH_P521};
 use aws_lc_rs::kem::EncapsulationKey;
-use hsm::{
-    AdoptError, Algorithm, Config, Curve, ErrorKind, Kem, KeyKind, KeyName, NewKey, OaepHash,
-    PublicKey, Purpose, RecordedKey, Token,
-};
+use formats::algorithms::PublicParts;
+use formats::algorithms::{Algorithm, Curve, Kem, OaepHash};
+use hsm::{AdoptError, Config, ErrorKind, KeyKind, KeyName, NewKey, Purpose, RecordedKey, Token};
 
 use super::public_key;
 use crate::support::{Kind, SharedToken, generate_key, id, seal};
@@ -116,7 +115,7 @@ async fn ec_keys_agree_with_the_holder_of_the_public_key(shared: &SharedToken) {
         (Algorithm::P521, &ECDH_P521),
     ] {
         let created = generate_key(&shared.token, algorithm, Purpose::Envelope).await;
-        let Some(PublicKey::Ec { point, .. }) = &created.public else {
+        let Some(PublicParts::Ec { point, .. }) = &created.public else {
             panic!("no public key: {created:?}");
         };
         for _ in 0..10 {
@@ -140,7 +139,7 @@ async fn ec_keys_agree_with_the_holder_of_the_public_key(shared: &SharedToken) {
 
 async fn a_point_off_the_curve_is_bad_input(shared: &SharedToken) {
     let created = generate_key(&shared.token, Algorithm::P256, Purpose::Envelope).await;
-    let Some(PublicKey::Ec {
+    let Some(PublicParts::Ec {
         point,
         curve: Curve::P256,
     }) = created.public
@@ -272,7 +271,7 @@ async fn two_keys_with_one_label_are_adopted_as_a_hybrid_key(shared: &SharedToke
 
     let as_ec = token.adopt(name(), Purpose::Envelope, Some(Algorithm::P256));
     assert!(matches!(as_ec.await.unwrap_err(), AdoptError::Ambiguous(2)));
-    let recorded = |public: &PublicKey| RecordedKey {
+    let recorded = |public: &PublicParts| RecordedKey {
         algorithm: hybrid,
         purpose: Purpose::Envelope,
         public: Some(public.clone()),
@@ -307,18 +306,18 @@ async fn two_keys_with_one_label_are_adopted_as_a_hybrid_key(shared: &SharedToke
 }
 
 /// A ciphertext for the key and the secrets that it encapsulates.
-fn encapsulated(public: &PublicKey) -> (Vec<u8>, Vec<u8>) {
+fn encapsulated(public: &PublicParts) -> (Vec<u8>, Vec<u8>) {
     let (mut ciphertext, mut secrets) = (Vec::new(), Vec::new());
     for part in public.parts() {
         match part {
-            PublicKey::Kem { kem, key } => {
+            PublicParts::Kem { kem, key } => {
                 assert_eq!(key.len(), kem.public_len());
                 let key = EncapsulationKey::new(kem.ml_kem().encapsulation(), &key).unwrap();
                 let (encapsulated, secret) = key.encapsulate().unwrap();
                 ciphertext.extend_from_slice(encapsulated.as_ref());
                 secrets.extend_from_slice(secret.as_ref());
             }
-            PublicKey::Ec { point, .. } => {
+            PublicParts::Ec { point, .. } => {
                 let own = agreement::PrivateKey::generate(&ECDH_P256).unwrap();
                 ciphertext.extend_from_slice(own.compute_public_key().unwrap().as_ref());
                 let peer = agreement::UnparsedPublicKey::new(&ECDH_P256, point);

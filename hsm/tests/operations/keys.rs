@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use formats::algorithms::{Algorithm, SignatureScheme};
 use hsm::{
-    AdoptError, Algorithm, Config, ErrorKind, KeyKind, KeyName, KeyRef, Purpose, RecordedKey,
-    SignatureScheme, Token, Usages,
+    AdoptError, Config, ErrorKind, KeyKind, KeyName, KeyRef, Purpose, RecordedKey, Token, Usages,
 };
 
 use super::request;

@@ -6,7 +6,9 @@ mod keys;
 mod signatures;
 
 use crate::support::{SharedToken, generate_key};
-use hsm::{Algorithm, Config, ErrorKind, KeyRef, NewKey, PublicKey, Purpose, Token, TokenState};
+use formats::algorithms::Algorithm;
+use formats::algorithms::PublicParts;
+use hsm::{Config, ErrorKind, KeyRef, NewKey, Purpose, Token, TokenState};
 
 on_both_tokens! { a_token_closes_and_reopens }
 
@@ -39,6 +41,6 @@ fn request(id: &[u8], algorithm: Algorithm, purpose: Purpose) -> NewKey {
     }
 }
 
-async fn public_key(token: &Token, key: &KeyRef) -> Option<PublicKey> {
+async fn public_key(token: &Token, key: &KeyRef) -> Option<PublicParts> {
     Some(token.read_public(key).await.unwrap())
 }

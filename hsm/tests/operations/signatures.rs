@@ -8,10 +8,9 @@ use aws_lc_rs::signature::{
     RSA_PSS_2048_8192_SHA256, RSA_PSS_2048_8192_SHA384, RSA_PSS_2048_8192_SHA512, RsaParameters,
     UnparsedPublicKey, VerificationAlgorithm,
 };
-use hsm::{
-    Algorithm, ErrorKind, KeyName, MlDsa, NewKey, OaepHash, PublicKey, Purpose,
-    SignatureScheme as Scheme,
-};
+use formats::algorithms::PublicParts;
+use formats::algorithms::{Algorithm, MlDsa, OaepHash, SignatureScheme as Scheme};
+use hsm::{ErrorKind, KeyName, NewKey, Purpose};
 
 use super::public_key;
 use crate::support::{Kind, SharedToken, generate_key, id, seal};
@@ -88,7 +87,7 @@ async fn a_key_only_supports_its_purpose(shared: &SharedToken) {
     let opens = generate_key(token, Algorithm::Rsa2048, Purpose::Envelope).await;
     let signs = generate_key(token, Algorithm::Rsa2048, Purpose::Sign).await;
     let agrees = generate_key(token, Algorithm::P256, Purpose::Envelope).await;
-    let Some(PublicKey::Ec { point, .. }) = &agrees.public else {
+    let Some(PublicParts::Ec { point, .. }) = &agrees.public else {
         panic!("no public key");
     };
     let sealed = seal(&signs, OaepHash::Sha1, b"a content key");
@@ -158,7 +157,7 @@ async fn ml_dsa_signatures_verify_where_the_token_has_them(shared: &SharedToken)
             continue;
         }
         let created = created.unwrap();
-        let Some(PublicKey::MlDsa { key: public, .. }) = &created.public else {
+        let Some(PublicParts::MlDsa { key: public, .. }) = &created.public else {
             panic!("no public key: {:?}", created.public);
         };
         let verifies = UnparsedPublicKey::new(set.verification(), public);
@@ -197,9 +196,9 @@ enum Check {
 }
 
 impl Check {
-    fn verifies(&self, public: &PublicKey, message: &[u8], signature: &[u8]) -> bool {
+    fn verifies(&self, public: &PublicParts, message: &[u8], signature: &[u8]) -> bool {
         match (self, public) {
-            (Self::Rsa(parameters), PublicKey::Rsa { modulus, exponent }) => {
+            (Self::Rsa(parameters), PublicParts::Rsa { modulus, exponent }) => {
                 let public = PublicKeyComponents {
                     n: modulus,
                     e: exponent,
@@ -208,7 +207,7 @@ impl Check {
             }
             (
                 Self::Point(algorithm),
-                PublicKey::Ec { point, .. } | PublicKey::Ed25519 { point },
+                PublicParts::Ec { point, .. } | PublicParts::Ed25519 { point },
             ) => {
                 let public = UnparsedPublicKey::new(*algorithm, point);
                 public.verify(message, signature).is_ok()

@@ -7,7 +7,8 @@ use cryptoki_sys::{
     CKR_HOST_MEMORY, CKR_MECHANISM_INVALID, CKR_OBJECT_HANDLE_INVALID, CKR_VENDOR_DEFINED,
 };
 use faulty_token::Fault;
-use hsm::{Algorithm, ErrorKind, NewKey, OaepHash, Purpose, SignatureScheme, Token, TokenState};
+use formats::algorithms::{Algorithm, OaepHash, SignatureScheme};
+use hsm::{ErrorKind, NewKey, Purpose, Token, TokenState};
 
 use super::{WORKER, hmac_key};
 use crate::support::{

@@ -1,7 +1,8 @@
 //! Processes that die during an operation.
 
 use faulty_token::Fault;
-use hsm::{Algorithm, ErrorKind, KeyRef, NewKey, Purpose};
+use formats::algorithms::Algorithm;
+use hsm::{ErrorKind, KeyRef, NewKey, Purpose};
 
 use super::{WORKER, hmac_key};
 use crate::support::in_child_process;

@@ -16,9 +16,13 @@ const MONITOR: &str = "hsm-monitor";
 
 /// Generates a signing key and uses it once, so that its handle is cached.
 async fn hmac_key(token: &hsm::Token) -> hsm::KeyRef {
-    let key = crate::support::generate_key(token, hsm::Algorithm::HmacSha256, hsm::Purpose::Sign)
-        .await
-        .key;
+    let key = crate::support::generate_key(
+        token,
+        formats::algorithms::Algorithm::HmacSha256,
+        hsm::Purpose::Sign,
+    )
+    .await
+    .key;
     token.hmac(&key, b"message").await.unwrap();
     key
 }

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use faulty_token::{Fault, Rule};
-use hsm::{Algorithm, CancelGuard, Config, Counters, ErrorKind, HsmError, KeyRef, Purpose, Token};
+use formats::algorithms::Algorithm;
+use hsm::{CancelGuard, Config, Counters, ErrorKind, HsmError, KeyRef, Purpose, Token};
 use tokio::task::JoinHandle;
 
 use super::{WORKER, hmac_key};

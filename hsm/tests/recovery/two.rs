@@ -2,9 +2,9 @@
 
 use cryptoki_sys::{CKR_DEVICE_MEMORY, CKR_DEVICE_REMOVED, CKR_GENERAL_ERROR};
 use faulty_token::Fault;
+use formats::algorithms::Algorithm;
 use hsm::{
-    AdoptError, Algorithm, ErrorKind, ImportKey, KeyMaterial, NewKey, Purpose, Token, TokenState,
-    Weakness,
+    AdoptError, ErrorKind, ImportKey, KeyMaterial, NewKey, Purpose, Token, TokenState, Weakness,
 };
 use zeroize::Zeroizing;
 

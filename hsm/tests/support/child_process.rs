@@ -11,10 +11,9 @@ use aws_lc_rs::rsa::{
     OAEP_SHA1_MGF1SHA1, OAEP_SHA256_MGF1SHA256, OaepPublicEncryptingKey, PublicKeyComponents,
 };
 use faulty_token::{Control, FOLDER};
-use hsm::{
-    Algorithm, Config, Generated, NewKey, OaepHash, PublicKey, Purpose, Token, TokenState,
-    TokenStatus,
-};
+use formats::algorithms::PublicParts;
+use formats::algorithms::{Algorithm, OaepHash};
+use hsm::{Config, Generated, NewKey, Purpose, Token, TokenState, TokenStatus};
 use tokio::runtime::Runtime;
 
 use super::shared_token::id;
@@ -200,7 +199,7 @@ pub(crate) async fn generate_key(
 
 /// Wraps a content key with RSA-OAEP.
 pub(crate) fn seal(created: &Generated, hash: OaepHash, content_key: &[u8]) -> Vec<u8> {
-    let Some(PublicKey::Rsa { modulus, exponent }) = &created.public else {
+    let Some(PublicParts::Rsa { modulus, exponent }) = &created.public else {
         panic!("not an RSA key: {created:?}");
     };
     let public = PublicKeyComponents {

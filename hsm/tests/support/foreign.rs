@@ -6,12 +6,14 @@ use aws_lc_rs::signature::{
     ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING,
     ECDSA_P521_SHA512_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair,
 };
-use hsm::{Algorithm, Curve, KeyMaterial, PublicKey};
+use formats::algorithms::PublicParts;
+use formats::algorithms::{Algorithm, Curve};
+use hsm::KeyMaterial;
 
 /// A key: the bytes to wrap, the public key and the key material.
 pub(crate) struct Foreign {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) public: Option<PublicKey>,
+    pub(crate) public: Option<PublicParts>,
     pub(crate) material: Option<KeyMaterial>,
 }
 
@@ -29,7 +31,7 @@ pub(crate) fn foreign(algorithm: Algorithm) -> Foreign {
             let seed = pair.seed().unwrap().as_be_bytes().unwrap();
             Foreign {
                 bytes: pair.to_pkcs8v1().unwrap().as_ref().to_vec(),
-                public: Some(PublicKey::Ed25519 {
+                public: Some(PublicParts::Ed25519 {
                     point: point.clone(),
                 }),
                 material: Some(KeyMaterial::Ed25519 {
@@ -57,7 +59,7 @@ fn rsa(size: KeySize) -> Foreign {
     let pkcs8 = AsDer::<Pkcs8V1Der<'_>>::as_der(&pair).unwrap();
     Foreign {
         bytes: pkcs8.as_ref().to_vec(),
-        public: Some(PublicKey::Rsa {
+        public: Some(PublicParts::Rsa {
             modulus: public.modulus().big_endian_without_leading_zero().to_vec(),
             exponent: public.exponent().big_endian_without_leading_zero().to_vec(),
         }),
@@ -76,7 +78,7 @@ fn ec(curve: Curve) -> Foreign {
     let scalar: EcPrivateKeyBin<'_> = pair.private_key().as_be_bytes().unwrap();
     Foreign {
         bytes: pair.to_pkcs8v1().unwrap().as_ref().to_vec(),
-        public: Some(PublicKey::Ec {
+        public: Some(PublicParts::Ec {
             curve,
             point: point.clone(),
         }),

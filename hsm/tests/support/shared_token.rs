@@ -7,7 +7,8 @@ use cryptoki::context::Pkcs11;
 use cryptoki::mechanism::Mechanism;
 use cryptoki::object::{Attribute, KeyType, MlKemParameterSetType, ObjectClass};
 use cryptoki::session::Session;
-use hsm::{Config, KeyName, KeyRef, MlKem, Token, TokenConfig};
+use formats::algorithms::MlKem;
+use hsm::{Config, KeyName, KeyRef, Token, TokenConfig};
 use tokio::sync::OnceCell;
 
 use super::token_folder::{Kind, LABELS, TokenFolder};

@@ -4,9 +4,9 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use super::{Failure, startup};
-use crate::clock::{Clock, Entropy};
-use crate::ledger::{Renewal, initialize};
-use crate::settings::Environment;
+use engine::ledger::{Renewal, initialize};
+use engine::settings::Environment;
+use formats::clock::{Clock, Entropy};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::{Failure, startup};
-use crate::settings::Environment;
+use engine::settings::Environment;
 
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::{Failure, startup};
-use crate::ledger::forward::remove_target;
-use crate::settings::Environment;
+use engine::ledger::forward::remove_target;
+use engine::settings::Environment;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

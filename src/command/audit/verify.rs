@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::startup;
-use crate::ledger::verify::{self, Failure, TileFolder, Trust, Verified};
-use crate::settings::Environment;
-use crate::tlog::VerifierKey;
+use engine::ledger::verify::{self, Failure, TileFolder, Trust, Verified};
+use engine::settings::Environment;
+use formats::tlog::VerifierKey;
 
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("source").required(true).multiple(true))]

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::clock::Clock;
-use crate::db::Pool;
-use crate::management::changes::{Shortage, shortage};
-use crate::settings::Approvals;
+use engine::db::Pool;
+use engine::management::changes::{Shortage, shortage};
+use engine::settings::Approvals;
+use formats::clock::Clock;
 
 /// The kinds of change for which there are too few people; none if the database does not show them.
 pub(super) async fn check(pool: Option<&Pool>, settings: &Approvals) -> Option<Vec<Shortage>> {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::command::{Failure, startup};
-use crate::settings::{Environment, Settings};
+use engine::settings::{Environment, Settings};
 
 /// The result of the connection. None without forwarding.
 pub(super) type Reached = Option<Result<(), String>>;

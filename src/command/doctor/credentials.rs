@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::auth::issuer;
-use crate::client_certificates::expiry;
-use crate::clock::{Clock, Timestamp};
-use crate::settings::{AuthIssuer, Settings, certificates};
+use engine::auth::issuer;
+use engine::client_certificates::expiry;
+use engine::settings::{AuthIssuer, Settings, certificates};
+use formats::clock::{Clock, Timestamp};
 
 /// How long before their expiry certificates are reported.
 const SOON: Duration = Duration::from_secs(30 * 24 * 60 * 60);

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::audit::{self, Login};
 use crate::command::{Failure, startup};
-use crate::db::{self, Pool, Primary};
-use crate::settings::{Environment, Settings};
+use engine::audit::{self, Login};
+use engine::db::{self, Pool, Primary};
+use engine::settings::{Environment, Settings};
 
 /// The connection, or why there is none. A new installation has no database yet.
 pub(super) type Database = Result<Primary, String>;

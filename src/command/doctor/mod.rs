@@ -18,8 +18,8 @@ use hsm::{HsmError, ProbeReport, Probed, Works};
 use serde_json::{Value, json};
 
 use super::{Failure, startup};
-use crate::db::Primary;
-use crate::settings::{Environment, Stage};
+use engine::db::Primary;
+use engine::settings::{Environment, Stage};
 
 /// Test each token for all functions that Sealward needs.
 #[derive(Debug, clap::Args)]

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::auth::Role;
-use crate::clock::{Clock, Timestamp};
 use crate::command::{Failure, startup};
-use crate::db::Pool;
-use crate::management::changes::unknown_people;
-use crate::oidc::without_groups;
-use crate::settings::{Environment, Oidc, Settings};
+use engine::auth::Role;
+use engine::db::Pool;
+use engine::management::changes::unknown_people;
+use engine::oidc::without_groups;
+use engine::settings::{Environment, Oidc, Settings};
+use formats::clock::{Clock, Timestamp};
 
 /// The findings about the provider of the settings.
 pub(super) struct Found {

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::database::Database;
-use crate::clock::{Clock, Entropy};
-use crate::keys::{Comparison, Intended, Orphan, Vault};
-use crate::management::dangers::{Extractable, extractable_keys};
+use engine::keys::{Comparison, Intended, Orphan, Vault};
+use engine::management::dangers::{Extractable, extractable_keys};
+use formats::clock::{Clock, Entropy};
 
 /// The comparison and the extractable keys, or the reason why they are missing. A new installation has
 /// no database.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use hsm::{HsmError, ProbeReport};
 
 use super::text;
-use crate::settings::Settings;
+use engine::settings::Settings;
 
 /// The reports on the tokens in Markdown, without data that identifies an installation: labels, serial
 /// numbers, folders, keys and addresses.

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::db::Pool;
-use crate::ledger::{self, Log};
-use crate::settings::Seal;
+use engine::db::Pool;
+use engine::ledger::{self, Log};
+use engine::settings::Seal;
 
 /// What the audit logs lack; none if the database does not show it.
 pub(super) async fn check(pool: Option<&Pool>, settings: &Seal) -> Option<Vec<&'static str>> {

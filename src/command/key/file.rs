@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 use crate::command::Failure;
-use crate::json::Text;
-use crate::material::{Algorithm, PrivateKey, PrivatePem, PublicKey, Unlock};
-use crate::problem::Problems;
+use formats::json::Text;
+use formats::material::{Algorithm, PrivateKey, PrivatePem, PublicKey, Unlock};
+use formats::problem::Problems;
 
 /// The source of the key.
 #[derive(Debug, clap::Args)]

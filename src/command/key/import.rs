@@ -2,14 +2,14 @@
 
 use std::io::{self, Write as _};
 
-use hsm::ImportMechanism;
+use formats::algorithms::ImportMechanism;
 use serde_json::{Map, Value, json};
 
 use super::file::KeyFile;
 use super::wrap::{check_fingerprint, mechanism, wrap};
 use crate::command::Failure;
 use crate::command::client::{Client, Connection};
-use crate::material::PublicKey;
+use formats::material::PublicKey;
 
 /// Import a key over the API. The key is wrapped on this machine.
 ///

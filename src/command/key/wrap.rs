@@ -3,14 +3,15 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use hsm::{ImportMechanism, wrap_for_import};
+use formats::algorithms::ImportMechanism;
+use hsm::wrap_for_import;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::file::{self, KeyFile, Material};
-use crate::binary::to_base64;
 use crate::command::Failure;
-use crate::material::{Algorithm, PublicKey};
+use formats::binary::to_base64;
+use formats::material::{Algorithm, PublicKey};
 
 /// Wrap a key so that only the token that generated the wrapping key can unwrap it.
 ///

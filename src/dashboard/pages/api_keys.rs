@@ -10,34 +10,29 @@ use secrecy::ExposeSecret as _;
 use super::form::{Creatable, Editable};
 use super::removal::Removable;
 
-use crate::auth::{Kind, LiveKey, Role};
-use crate::clock::Timestamp;
-use crate::dashboard::error::PageError;
-use crate::dashboard::extract::{Addressed, PageContext, Query};
-use crate::dashboard::form::Form;
-use crate::dashboard::view::filters::Filters;
-use crate::dashboard::view::list::{Listing, facts};
-use crate::dashboard::view::notice::Notice;
-use crate::dashboard::view::services::service;
-use crate::dashboard::view::shell::Section;
-use crate::dashboard::view::words::{
-    Tone, ago, badge, isolated, moment, moment_and_distance, moment_or,
-};
-use crate::ids::{ApiKeyId, ServiceId};
-use crate::management::api_keys::{self, ApiKey, ApiKeyRequest, Created, Filter, Status};
-use crate::management::{Error, Expected, ManageAdminKeys, ManageApiKeys, services};
-use crate::operation::Operation;
-use crate::resource::{Field, Input, ResourceRequest};
+use crate::error::PageError;
+use crate::extract::{Addressed, PageContext, Query};
+use crate::form::Form;
+use crate::view::filters::Filters;
+use crate::view::list::{Listing, facts};
+use crate::view::notice::Notice;
+use crate::view::services::service;
+use crate::view::shell::Section;
+use crate::view::words::{Tone, ago, badge, isolated, moment, moment_and_distance, moment_or};
+use engine::auth::{Kind, LiveKey, Role};
+use engine::ids::{ApiKeyId, ServiceId};
+use engine::management::api_keys::{self, ApiKey, ApiKeyRequest, Created, Filter, Status};
+use engine::management::{Error, Expected, ManageAdminKeys, ManageApiKeys, services};
+use engine::operation::Operation;
+use engine::resource::{Field, Input, ResourceRequest};
+use formats::clock::Timestamp;
 
 const SECTION: Section = Section::ApiKeys;
 
 /// The label of the button and the title of the page.
 const CREATE: &str = "Create API Key";
 
-pub(in crate::dashboard) async fn list(
-    cx: PageContext,
-    Query(query): Query,
-) -> Result<Markup, PageError> {
+pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     let services = services::choices(&cx.context).await?;
     let mut filters = Filters::of(query);
     let filter = Filter {
@@ -74,7 +69,7 @@ pub(in crate::dashboard) async fn list(
     Ok(cx.page(SECTION, "API Keys", &content))
 }
 
-pub(in crate::dashboard) async fn show(
+pub(crate) async fn show(
     cx: PageContext,
     Addressed(id): Addressed<ApiKeyId>,
 ) -> Result<Markup, PageError> {

@@ -8,27 +8,24 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::TryStreamExt as _;
 use maud::{Markup, html};
 
-use crate::audit::{Entry, Export, Filter, Format, Operations, Outcome, entries, entry};
-use crate::dashboard::error::PageError;
-use crate::dashboard::extract::{Addressed, PageContext, Query};
-use crate::dashboard::form::Form;
-use crate::dashboard::pages::{forwarding, sealed};
-use crate::dashboard::session;
-use crate::dashboard::view::filters::Filters;
-use crate::dashboard::view::list::{Listing, facts};
-use crate::dashboard::view::services::service;
-use crate::dashboard::view::shell::Section;
-use crate::dashboard::view::words::{Tone, badge, count, isolated, millis, moment};
-use crate::ids::{ApiKeyId, IdentityId, RecordId, ServiceId};
-use crate::management::security::{Log, LogRead, Selection};
-use crate::management::{Error, ManageApiKeys, ManageIdentities, Page, ReadAudit, services};
+use crate::error::PageError;
+use crate::extract::{Addressed, PageContext, Query};
+use crate::form::Form;
+use crate::pages::{forwarding, sealed};
+use crate::session;
+use crate::view::filters::Filters;
+use crate::view::list::{Listing, facts};
+use crate::view::services::service;
+use crate::view::shell::Section;
+use crate::view::words::{Tone, badge, count, isolated, millis, moment};
+use engine::audit::{Entry, Export, Filter, Format, Operations, Outcome, entries, entry};
+use engine::ids::{ApiKeyId, IdentityId, RecordId, ServiceId};
+use engine::management::security::{Log, LogRead, Selection};
+use engine::management::{Error, ManageApiKeys, ManageIdentities, Page, ReadAudit, services};
 
 const SECTION: Section = Section::Audit;
 
-pub(in crate::dashboard) async fn list(
-    cx: PageContext,
-    Query(query): Query,
-) -> Result<Markup, PageError> {
+pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     cx.authorize::<ReadAudit>()?;
     let services = services::choices(&cx.context).await?;
     let mut filters = Filters::of(query);
@@ -95,7 +92,7 @@ pub(in crate::dashboard) async fn list(
     Ok(cx.page(SECTION, "Audit", &content))
 }
 
-pub(in crate::dashboard) async fn show(
+pub(crate) async fn show(
     cx: PageContext,
     Addressed(id): Addressed<RecordId>,
 ) -> Result<Markup, PageError> {
@@ -148,21 +145,21 @@ pub(in crate::dashboard) async fn show(
 }
 
 /// The proof that a record is in the tamper-evident log.
-pub(in crate::dashboard) async fn proof(
+pub(crate) async fn proof(
     cx: PageContext,
     Addressed(id): Addressed<RecordId>,
 ) -> Result<Response, PageError> {
     sealed::download(&cx, Log::Operations, id.uuid(), &id).await
 }
 
-pub(in crate::dashboard) async fn export_csv(
+pub(crate) async fn export_csv(
     cx: PageContext,
     Query(query): Query,
 ) -> Result<Response, PageError> {
     download(&cx, query, Format::Csv).await
 }
 
-pub(in crate::dashboard) async fn export_ndjson(
+pub(crate) async fn export_ndjson(
     cx: PageContext,
     Query(query): Query,
 ) -> Result<Response, PageError> {

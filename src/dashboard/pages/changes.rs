@@ -5,35 +5,32 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::keys::rules;
-use crate::change_kind::ChangeKind;
-use crate::closed_set;
-use crate::dashboard::error::PageError;
-use crate::dashboard::extract::{Addressed, PageContext, Query, Submitted, done};
-use crate::dashboard::form::Body;
-use crate::dashboard::view::difference;
-use crate::dashboard::view::filters::Filters;
-use crate::dashboard::view::list::{Listing, facts, table};
-use crate::dashboard::view::notice::Notice;
-use crate::dashboard::view::shell::{Section, token};
-use crate::dashboard::view::words::{Tone, badge, isolated, moment, moment_and_distance};
-use crate::ids::ChangeId;
-use crate::management::changes::{self, ChangeStatus, Choice, Filter, Proposal, Proposer, Token};
+use crate::error::PageError;
+use crate::extract::{Addressed, PageContext, Query, Submitted, done};
+use crate::form::Body;
+use crate::view::difference;
+use crate::view::filters::Filters;
+use crate::view::list::{Listing, facts, table};
+use crate::view::notice::Notice;
+use crate::view::shell::{Section, token};
+use crate::view::words::{Tone, badge, isolated, moment, moment_and_distance};
+use engine::change_kind::ChangeKind;
+use engine::ids::ChangeId;
+use engine::management::changes::{self, ChangeStatus, Choice, Filter, Proposal, Proposer, Token};
+use formats::closed_set;
 
 const SECTION: Section = Section::Changes;
 
 closed_set! {
     /// A decision, as the path of its form names it.
-    pub(in crate::dashboard) enum Decision: "DecisionForm" {
+    pub(in crate) enum Decision: "DecisionForm" {
         Approve = "approve",
         Reject = "reject",
         Withdraw = "withdraw",
     }
 }
 
-pub(in crate::dashboard) async fn list(
-    cx: PageContext,
-    Query(query): Query,
-) -> Result<Markup, PageError> {
+pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     let mut filters = Filters::of(query);
     let filter = Filter {
         status: filters.one_of("status", "Status"),
@@ -64,7 +61,7 @@ pub(in crate::dashboard) async fn list(
     Ok(cx.page(SECTION, "Changes", &content))
 }
 
-pub(in crate::dashboard) async fn show(
+pub(crate) async fn show(
     cx: PageContext,
     Addressed(id): Addressed<ChangeId>,
 ) -> Result<Markup, PageError> {
@@ -96,7 +93,7 @@ pub(in crate::dashboard) async fn show(
     Ok(cx.page(SECTION, &change.summary, &content))
 }
 
-pub(in crate::dashboard) async fn decide(
+pub(crate) async fn decide(
     cx: PageContext,
     Path((id, decision)): Path<(String, String)>,
     Submitted(form): Submitted,
@@ -126,7 +123,7 @@ pub(in crate::dashboard) async fn decide(
 }
 
 /// A warning for each kind of change with too few people.
-pub(in crate::dashboard) async fn warnings(cx: &PageContext) -> Result<Markup, PageError> {
+pub(crate) async fn warnings(cx: &PageContext) -> Result<Markup, PageError> {
     let required = &cx.dashboard.settings.approvals;
     let found = changes::shortage(&cx.dashboard.database, cx.now(), required).await?;
     Ok(html! {

@@ -4,28 +4,25 @@ use axum::response::Response;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::dashboard::error::PageError;
-use crate::dashboard::extract::{Addressed, PageContext, Query};
-use crate::dashboard::form::Form;
-use crate::dashboard::pages::sealed;
-use crate::dashboard::view::difference;
-use crate::dashboard::view::filters::Filters;
-use crate::dashboard::view::list::{Listing, facts};
-use crate::dashboard::view::shell::Section;
-use crate::dashboard::view::words::{Tone, badge, isolated, moment};
-use crate::ids::EventId;
-use crate::management::events::{self, Filter, Recorded};
-use crate::management::security::{Log, LogRead, Selection};
-use crate::management::{
+use crate::error::PageError;
+use crate::extract::{Addressed, PageContext, Query};
+use crate::form::Form;
+use crate::pages::sealed;
+use crate::view::difference;
+use crate::view::filters::Filters;
+use crate::view::list::{Listing, facts};
+use crate::view::shell::Section;
+use crate::view::words::{Tone, badge, isolated, moment};
+use engine::ids::EventId;
+use engine::management::events::{self, Filter, Recorded};
+use engine::management::security::{Log, LogRead, Selection};
+use engine::management::{
     Action, ManageAdminKeys, ManageIdentities, Page, PageRequest, ReadAudit, ResourceType,
 };
 
 const SECTION: Section = Section::Events;
 
-pub(in crate::dashboard) async fn list(
-    cx: PageContext,
-    Query(query): Query,
-) -> Result<Markup, PageError> {
+pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     cx.authorize::<ReadAudit>()?;
     let mut filters = Filters::of(query);
     let filter = Filter {
@@ -67,7 +64,7 @@ pub(in crate::dashboard) async fn list(
     Ok(cx.page(SECTION, "Management events", &content))
 }
 
-pub(in crate::dashboard) async fn show(
+pub(crate) async fn show(
     cx: PageContext,
     Addressed(id): Addressed<EventId>,
 ) -> Result<Markup, PageError> {
@@ -112,7 +109,7 @@ pub(in crate::dashboard) async fn show(
 }
 
 /// The proof that an event is in the tamper-evident log.
-pub(in crate::dashboard) async fn proof(
+pub(crate) async fn proof(
     cx: PageContext,
     Addressed(id): Addressed<EventId>,
 ) -> Result<Response, PageError> {

@@ -6,22 +6,20 @@ use axum::response::Response;
 use maud::{Markup, html};
 use serde::Serialize;
 
-use crate::dashboard::error::{PageError, refusal};
-use crate::dashboard::extract::{Addressed, PageContext, Query, Submitted, done, invalid_form};
-use crate::dashboard::form::{Body, Form};
-use crate::dashboard::view::fields::declared::References;
-use crate::dashboard::view::fields::{Fields, Sheet};
-use crate::dashboard::view::fields::{body, form_of};
-use crate::dashboard::view::notice::Notice;
-use crate::dashboard::view::shell::Section;
-use crate::management::{Error, Expected, Right};
-use crate::problem::Problem;
-use crate::resource::{Field, Identified, Input, RequestBody, ResourceRequest};
+use crate::error::{PageError, refusal};
+use crate::extract::{Addressed, PageContext, Query, Submitted, done, invalid_form};
+use crate::form::{Body, Form};
+use crate::view::fields::declared::References;
+use crate::view::fields::{Fields, Sheet};
+use crate::view::fields::{body, form_of};
+use crate::view::notice::Notice;
+use crate::view::shell::Section;
+use engine::management::{Error, Expected, Right};
+use engine::resource::{Field, Identified, Input, RequestBody, ResourceRequest};
+use formats::problem::Problem;
 
 /// A resource with a form that changes it.
-pub(in crate::dashboard) trait Editable:
-    Serialize + Identified + Send + Sync + Sized
-{
+pub(crate) trait Editable: Serialize + Identified + Send + Sync + Sized {
     const SECTION: Section;
     /// Its name in a sentence.
     const NOUN: &'static str;
@@ -58,7 +56,7 @@ pub(in crate::dashboard) trait Editable:
 }
 
 /// A resource with a form that creates it.
-pub(in crate::dashboard) trait Creatable: Editable {
+pub(crate) trait Creatable: Editable {
     /// The title of the form.
     const CREATE: &'static str;
     /// The names of the sets whose values are all selected in the blank form.
@@ -73,7 +71,7 @@ pub(in crate::dashboard) trait Creatable: Editable {
     ) -> impl Future<Output = Result<Response, Error>> + Send;
 }
 
-pub(in crate::dashboard) async fn new<R: Creatable>(
+pub(crate) async fn new<R: Creatable>(
     cx: PageContext,
     Query(query): Query,
 ) -> Result<Markup, PageError> {
@@ -89,7 +87,7 @@ pub(in crate::dashboard) async fn new<R: Creatable>(
     creation::<R>(&cx, &form, &[]).await
 }
 
-pub(in crate::dashboard) async fn create<R: Creatable>(
+pub(crate) async fn create<R: Creatable>(
     cx: PageContext,
     Submitted(form): Submitted,
 ) -> Result<Response, PageError> {
@@ -101,7 +99,7 @@ pub(in crate::dashboard) async fn create<R: Creatable>(
     }
 }
 
-pub(in crate::dashboard) async fn edit<R: Editable>(
+pub(crate) async fn edit<R: Editable>(
     cx: PageContext,
     Addressed(address): Addressed<R::Address>,
 ) -> Result<Markup, PageError> {
@@ -112,7 +110,7 @@ pub(in crate::dashboard) async fn edit<R: Editable>(
     change(&cx, &resource, &form, &[]).await
 }
 
-pub(in crate::dashboard) async fn update<R: Editable>(
+pub(crate) async fn update<R: Editable>(
     cx: PageContext,
     Addressed(address): Addressed<R::Address>,
     Submitted(form): Submitted,

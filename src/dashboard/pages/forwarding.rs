@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use crate::dashboard::extract::PageContext;
-use crate::dashboard::view::words::{Tone, badge, count, distance, isolated};
-use crate::ledger::forward::ForwardState;
+use crate::extract::PageContext;
+use crate::view::words::{Tone, badge, count, distance, isolated};
+use engine::ledger::forward::ForwardState;
 
 /// What the collector lacks. Nothing without forwarding.
 pub(super) fn lag(cx: &PageContext) -> Markup {

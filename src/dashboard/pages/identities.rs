@@ -7,32 +7,29 @@ use maud::{Markup, html};
 
 use super::form::{Creatable, Editable};
 use super::removal::Removable;
-use crate::auth::Match;
-use crate::clock::Timestamp;
-use crate::dashboard::error::PageError;
-use crate::dashboard::extract::{Addressed, PageContext, Query, done};
-use crate::dashboard::form::Form;
-use crate::dashboard::view::filters::Filters;
-use crate::dashboard::view::list::{Listing, facts};
-use crate::dashboard::view::notice::Notice;
-use crate::dashboard::view::services::service;
-use crate::dashboard::view::shell::Section;
-use crate::dashboard::view::words::{Tone, ago, badge, isolated, moment, moment_or};
-use crate::ids::{IdentityId, ServiceId};
-use crate::management::identities::{self, Filter, IdentityRequest, Status, WorkloadIdentity};
-use crate::management::{Error, Expected, ManageIdentities, services};
-use crate::operation::Operation;
-use crate::resource::ResourceRequest;
+use crate::error::PageError;
+use crate::extract::{Addressed, PageContext, Query, done};
+use crate::form::Form;
+use crate::view::filters::Filters;
+use crate::view::list::{Listing, facts};
+use crate::view::notice::Notice;
+use crate::view::services::service;
+use crate::view::shell::Section;
+use crate::view::words::{Tone, ago, badge, isolated, moment, moment_or};
+use engine::auth::Match;
+use engine::ids::{IdentityId, ServiceId};
+use engine::management::identities::{self, Filter, IdentityRequest, Status, WorkloadIdentity};
+use engine::management::{Error, Expected, ManageIdentities, services};
+use engine::operation::Operation;
+use engine::resource::ResourceRequest;
+use formats::clock::Timestamp;
 
 const SECTION: Section = Section::Identities;
 
 /// The label of the button and the title of the page.
 const CREATE: &str = "Create Identity";
 
-pub(in crate::dashboard) async fn list(
-    cx: PageContext,
-    Query(query): Query,
-) -> Result<Markup, PageError> {
+pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     let services = services::choices(&cx.context).await?;
     let mut filters = Filters::of(query);
     let filter = Filter {
@@ -61,7 +58,7 @@ pub(in crate::dashboard) async fn list(
     Ok(cx.page(SECTION, "Identities", &content))
 }
 
-pub(in crate::dashboard) async fn show(
+pub(crate) async fn show(
     cx: PageContext,
     Addressed(id): Addressed<IdentityId>,
 ) -> Result<Markup, PageError> {

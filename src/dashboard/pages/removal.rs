@@ -4,15 +4,15 @@ use axum::response::Response;
 use maud::Markup;
 
 use super::form::Editable;
-use crate::dashboard::error::{PageError, refusal};
-use crate::dashboard::extract::{Addressed, PageContext, Submitted, done, refused};
-use crate::dashboard::view::confirm::Question;
-use crate::dashboard::view::notice::Notice;
-use crate::management::{Error, Expected};
-use crate::problem::Problem;
+use crate::error::{PageError, refusal};
+use crate::extract::{Addressed, PageContext, Submitted, done, refused};
+use crate::view::confirm::Question;
+use crate::view::notice::Notice;
+use engine::management::{Error, Expected};
+use formats::problem::Problem;
 
 /// A resource that a page deletes or revokes.
-pub(in crate::dashboard) trait Removable: Editable {
+pub(crate) trait Removable: Editable {
     /// The verb on the button.
     const VERB: &'static str = "Delete";
     /// The last segment of the path.
@@ -32,7 +32,7 @@ pub(in crate::dashboard) trait Removable: Editable {
     ) -> impl Future<Output = Result<String, Error>> + Send;
 }
 
-pub(in crate::dashboard) async fn ask<R: Removable>(
+pub(crate) async fn ask<R: Removable>(
     cx: PageContext,
     Addressed(address): Addressed<R::Address>,
 ) -> Result<Markup, PageError> {
@@ -40,7 +40,7 @@ pub(in crate::dashboard) async fn ask<R: Removable>(
     question::<R>(&cx, &address, &[]).await
 }
 
-pub(in crate::dashboard) async fn remove<R: Removable>(
+pub(crate) async fn remove<R: Removable>(
     cx: PageContext,
     Addressed(address): Addressed<R::Address>,
     Submitted(form): Submitted,

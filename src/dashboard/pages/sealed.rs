@@ -7,12 +7,12 @@ use axum::response::{IntoResponse as _, Response};
 use maud::{Markup, html};
 use uuid::Uuid;
 
-use crate::dashboard::error::PageError;
-use crate::dashboard::extract::PageContext;
-use crate::dashboard::view::shell::Section;
-use crate::dashboard::view::words::{count, isolated, moment_and_distance};
-use crate::ledger::{Log, LogStatus, ProofError, WitnessStatus, prove};
-use crate::management::ReadAudit;
+use crate::error::PageError;
+use crate::extract::PageContext;
+use crate::view::shell::Section;
+use crate::view::words::{count, isolated, moment_and_distance};
+use engine::ledger::{Log, LogStatus, ProofError, WitnessStatus, prove};
+use engine::management::ReadAudit;
 
 /// The latest checkpoint of a log and its witnesses.
 pub(super) fn checkpoint(cx: &PageContext, log: Log) -> Markup {

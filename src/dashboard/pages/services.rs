@@ -5,27 +5,24 @@ use maud::{Markup, html};
 
 use super::form::{Creatable, Editable};
 use super::removal::Removable;
-use crate::auth::Tier;
+use engine::auth::Tier;
 
-use crate::dashboard::error::PageError;
-use crate::dashboard::extract::{Addressed, PageContext, Query, done};
-use crate::dashboard::form::Form;
-use crate::dashboard::view::filters::Filters;
-use crate::dashboard::view::list::{Listing, facts};
-use crate::dashboard::view::notice::Notice;
-use crate::dashboard::view::shell::Section;
-use crate::dashboard::view::words::{Tone, badge, count, isolated, moment};
-use crate::ids::ServiceId;
-use crate::management::services::{self, Filter, Service, ServiceRequest};
-use crate::management::{Error, Expected, ManageApiKeys, ManagePolicies};
-use crate::resource::ResourceRequest;
+use crate::error::PageError;
+use crate::extract::{Addressed, PageContext, Query, done};
+use crate::form::Form;
+use crate::view::filters::Filters;
+use crate::view::list::{Listing, facts};
+use crate::view::notice::Notice;
+use crate::view::shell::Section;
+use crate::view::words::{Tone, badge, count, isolated, moment};
+use engine::ids::ServiceId;
+use engine::management::services::{self, Filter, Service, ServiceRequest};
+use engine::management::{Error, Expected, ManageApiKeys, ManagePolicies};
+use engine::resource::ResourceRequest;
 
 const SECTION: Section = Section::Services;
 
-pub(in crate::dashboard) async fn list(
-    cx: PageContext,
-    Query(query): Query,
-) -> Result<Markup, PageError> {
+pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     let mut filters = Filters::of(query);
     let filter = Filter {
         name_contains: filters.search("nameContains", "Name contains"),
@@ -51,7 +48,7 @@ pub(in crate::dashboard) async fn list(
     Ok(cx.page(SECTION, "Services", &content))
 }
 
-pub(in crate::dashboard) async fn show(
+pub(crate) async fn show(
     cx: PageContext,
     Addressed(id): Addressed<ServiceId>,
 ) -> Result<Markup, PageError> {

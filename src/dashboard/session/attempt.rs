@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
 use super::Secret;
-use crate::clock::{Entropy, Timestamp};
+use formats::clock::{Entropy, Timestamp};
 
 /// How long a sign-in may take.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
@@ -21,7 +21,7 @@ const HEAD: usize = 16 + 8;
 
 /// A sign-in in progress.
 #[derive(Debug)]
-pub(in crate::dashboard) struct Attempt {
+pub(crate) struct Attempt {
     secret: Secret,
     /// The content of `state`: a random number, the time of the start, and the page to show.
     content: Vec<u8>,
@@ -29,7 +29,7 @@ pub(in crate::dashboard) struct Attempt {
 
 /// Why a sign-in cannot be finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(in crate::dashboard) enum NotResumable {
+pub(crate) enum NotResumable {
     #[error("the state was not issued to this browser")]
     Foreign,
     #[error("the sign-in took longer than 10 minutes")]
@@ -38,12 +38,7 @@ pub(in crate::dashboard) enum NotResumable {
 
 impl Attempt {
     /// Starts a sign-in that shows `place` at its end.
-    pub(in crate::dashboard) fn start(
-        secret: Secret,
-        entropy: &Entropy,
-        now: Timestamp,
-        place: &str,
-    ) -> Self {
+    pub(crate) fn start(secret: Secret, entropy: &Entropy, now: Timestamp, place: &str) -> Self {
         let random: [u8; 16] = entropy.bytes();
         let time = now.as_millis().to_be_bytes();
         let content = [random.as_slice(), &time, place.as_bytes()].concat();
@@ -54,7 +49,7 @@ impl Attempt {
     ///
     /// # Errors
     /// Another browser started it, or it took too long.
-    pub(in crate::dashboard) fn resume(
+    pub(crate) fn resume(
         secret: Secret,
         state: &str,
         now: Timestamp,
@@ -74,23 +69,23 @@ impl Attempt {
     }
 
     /// The value of `state`.
-    pub(in crate::dashboard) fn state(&self) -> String {
+    pub(crate) fn state(&self) -> String {
         let content = BASE64_URL_SAFE_NO_PAD.encode(&self.content);
         format!("{content}.{}", self.derived(b"oidc state"))
     }
 
     /// The value of `nonce`.
-    pub(in crate::dashboard) fn nonce(&self) -> String {
+    pub(crate) fn nonce(&self) -> String {
         self.derived(b"oidc nonce")
     }
 
     /// The PKCE verifier.
-    pub(in crate::dashboard) fn verifier(&self) -> Zeroizing<String> {
+    pub(crate) fn verifier(&self) -> Zeroizing<String> {
         Zeroizing::new(self.derived(b"oidc verifier"))
     }
 
     /// The page to show at the end.
-    pub(in crate::dashboard) fn place(&self) -> &str {
+    pub(crate) fn place(&self) -> &str {
         let place = self.content.get(HEAD..).unwrap_or_default();
         std::str::from_utf8(place).unwrap_or_default()
     }

@@ -5,11 +5,11 @@ use std::net::IpAddr;
 use axum::http::{HeaderMap, HeaderValue, header};
 
 use super::Secret;
-use crate::web::OverTls;
+use engine::web::OverTls;
 
 /// The transport of a browser, which determines the attributes of its cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::dashboard) enum Transport {
+pub(crate) enum Transport {
     /// TLS, which ends in this process or in a proxy. Without TLS a browser drops the cookie, so that
     /// it cannot sign in over a network.
     Network,
@@ -19,7 +19,7 @@ pub(in crate::dashboard) enum Transport {
 
 impl Transport {
     /// The transport of a request from `client`.
-    pub(in crate::dashboard) fn of(client: IpAddr, tls: Option<&OverTls>) -> Self {
+    pub(crate) fn of(client: IpAddr, tls: Option<&OverTls>) -> Self {
         if tls.is_none() && client.is_loopback() {
             Self::Loopback
         } else {
@@ -42,7 +42,7 @@ impl Transport {
     }
 
     /// The secret that a request carries.
-    pub(in crate::dashboard) fn read(self, headers: &HeaderMap) -> Option<Secret> {
+    pub(crate) fn read(self, headers: &HeaderMap) -> Option<Secret> {
         let lines = headers.get_all(header::COOKIE).iter();
         let mut cookies = lines
             .filter_map(|line| line.to_str().ok())
@@ -55,7 +55,7 @@ impl Transport {
     }
 
     /// The cookie that stores `secret` until the browser closes.
-    pub(in crate::dashboard) fn keep(self, secret: &Secret) -> Option<HeaderValue> {
+    pub(crate) fn keep(self, secret: &Secret) -> Option<HeaderValue> {
         let cookie = format!("{}={}{}", self.name(), *secret.text(), self.attributes());
         let mut value = HeaderValue::from_str(&cookie).ok()?;
         value.set_sensitive(true);
@@ -63,7 +63,7 @@ impl Transport {
     }
 
     /// The cookie that deletes the secret.
-    pub(in crate::dashboard) fn forget(self) -> Option<HeaderValue> {
+    pub(crate) fn forget(self) -> Option<HeaderValue> {
         HeaderValue::from_str(&format!("{}={}; Max-Age=0", self.name(), self.attributes())).ok()
     }
 }
@@ -71,7 +71,7 @@ impl Transport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Entropy;
+    use formats::clock::Entropy;
 
     fn carrying(line: &str) -> HeaderMap {
         HeaderMap::from_iter([(header::COOKIE, HeaderValue::from_str(line).unwrap())])

@@ -17,11 +17,11 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
-use crate::auth::{Administrator, AtRest};
-use crate::clock::{Entropy, Timestamp};
-use crate::db::Pool;
-use crate::ids::PersonId;
-use crate::ratelimit::{Crowded, LookUp};
+use engine::auth::{Administrator, AtRest};
+use engine::db::Pool;
+use engine::ids::PersonId;
+use engine::ratelimit::{Crowded, LookUp};
+use formats::clock::{Entropy, Timestamp};
 
 pub(super) use self::attempt::Attempt;
 pub(super) use self::cookie::Transport;

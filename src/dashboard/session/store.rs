@@ -3,9 +3,9 @@
 use sqlx::{FromRow, PgExecutor};
 
 use super::Holder;
-use crate::auth::{Administrator, AtRest};
-use crate::clock::Timestamp;
-use crate::ids::PersonId;
+use engine::auth::{Administrator, AtRest};
+use engine::ids::PersonId;
+use formats::clock::Timestamp;
 
 pub(super) async fn insert(
     database: impl PgExecutor<'_>,

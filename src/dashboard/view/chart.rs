@@ -3,35 +3,35 @@
 use maud::{Markup, html};
 
 /// One line, or one layer of bars: a value for each step.
-pub(in crate::dashboard) struct Series<'a> {
-    pub(in crate::dashboard) name: &'a str,
+pub(crate) struct Series<'a> {
+    pub(crate) name: &'a str,
     /// The sum of the values, if they have one.
-    pub(in crate::dashboard) total: Option<String>,
-    pub(in crate::dashboard) values: Vec<Option<f64>>,
+    pub(crate) total: Option<String>,
+    pub(crate) values: Vec<Option<f64>>,
 }
 
 /// The kind of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::dashboard) enum Shape {
+pub(crate) enum Shape {
     Lines,
     /// Series on top of each other, a bar for each step.
     Bars,
 }
 
 /// A chart.
-pub(in crate::dashboard) struct Chart<'a> {
-    pub(in crate::dashboard) id: &'a str,
-    pub(in crate::dashboard) title: &'a str,
+pub(crate) struct Chart<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) title: &'a str,
     /// A text alternative in one sentence.
-    pub(in crate::dashboard) summary: String,
-    pub(in crate::dashboard) shape: Shape,
+    pub(crate) summary: String,
+    pub(crate) shape: Shape,
     /// Whether it takes a whole row where two fit.
-    pub(in crate::dashboard) is_alone: bool,
+    pub(crate) is_alone: bool,
     /// The name of each step.
-    pub(in crate::dashboard) steps: &'a [String],
-    pub(in crate::dashboard) series: Vec<Series<'a>>,
+    pub(crate) steps: &'a [String],
+    pub(crate) series: Vec<Series<'a>>,
     /// The format of a value.
-    pub(in crate::dashboard) write: fn(f64) -> String,
+    pub(crate) write: fn(f64) -> String,
 }
 
 const WIDTH: f64 = 440.0;
@@ -44,7 +44,7 @@ const BOTTOM: f64 = 26.0;
 const COLOURS: usize = 5;
 
 impl Chart<'_> {
-    pub(in crate::dashboard) fn render(&self) -> Markup {
+    pub(crate) fn render(&self) -> Markup {
         let top = ceiling(self.highest());
         let title = format!("{}-title", self.id);
         html! {

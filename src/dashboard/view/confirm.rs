@@ -4,33 +4,29 @@ use maud::{Markup, html};
 
 use super::shell::token;
 use super::words::capital;
-use crate::dashboard::viewer::Viewer;
-use crate::problem::Problem;
+use crate::viewer::Viewer;
+use formats::problem::Problem;
 
 /// The content of a confirmation page.
-pub(in crate::dashboard) struct Question<'a> {
-    pub(in crate::dashboard) title: &'a str,
+pub(crate) struct Question<'a> {
+    pub(crate) title: &'a str,
     /// The resource that changes.
-    pub(in crate::dashboard) subject: Markup,
+    pub(crate) subject: Markup,
     /// The consequences, one sentence each.
-    pub(in crate::dashboard) means: &'a [&'a str],
+    pub(crate) means: &'a [&'a str],
     /// Whether the change destroys something or lets plaintext out.
-    pub(in crate::dashboard) dangerous: bool,
+    pub(crate) dangerous: bool,
     /// The label of the button.
-    pub(in crate::dashboard) yes: &'a str,
+    pub(crate) yes: &'a str,
     /// The form action and its hidden fields.
-    pub(in crate::dashboard) action: &'a str,
-    pub(in crate::dashboard) fields: &'a [(&'a str, &'a str)],
+    pub(crate) action: &'a str,
+    pub(crate) fields: &'a [(&'a str, &'a str)],
     /// The target of Cancel.
-    pub(in crate::dashboard) back: &'a str,
+    pub(crate) back: &'a str,
 }
 
 /// The confirmation page; `problems` say why the change failed.
-pub(in crate::dashboard) fn ask(
-    viewer: &Viewer,
-    question: &Question<'_>,
-    problems: &[Problem],
-) -> Markup {
+pub(crate) fn ask(viewer: &Viewer, question: &Question<'_>, problems: &[Problem]) -> Markup {
     html! {
         div.head { h1 { (question.title) } }
         div.card.confirm {

@@ -7,7 +7,7 @@ use super::list::table;
 use super::words::isolated;
 
 /// The card with the changed and the unchanged members.
-pub(in crate::dashboard) fn card(before: Option<&Value>, after: Option<&Value>) -> Markup {
+pub(crate) fn card(before: Option<&Value>, after: Option<&Value>) -> Markup {
     let faint = |text: &str| html! { span.faint { (text) } };
     let (changed, same) = difference(before, after);
     html! {

@@ -6,17 +6,17 @@ use maud::{Markup, html};
 
 use super::fields::{Field, Fields};
 use super::words::{isolated, words};
-use crate::closed_set::NamedValue;
-use crate::dashboard::form::{Form, moment};
-use crate::ids::ServiceId;
-use crate::management::{Cursor, PageRequest};
-use crate::problem::{Code, Problem};
+use crate::form::{Form, moment};
+use engine::ids::ServiceId;
+use engine::management::{Cursor, PageRequest};
+use formats::closed_set::NamedValue;
+use formats::problem::{Code, Problem};
 
 /// The parameters of a list that are no filters.
 const PAGE: [&str; 2] = ["cursor", "done"];
 
 /// The filters of a query and their problems. An invalid filter yields an empty list.
-pub(in crate::dashboard) struct Filters {
+pub(crate) struct Filters {
     query: Form,
     problems: Vec<Problem>,
     shown: Vec<Shown>,
@@ -37,7 +37,7 @@ enum Input {
 }
 
 impl Filters {
-    pub(in crate::dashboard) fn of(query: Form) -> Self {
+    pub(crate) fn of(query: Form) -> Self {
         Self {
             query,
             problems: Vec::new(),
@@ -46,25 +46,17 @@ impl Filters {
     }
 
     /// Free text to search for.
-    pub(in crate::dashboard) fn search(
-        &mut self,
-        name: &'static str,
-        label: &'static str,
-    ) -> Option<String> {
+    pub(crate) fn search(&mut self, name: &'static str, label: &'static str) -> Option<String> {
         self.read(name, label, Input::Line("search"), text)
     }
 
     /// Free text.
-    pub(in crate::dashboard) fn text(
-        &mut self,
-        name: &'static str,
-        label: &'static str,
-    ) -> Option<String> {
+    pub(crate) fn text(&mut self, name: &'static str, label: &'static str) -> Option<String> {
         self.read(name, label, Input::Line("text"), text)
     }
 
     /// A value that is parsed; `rule` is the message for an invalid one.
-    pub(in crate::dashboard) fn parsed<T: FromStr>(
+    pub(crate) fn parsed<T: FromStr>(
         &mut self,
         name: &'static str,
         label: &'static str,
@@ -76,7 +68,7 @@ impl Filters {
     }
 
     /// One of these services.
-    pub(in crate::dashboard) fn service(
+    pub(crate) fn service(
         &mut self,
         name: &'static str,
         label: &'static str,
@@ -92,7 +84,7 @@ impl Filters {
     }
 
     /// A time in UTC in the format of browsers.
-    pub(in crate::dashboard) fn moment<T: FromStr>(
+    pub(crate) fn moment<T: FromStr>(
         &mut self,
         name: &'static str,
         label: &'static str,
@@ -105,7 +97,7 @@ impl Filters {
     }
 
     /// A value of a closed set.
-    pub(in crate::dashboard) fn one_of<T: NamedValue>(
+    pub(crate) fn one_of<T: NamedValue>(
         &mut self,
         name: &'static str,
         label: &'static str,
@@ -119,7 +111,7 @@ impl Filters {
     }
 
     /// The requested page. An invalid cursor selects the first.
-    pub(in crate::dashboard) fn page(&self) -> PageRequest {
+    pub(crate) fn page(&self) -> PageRequest {
         PageRequest {
             after: self
                 .query
@@ -131,12 +123,12 @@ impl Filters {
 
     /// Whether all filters are valid, once all are read. A parameter that is no filter is a problem: a
     /// misspelt filter would show more than the administrator asked for.
-    pub(in crate::dashboard) fn are_valid(&self) -> bool {
+    pub(crate) fn are_valid(&self) -> bool {
         self.problems.is_empty() && self.unknown().is_empty()
     }
 
     /// Whether any filter is set.
-    pub(in crate::dashboard) fn narrow(&self) -> bool {
+    pub(crate) fn narrow(&self) -> bool {
         let filters = PAGE
             .iter()
             .fold(self.query.clone(), |query, name| query.without(name));
@@ -144,12 +136,12 @@ impl Filters {
     }
 
     /// The query string.
-    pub(in crate::dashboard) fn query(&self) -> &Form {
+    pub(crate) fn query(&self) -> &Form {
         &self.query
     }
 
     /// The form above the list.
-    pub(in crate::dashboard) fn form(&self, place: &str) -> Markup {
+    pub(crate) fn form(&self, place: &str) -> Markup {
         let fields = Fields::new(&self.query, &self.problems);
         html! {
             @for problem in self.unknown() {

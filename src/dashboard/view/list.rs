@@ -4,11 +4,11 @@ use maud::{Markup, html};
 
 use super::filters::Filters;
 use super::shell::Section;
-use crate::dashboard::form::Form;
-use crate::management::{Cursor, Page};
+use crate::form::Form;
+use engine::management::{Cursor, Page};
 
 /// A table. Each row has one cell per column; the first names the row.
-pub(in crate::dashboard) fn table(
+pub(crate) fn table(
     caption: &str,
     columns: &[&str],
     rows: impl IntoIterator<Item = Vec<Markup>>,
@@ -36,20 +36,20 @@ pub(in crate::dashboard) fn table(
 }
 
 /// A list of the dashboard: its columns, and its texts without rows.
-pub(in crate::dashboard) struct Listing<'a> {
-    pub(in crate::dashboard) section: Section,
-    pub(in crate::dashboard) columns: &'a [&'a str],
+pub(crate) struct Listing<'a> {
+    pub(crate) section: Section,
+    pub(crate) columns: &'a [&'a str],
     /// The text if the filters match nothing.
-    pub(in crate::dashboard) no_match: &'a str,
+    pub(crate) no_match: &'a str,
     /// The title and text of an empty list.
-    pub(in crate::dashboard) nothing: &'a str,
-    pub(in crate::dashboard) why: &'a str,
-    pub(in crate::dashboard) action: Option<Markup>,
+    pub(crate) nothing: &'a str,
+    pub(crate) why: &'a str,
+    pub(crate) action: Option<Markup>,
 }
 
 impl Listing<'_> {
     /// One page: filters, rows or a text, and links to other pages.
-    pub(in crate::dashboard) fn render<T>(
+    pub(crate) fn render<T>(
         self,
         filters: &Filters,
         page: &Page<T>,
@@ -89,7 +89,7 @@ fn pager(place: &str, query: &Form, next: Option<Cursor>) -> Markup {
 }
 
 /// The text of an empty list, with an action.
-pub(in crate::dashboard) fn empty(title: &str, text: &str, action: Option<Markup>) -> Markup {
+pub(crate) fn empty(title: &str, text: &str, action: Option<Markup>) -> Markup {
     html! {
         div.empty {
             h2 { (title) }
@@ -100,9 +100,7 @@ pub(in crate::dashboard) fn empty(title: &str, text: &str, action: Option<Markup
 }
 
 /// The properties of a resource: names and values.
-pub(in crate::dashboard) fn facts(
-    facts: impl IntoIterator<Item = (&'static str, Markup)>,
-) -> Markup {
+pub(crate) fn facts(facts: impl IntoIterator<Item = (&'static str, Markup)>) -> Markup {
     html! {
         dl.facts {
             @for (name, value) in facts {

@@ -1,10 +1,10 @@
 //! The result of a change, shown on the next page.
 
-use crate::closed_set;
+use formats::closed_set;
 
 closed_set! {
     /// A completed change. The URL carries only its name, so a link cannot inject text.
-    pub(in crate::dashboard) enum Notice: "Notice" {
+    pub(in crate) enum Notice: "Notice" {
         Created = "created",
         Saved = "saved",
         Deleted = "deleted",
@@ -19,7 +19,7 @@ closed_set! {
 }
 
 impl Notice {
-    pub(in crate::dashboard) const fn text(self) -> &'static str {
+    pub(crate) const fn text(self) -> &'static str {
         match self {
             Self::Created => "Created.",
             Self::Saved => "Your changes are saved and in effect.",

@@ -6,10 +6,10 @@ use maud::{Markup, html};
 
 use super::shell::Section;
 use super::words::isolated;
-use crate::ids::ServiceId;
+use engine::ids::ServiceId;
 
 /// The name of a service, linked to its page.
-pub(in crate::dashboard) fn service(id: ServiceId, names: &HashMap<ServiceId, String>) -> Markup {
+pub(crate) fn service(id: ServiceId, names: &HashMap<ServiceId, String>) -> Markup {
     html! {
         a href={ (Section::Services.place()) "/" (id) } {
             @match names.get(&id) {

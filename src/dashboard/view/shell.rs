@@ -3,15 +3,15 @@
 use maud::{DOCTYPE, Markup, html};
 
 use super::notice::Notice;
-use crate::auth::Role;
-use crate::closed_set;
-use crate::dashboard::assets;
-use crate::dashboard::viewer::{TOKEN, Viewer};
-use crate::management::{ManageApiKeys, ManageIdentities, ReadAudit, ReadResources, Right as _};
+use crate::assets;
+use crate::viewer::{TOKEN, Viewer};
+use engine::auth::Role;
+use engine::management::{ManageApiKeys, ManageIdentities, ReadAudit, ReadResources, Right as _};
+use formats::closed_set;
 
 closed_set! {
     /// The parts of the dashboard, as the navigation lists them.
-    pub(in crate::dashboard) enum Section: "Section" {
+    pub(in crate) enum Section: "Section" {
         Overview = "Overview",
         Services = "Services",
         Policies = "Policies",
@@ -26,7 +26,7 @@ closed_set! {
 
 impl Section {
     /// The path of its first page.
-    pub(in crate::dashboard) const fn place(self) -> &'static str {
+    pub(crate) const fn place(self) -> &'static str {
         match self {
             Self::Overview => "/dashboard",
             Self::Services => "/dashboard/services",
@@ -53,13 +53,13 @@ impl Section {
     }
 
     /// The link back to it, on the pages below it.
-    pub(in crate::dashboard) fn crumbs(self) -> Markup {
+    pub(crate) fn crumbs(self) -> Markup {
         html! { p.crumbs { a href=(self.place()) { (self.name()) } } }
     }
 }
 
 /// A page for someone who is signed in.
-pub(in crate::dashboard) fn page(
+pub(crate) fn page(
     viewer: &Viewer,
     section: Option<Section>,
     title: &str,
@@ -70,15 +70,15 @@ pub(in crate::dashboard) fn page(
 
 /// What a page shows beside its content.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::dashboard) struct Status {
+pub(crate) struct Status {
     /// The result of the last change.
-    pub(in crate::dashboard) notice: Option<Notice>,
+    pub(crate) notice: Option<Notice>,
     /// The number of pending changes.
-    pub(in crate::dashboard) pending: i64,
+    pub(crate) pending: i64,
 }
 
 /// The same with the result of the last change and the number of pending changes.
-pub(in crate::dashboard) fn page_with(
+pub(crate) fn page_with(
     viewer: &Viewer,
     section: Option<Section>,
     title: &str,
@@ -130,17 +130,17 @@ pub(in crate::dashboard) fn page_with(
 }
 
 /// A page for a browser that is not signed in.
-pub(in crate::dashboard) fn bare(title: &str, content: &Markup) -> Markup {
+pub(crate) fn bare(title: &str, content: &Markup) -> Markup {
     document(title, &html! { main.bare #content { (content) } })
 }
 
 /// The hidden field with the form token.
-pub(in crate::dashboard) fn token(viewer: &Viewer) -> Markup {
+pub(crate) fn token(viewer: &Viewer) -> Markup {
     html! { input type="hidden" name=(TOKEN) value=(viewer.secret.form_token()); }
 }
 
 /// The logo.
-pub(in crate::dashboard) fn logo() -> Markup {
+pub(crate) fn logo() -> Markup {
     html! { img src=(assets::icon_address()) alt="" width="28" height="28"; }
 }
 

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use maud::{Markup, html};
 
-use crate::clock::Timestamp;
+use formats::clock::Timestamp;
 
 /// The severity of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::dashboard) enum Tone {
+pub(crate) enum Tone {
     Good,
     Warn,
     Bad,
@@ -17,7 +17,7 @@ pub(in crate::dashboard) enum Tone {
 
 impl Tone {
     /// The class of the stylesheet.
-    pub(in crate::dashboard) const fn class(self) -> &'static str {
+    pub(crate) const fn class(self) -> &'static str {
         match self {
             Self::Good => "good",
             Self::Warn => "warn",
@@ -28,7 +28,7 @@ impl Tone {
 }
 
 /// A state as a badge. A long name breaks between its parts.
-pub(in crate::dashboard) fn badge(tone: Tone, text: &str) -> Markup {
+pub(crate) fn badge(tone: Tone, text: &str) -> Markup {
     html! {
         span class={ "badge " (tone.class()) } {
             span { @for part in text.split_inclusive('_') { (part) @if part.ends_with('_') { wbr; } } }
@@ -37,12 +37,12 @@ pub(in crate::dashboard) fn badge(tone: Tone, text: &str) -> Markup {
 }
 
 /// Text from users, isolated so that its direction does not affect the page.
-pub(in crate::dashboard) fn isolated(text: &str) -> Markup {
+pub(crate) fn isolated(text: &str) -> Markup {
     html! { bdi { (text) } }
 }
 
 /// The text with a capital at its beginning.
-pub(in crate::dashboard) fn capital(text: &str) -> String {
+pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string());
     first
@@ -52,12 +52,12 @@ pub(in crate::dashboard) fn capital(text: &str) -> String {
 }
 
 /// The name of a value as words, such as `Pending destruction`.
-pub(in crate::dashboard) fn words(name: &str) -> String {
+pub(crate) fn words(name: &str) -> String {
     capital(&name.replace('_', " "))
 }
 
 /// A time, to the second.
-pub(in crate::dashboard) fn moment(at: Timestamp) -> Markup {
+pub(crate) fn moment(at: Timestamp) -> Markup {
     let exact = at.to_string();
     let date = exact.get(..10).unwrap_or_default();
     let time = exact.get(11..19).unwrap_or_default();
@@ -65,7 +65,7 @@ pub(in crate::dashboard) fn moment(at: Timestamp) -> Markup {
 }
 
 /// A time, or a text for none.
-pub(in crate::dashboard) fn moment_or(at: Option<Timestamp>, none: &str) -> Markup {
+pub(crate) fn moment_or(at: Option<Timestamp>, none: &str) -> Markup {
     match at {
         Some(at) => moment(at),
         None => html! { span.faint { (none) } },
@@ -73,12 +73,12 @@ pub(in crate::dashboard) fn moment_or(at: Option<Timestamp>, none: &str) -> Mark
 }
 
 /// A time and its distance from now.
-pub(in crate::dashboard) fn moment_and_distance(at: Timestamp, now: Timestamp) -> Markup {
+pub(crate) fn moment_and_distance(at: Timestamp, now: Timestamp) -> Markup {
     html! { (moment(at)) " " span.faint.number { "(" (distance(now, at)) ")" } }
 }
 
 /// The time since the last use, or `never`.
-pub(in crate::dashboard) fn ago(at: Option<Timestamp>, now: Timestamp) -> Markup {
+pub(crate) fn ago(at: Option<Timestamp>, now: Timestamp) -> Markup {
     match at {
         Some(at) => html! { span.number { (distance(now, at)) } },
         None => html! { span.faint { "never" } },
@@ -86,7 +86,7 @@ pub(in crate::dashboard) fn ago(at: Option<Timestamp>, now: Timestamp) -> Markup
 }
 
 /// The distance of a time from now, in its largest unit.
-pub(in crate::dashboard) fn distance(now: Timestamp, at: Timestamp) -> String {
+pub(crate) fn distance(now: Timestamp, at: Timestamp) -> String {
     if at > now {
         return format!("in {}", span(at.since(now)));
     }
@@ -97,7 +97,7 @@ pub(in crate::dashboard) fn distance(now: Timestamp, at: Timestamp) -> String {
 }
 
 /// A duration in its largest unit.
-pub(in crate::dashboard) fn span(span: Duration) -> String {
+pub(crate) fn span(span: Duration) -> String {
     let seconds = span.as_secs();
     let (amount, unit) = match seconds {
         0..60 => (seconds, "second"),
@@ -113,7 +113,7 @@ pub(in crate::dashboard) fn span(span: Duration) -> String {
 }
 
 /// A number with thousands separators.
-pub(in crate::dashboard) fn count(number: i64) -> String {
+pub(crate) fn count(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
@@ -130,7 +130,7 @@ pub(in crate::dashboard) fn count(number: i64) -> String {
 }
 
 /// Milliseconds with the significant digits.
-pub(in crate::dashboard) fn millis(millis: f64) -> String {
+pub(crate) fn millis(millis: f64) -> String {
     if millis < 10.0 {
         let digits = format!("{millis:.2}");
         format!(

@@ -11,53 +11,53 @@ use serde::Serialize;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::keys::Key;
-use crate::management::api_keys::{self, ApiKey};
-use crate::management::changes::{Proposal, Proposed};
-use crate::management::identities::WorkloadIdentity;
-use crate::management::policies::Policy;
-use crate::management::services::Service;
-use crate::management::{KeptAnswer, KeptOutcome, Page, Resource, ResourceType};
-use crate::resource::Identified as _;
-use crate::revision::Revision;
+use engine::keys::Key;
+use engine::management::api_keys::{self, ApiKey};
+use engine::management::changes::{Proposal, Proposed};
+use engine::management::identities::WorkloadIdentity;
+use engine::management::policies::Policy;
+use engine::management::services::Service;
+use engine::management::{KeptAnswer, KeptOutcome, Page, Resource, ResourceType};
+use engine::resource::Identified as _;
+use engine::revision::Revision;
 
 /// The header of an answer to a request that was sent again.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// A resource: 200 with its `ETag`.
 #[derive(Debug)]
-pub(in crate::http) struct Current<R>(pub(in crate::http) R);
+pub(crate) struct Current<R>(pub(crate) R);
 
 /// A resource without an `ETag`: 200.
 #[derive(Debug)]
-pub(in crate::http) struct Shown<R>(pub(in crate::http) R);
+pub(crate) struct Shown<R>(pub(crate) R);
 
 /// A new resource: 201 with its `Location` and `ETag`.
 #[derive(Debug)]
-pub(in crate::http) struct Created<R>(pub(in crate::http) R);
+pub(crate) struct Created<R>(pub(crate) R);
 
 /// Something new without a path: 201.
 #[derive(Debug)]
-pub(in crate::http) struct CreatedWithoutPath<T>(pub(in crate::http) T);
+pub(crate) struct CreatedWithoutPath<T>(pub(crate) T);
 
 /// A change that was proposed: 202 with its `Location`.
 #[derive(Debug)]
-pub(in crate::http) struct Accepted<'a>(pub(in crate::http) &'a Proposed);
+pub(crate) struct Accepted<'a>(pub(crate) &'a Proposed);
 
 /// A page of a list: 200.
 #[derive(Debug)]
-pub(in crate::http) struct List<T>(pub(in crate::http) Page<T>);
+pub(crate) struct List<T>(pub(crate) Page<T>);
 
 /// The answer to a request that was sent again: that of the first one, without a secret.
 #[derive(Debug)]
-pub(in crate::http) struct Replayed(pub(in crate::http) KeptAnswer);
+pub(crate) struct Replayed(pub(crate) KeptAnswer);
 
 /// No content: 204.
 #[derive(Debug)]
-pub(in crate::http) struct NoContent;
+pub(crate) struct NoContent;
 
 /// A resource with a path.
-pub(in crate::http) trait Located: Serialize {
+pub(crate) trait Located: Serialize {
     /// The type of the resource.
     type Resource: Resource;
 

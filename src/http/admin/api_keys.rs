@@ -3,11 +3,11 @@
 use super::answer::{Accepted, Created, Current, List, NoContent};
 use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
-use crate::http::error::ApiError;
-use crate::http::error_code::errors;
-use crate::ids::ApiKeyId;
-use crate::management::api_keys::{self, ApiKey, ApiKeyRequest, Filter};
-use crate::management::{Authorized, ManageApiKeys, PageRequest};
+use crate::error::ApiError;
+use crate::error_code::errors;
+use engine::ids::ApiKeyId;
+use engine::management::api_keys::{self, ApiKey, ApiKeyRequest, Filter};
+use engine::management::{Authorized, ManageApiKeys, PageRequest};
 
 type NewApiKey = CreateBody<ApiKeyRequest>;
 type ApiKeyChanges = UpdateBody<ApiKeyRequest>;
@@ -19,7 +19,7 @@ type ApiKeyChanges = UpdateBody<ApiKeyRequest>;
     operation_id = "listApiKeys",
     params(PageRequest, Filter)
 )]
-pub(in crate::http) async fn list(
+pub(crate) async fn list(
     context: Authorized<ManageApiKeys>,
     mut filters: Filters,
 ) -> Result<List<ApiKey>, ApiError> {
@@ -37,7 +37,7 @@ pub(in crate::http) async fn list(
 
 /// Creates an API key.
 #[utoipa::path(post, path = "", operation_id = "createApiKey", request_body = NewApiKey, responses(Accepted<'static>))]
-pub(in crate::http) async fn create(
+pub(crate) async fn create(
     context: Authorized<ManageApiKeys>,
     CreateBody(request): NewApiKey,
 ) -> Result<Created<api_keys::Created>, ApiError> {
@@ -52,7 +52,7 @@ pub(in crate::http) async fn create(
     params(PathId<ApiKeyId>),
     responses(errors::ApiKeyNotFound)
 )]
-pub(in crate::http) async fn read(
+pub(crate) async fn read(
     context: Authorized<ManageApiKeys>,
     PathId(id): PathId<ApiKeyId>,
 ) -> Result<Current<ApiKey>, ApiError> {
@@ -68,7 +68,7 @@ pub(in crate::http) async fn read(
     request_body = ApiKeyChanges,
     responses(Accepted<'static>, errors::ApiKeyNotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn update(
+pub(crate) async fn update(
     context: Authorized<ManageApiKeys>,
     PathId(id): PathId<ApiKeyId>,
     IfMatch(expected): IfMatch,
@@ -87,7 +87,7 @@ pub(in crate::http) async fn update(
     request_body(content = ApiKeyChanges, content_type = "application/merge-patch+json"),
     responses(Accepted<'static>, errors::ApiKeyNotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn patch(
+pub(crate) async fn patch(
     context: Authorized<ManageApiKeys>,
     id: PathId<ApiKeyId>,
     expected: IfMatch,
@@ -104,7 +104,7 @@ pub(in crate::http) async fn patch(
     params(PathId<ApiKeyId>, IfMatch),
     responses(errors::ApiKeyNotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn revoke(
+pub(crate) async fn revoke(
     context: Authorized<ManageApiKeys>,
     PathId(id): PathId<ApiKeyId>,
     IfMatch(expected): IfMatch,

@@ -6,14 +6,14 @@ use axum::http::HeaderMap;
 use super::answer::List;
 use super::export::{Order, Records, in_log_order, wanted};
 use super::filters::Filters;
-use crate::audit::{Entry, Export, Filter, Format, Operations, entries};
-use crate::catalog::Unreadable;
-use crate::http::app::App;
-use crate::http::error::ApiError;
-use crate::ids::RecordId;
-use crate::ledger::Log;
-use crate::management::security::{LogRead, Selection};
-use crate::management::{Authorized, Page, PageRequest, ReadAudit};
+use crate::app::App;
+use crate::error::ApiError;
+use engine::audit::{Entry, Export, Filter, Format, Operations, entries};
+use engine::catalog::Unreadable;
+use engine::ids::RecordId;
+use engine::ledger::Log;
+use engine::management::security::{LogRead, Selection};
+use engine::management::{Authorized, Page, PageRequest, ReadAudit};
 
 /// Lists audit records, newest first, or exports all that match.
 ///
@@ -25,7 +25,7 @@ use crate::management::{Authorized, Page, PageRequest, ReadAudit};
     operation_id = "listAudit",
     params(PageRequest, Filter, ("order" = Option<Order>, Query))
 )]
-pub(in crate::http) async fn list(
+pub(crate) async fn list(
     State(app): State<App>,
     context: Authorized<ReadAudit>,
     headers: HeaderMap,

@@ -10,26 +10,26 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::extract::accepted;
-use crate::catalog::Unreadable;
-use crate::http::app::App;
-use crate::http::error::ApiError;
-use crate::http::error_code::errors;
-use crate::ids::{EventId, RecordId};
-use crate::ledger::{self, Log, Proof, ProofError};
-use crate::management::{Authorized, ReadAudit};
-use crate::tlog::Tile;
+use crate::app::App;
+use crate::error::ApiError;
+use crate::error_code::errors;
+use engine::catalog::Unreadable;
+use engine::ids::{EventId, RecordId};
+use engine::ledger::{self, Log, Proof, ProofError};
+use engine::management::{Authorized, ReadAudit};
+use formats::tlog::Tile;
 
 /// A text of a log.
 #[derive(Debug)]
-pub(in crate::http) struct LogText(pub(in crate::http) String);
+pub(crate) struct LogText(pub(crate) String);
 
 /// A tile of a log.
 #[derive(Debug)]
-pub(in crate::http) struct LogTile(pub(in crate::http) Vec<u8>);
+pub(crate) struct LogTile(pub(crate) Vec<u8>);
 
 /// A proof, as JSON or as text.
 #[derive(Debug)]
-pub(in crate::http) enum RecordProof {
+pub(crate) enum RecordProof {
     Json(ProofBody),
     Text(String),
 }
@@ -38,7 +38,7 @@ pub(in crate::http) enum RecordProof {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AuditProof)]
-pub(in crate::http) struct ProofBody {
+pub(crate) struct ProofBody {
     /// The log.
     log: Log,
     /// The position of the record in the log.
@@ -59,7 +59,7 @@ pub(in crate::http) struct ProofBody {
     params(("log" = Log, Path, example = "management")),
     responses(errors::NotFound)
 )]
-pub(in crate::http) async fn checkpoint(
+pub(crate) async fn checkpoint(
     _: Authorized<ReadAudit>,
     State(app): State<App>,
     Path(log): Path<String>,
@@ -77,7 +77,7 @@ pub(in crate::http) async fn checkpoint(
     params(("log" = Log, Path, example = "management")),
     responses(errors::NotFound)
 )]
-pub(in crate::http) async fn key(
+pub(crate) async fn key(
     _: Authorized<ReadAudit>,
     State(app): State<App>,
     Path(log): Path<String>,
@@ -97,7 +97,7 @@ pub(in crate::http) async fn key(
     params(("log" = Log, Path, example = "management"), ("path" = String, Path, example = "0/000.p/1")),
     responses(errors::NotFound)
 )]
-pub(in crate::http) async fn tile(
+pub(crate) async fn tile(
     _: Authorized<ReadAudit>,
     State(app): State<App>,
     Path((log, path)): Path<(String, String)>,
@@ -115,7 +115,7 @@ pub(in crate::http) async fn tile(
     params(("id" = String, Path, example = "rec_01h455vb4pex5vsknk084sn02q")),
     responses(errors::NotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn proof(
+pub(crate) async fn proof(
     _: Authorized<ReadAudit>,
     State(app): State<App>,
     Path(id): Path<String>,
@@ -135,12 +135,12 @@ pub(in crate::http) async fn proof(
 }
 
 /// The log in a path.
-pub(in crate::http) fn log_named(log: &str) -> Result<Log, ApiError> {
+pub(crate) fn log_named(log: &str) -> Result<Log, ApiError> {
     log.parse().map_err(|_| ApiError::NotFound)
 }
 
 /// The tile in a path below `tile/`.
-pub(in crate::http) fn tile_at(path: &str) -> Result<Tile, ApiError> {
+pub(crate) fn tile_at(path: &str) -> Result<Tile, ApiError> {
     format!("tile/{path}")
         .parse()
         .map_err(|_| ApiError::NotFound)

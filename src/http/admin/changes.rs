@@ -6,12 +6,12 @@ use super::answer::{List, NoContent, Shown};
 use super::extract::{DecisionBody, PathId};
 use super::filters::Filters;
 use super::keys::token;
-use crate::http::app::App;
-use crate::http::error::ApiError;
-use crate::http::error_code::errors;
-use crate::ids::ChangeId;
-use crate::management::changes::{self, DecisionRequest, Filter, Proposal};
-use crate::management::{Authorized, PageRequest, ReadResources};
+use crate::app::App;
+use crate::error::ApiError;
+use crate::error_code::errors;
+use engine::ids::ChangeId;
+use engine::management::changes::{self, DecisionRequest, Filter, Proposal};
+use engine::management::{Authorized, PageRequest, ReadResources};
 
 type Decision = DecisionBody<DecisionRequest>;
 
@@ -22,7 +22,7 @@ type Decision = DecisionBody<DecisionRequest>;
     operation_id = "listChanges",
     params(PageRequest, Filter)
 )]
-pub(in crate::http) async fn list(
+pub(crate) async fn list(
     context: Authorized<ReadResources>,
     mut filters: Filters,
 ) -> Result<List<Proposal>, ApiError> {
@@ -43,7 +43,7 @@ pub(in crate::http) async fn list(
     params(PathId<ChangeId>),
     responses(errors::ChangeNotFound)
 )]
-pub(in crate::http) async fn read(
+pub(crate) async fn read(
     context: Authorized<ReadResources>,
     PathId(id): PathId<ChangeId>,
 ) -> Result<Shown<Proposal>, ApiError> {
@@ -59,7 +59,7 @@ pub(in crate::http) async fn read(
     request_body = Decision,
     responses(errors::ChangeNotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn approve(
+pub(crate) async fn approve(
     context: Authorized<ReadResources>,
     State(app): State<App>,
     PathId(id): PathId<ChangeId>,
@@ -78,7 +78,7 @@ pub(in crate::http) async fn approve(
     request_body = Decision,
     responses(errors::ChangeNotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn reject(
+pub(crate) async fn reject(
     context: Authorized<ReadResources>,
     PathId(id): PathId<ChangeId>,
     DecisionBody(request): Decision,
@@ -94,7 +94,7 @@ pub(in crate::http) async fn reject(
     params(PathId<ChangeId>),
     responses(errors::ChangeNotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn withdraw(
+pub(crate) async fn withdraw(
     context: Authorized<ReadResources>,
     PathId(id): PathId<ChangeId>,
 ) -> Result<NoContent, ApiError> {

@@ -6,14 +6,14 @@ use axum::http::HeaderMap;
 use super::answer::List;
 use super::export::{Order, Records, in_log_order, wanted};
 use super::filters::Filters;
-use crate::audit::{Export, Format};
-use crate::catalog::Unreadable;
-use crate::http::app::App;
-use crate::http::error::ApiError;
-use crate::ledger::Log;
-use crate::management::events::{self, Filter, ManagementLog, ResourceId};
-use crate::management::security::{LogRead, Selection};
-use crate::management::{Authorized, PageRequest, ReadAudit};
+use crate::app::App;
+use crate::error::ApiError;
+use engine::audit::{Export, Format};
+use engine::catalog::Unreadable;
+use engine::ledger::Log;
+use engine::management::events::{self, Filter, ManagementLog, ResourceId};
+use engine::management::security::{LogRead, Selection};
+use engine::management::{Authorized, PageRequest, ReadAudit};
 
 /// Lists management events, newest first, or exports all that match.
 ///
@@ -25,7 +25,7 @@ use crate::management::{Authorized, PageRequest, ReadAudit};
     operation_id = "listManagementEvents",
     params(PageRequest, Filter, ("order" = Option<Order>, Query))
 )]
-pub(in crate::http) async fn list(
+pub(crate) async fn list(
     State(app): State<App>,
     context: Authorized<ReadAudit>,
     headers: HeaderMap,

@@ -8,19 +8,19 @@ use serde_json::json;
 use super::answer::List;
 use super::extract::accepted;
 use super::filters::Filters;
-use crate::audit::{Export, Exported as _, Format, Source};
-use crate::catalog::Unreadable;
-use crate::closed_set;
-use crate::http::app::App;
-use crate::http::error::ApiError;
-use crate::ledger::{self, Log};
-use crate::management::security::{LogRead, Selection};
-use crate::management::{Authorized, ReadAudit};
-use crate::problem::{Code, Problem};
+use crate::app::App;
+use crate::error::ApiError;
+use engine::audit::{Export, Exported as _, Format, Source};
+use engine::catalog::Unreadable;
+use engine::ledger::{self, Log};
+use engine::management::security::{LogRead, Selection};
+use engine::management::{Authorized, ReadAudit};
+use formats::closed_set;
+use formats::problem::{Code, Problem};
 
 closed_set! {
     /// The sort order of an export.
-    pub(in crate::http) enum Order: "ExportOrder" {
+    pub(in crate) enum Order: "ExportOrder" {
         /// The order of the tamper-evident log, oldest first. It takes no other parameters, and the
         /// format is `application/x-ndjson`. Records that are retired are lines with their leaf hash.
         LogIndex = "log_index",
@@ -29,7 +29,7 @@ closed_set! {
 
 /// A page of records, or all of them as a file.
 #[derive(Debug)]
-pub(in crate::http) enum Records<S: Source> {
+pub(crate) enum Records<S: Source> {
     Page(List<S::Record>),
     File(Export<S>, Authorized<ReadAudit>),
     Log(ledger::Export, Authorized<ReadAudit>),

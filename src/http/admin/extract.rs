@@ -9,43 +9,43 @@ use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{IntoResponse as _, Response};
 
 use super::answer::Replayed;
-use crate::auth::Administrator;
-use crate::http::app::App;
-use crate::http::body;
-use crate::http::error::ApiError;
-use crate::ids::{ApiKeyId, ChangeId, IdentityId, KeyId, ServiceId};
-use crate::json::Text;
-use crate::management::{
+use crate::app::App;
+use crate::body;
+use crate::error::ApiError;
+use engine::auth::Administrator;
+use engine::ids::{ApiKeyId, ChangeId, IdentityId, KeyId, ServiceId};
+use engine::management::{
     self, Actor, Authorized, Claim, Context, Expected, ManageAdminKeys, ManageApiKeys, Missing,
     Right, Standing, policies,
 };
-use crate::problem::Code;
-use crate::request_tag::RequestTag;
-use crate::resource::{RequestBody, ResourceRequest};
-use crate::revision::Revision;
+use engine::request_tag::RequestTag;
+use engine::resource::{RequestBody, ResourceRequest};
+use engine::revision::Revision;
+use formats::json::Text;
+use formats::problem::Code;
 
 /// The `{id}` of the path.
 #[derive(Debug)]
-pub(in crate::http) struct PathId<T>(pub(in crate::http) T);
+pub(crate) struct PathId<T>(pub(crate) T);
 
 /// The body of a request that creates a resource.
 #[derive(Debug)]
-pub(in crate::http) struct CreateBody<B>(pub(in crate::http) ResourceRequest<B>);
+pub(crate) struct CreateBody<B>(pub(crate) ResourceRequest<B>);
 
 /// The body of a request that changes a resource: a JSON Merge Patch for `PATCH`.
 #[derive(Debug)]
-pub(in crate::http) struct UpdateBody<B>(pub(in crate::http) ResourceRequest<B>);
+pub(crate) struct UpdateBody<B>(pub(crate) ResourceRequest<B>);
 
 /// The body of a decision, which may be left out.
 #[derive(Debug)]
-pub(in crate::http) struct DecisionBody<B>(pub(in crate::http) ResourceRequest<B>);
+pub(crate) struct DecisionBody<B>(pub(crate) ResourceRequest<B>);
 
 /// The state in which the client expects the resource.
 #[derive(Debug)]
-pub(in crate::http) struct IfMatch(pub(in crate::http) Expected);
+pub(crate) struct IfMatch(pub(crate) Expected);
 
 /// A type that names a resource in a path.
-pub(in crate::http) trait Address: FromStr {
+pub(crate) trait Address: FromStr {
     /// The error when it names none.
     const MISSING: Missing;
 }

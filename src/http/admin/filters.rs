@@ -7,17 +7,17 @@ use std::str::FromStr;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
-use crate::clock::Timestamp;
-use crate::closed_set::{NamedValue, NotOneOf};
-use crate::http::app::App;
-use crate::http::error::ApiError;
-use crate::management::{Cursor, Limit, PageRequest};
-use crate::problem::{Code, Problem, Problems};
+use crate::app::App;
+use crate::error::ApiError;
+use engine::management::{Cursor, Limit, PageRequest};
+use formats::clock::Timestamp;
+use formats::closed_set::{NamedValue, NotOneOf};
+use formats::problem::{Code, Problem, Problems};
 
 /// The parameters of a query. A parameter that no filter reads is a problem: a misspelt filter would
 /// show more than the client asked for.
 #[derive(Debug, Default)]
-pub(in crate::http) struct Filters {
+pub(crate) struct Filters {
     parameters: Vec<(String, String)>,
     problems: Problems,
 }
@@ -32,7 +32,7 @@ impl FromRequestParts<App> for Filters {
 }
 
 impl Filters {
-    pub(in crate::http) fn of(query: &str) -> Self {
+    pub(crate) fn of(query: &str) -> Self {
         let parameters = form_urlencoded::parse(query.as_bytes());
         Self {
             parameters: parameters.into_owned().collect(),
@@ -41,7 +41,7 @@ impl Filters {
     }
 
     /// Free text.
-    pub(in crate::http) fn text(&mut self, name: &str) -> Option<String> {
+    pub(crate) fn text(&mut self, name: &str) -> Option<String> {
         self.read(name, "must not contain U+0000", |text| {
             let is_taken = !text.contains('\0');
             is_taken.then(|| text.to_owned()).ok_or(Code::Format)
@@ -49,11 +49,7 @@ impl Filters {
     }
 
     /// A whole number in that range.
-    pub(in crate::http) fn number(
-        &mut self,
-        name: &str,
-        range: RangeInclusive<i16>,
-    ) -> Option<i16> {
+    pub(crate) fn number(&mut self, name: &str, range: RangeInclusive<i16>) -> Option<i16> {
         let form = format!("must be {} to {}", range.start(), range.end());
         self.read(name, &form, |text| {
             in_range(text, |number: i16| {
@@ -68,7 +64,7 @@ impl Filters {
     }
 
     /// A value of a closed set.
-    pub(in crate::http) fn one_of<T: NamedValue>(&mut self, name: &str) -> Option<T> {
+    pub(crate) fn one_of<T: NamedValue>(&mut self, name: &str) -> Option<T> {
         let form = NotOneOf(T::NAMES).to_string();
         self.read(name, &form, |text| {
             text.parse().map_err(|_| Code::Unsupported)
@@ -76,17 +72,17 @@ impl Filters {
     }
 
     /// An identifier.
-    pub(in crate::http) fn id<T: FromStr>(&mut self, name: &str) -> Option<T> {
+    pub(crate) fn id<T: FromStr>(&mut self, name: &str) -> Option<T> {
         self.parsed(name, "must be the id of a resource")
     }
 
     /// A time.
-    pub(in crate::http) fn time(&mut self, name: &str) -> Option<Timestamp> {
+    pub(crate) fn time(&mut self, name: &str) -> Option<Timestamp> {
         self.parsed(name, "must be a time such as 2030-01-31T12:00:00.000Z")
     }
 
     /// The page.
-    pub(in crate::http) fn page(&mut self) -> PageRequest {
+    pub(crate) fn page(&mut self) -> PageRequest {
         let limit = self.read("limit", "must be 1 to 200", |text| {
             in_range(text, Limit::new)
         });
@@ -98,12 +94,12 @@ impl Filters {
     }
 
     /// Adds a problem.
-    pub(in crate::http) fn refuse(&mut self, problem: Problem) {
+    pub(crate) fn refuse(&mut self, problem: Problem) {
         self.problems.note(problem);
     }
 
     /// Ends reading: every parameter must have been read.
-    pub(in crate::http) fn finish(mut self) -> Result<(), ApiError> {
+    pub(crate) fn finish(mut self) -> Result<(), ApiError> {
         for (name, _) in std::mem::take(&mut self.parameters) {
             self.problems.note(Problem::unknown_parameter(name));
         }
@@ -192,7 +188,7 @@ mod tests {
     #[test]
     fn an_unknown_name_is_unsupported() {
         let mut filters = Filters::of("use=none");
-        let usage: Option<crate::keys::Usage> = filters.one_of("use");
+        let usage: Option<engine::keys::Usage> = filters.one_of("use");
         assert_eq!(usage, None);
         let Err(ApiError::Problems(problems)) = filters.finish() else {
             panic!("there is no such use");

@@ -3,11 +3,11 @@
 use super::answer::{Accepted, Created, Current, List, NoContent};
 use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
-use crate::http::error::ApiError;
-use crate::http::error_code::errors;
-use crate::ids::IdentityId;
-use crate::management::identities::{self, Filter, IdentityRequest, WorkloadIdentity};
-use crate::management::{Authorized, ManageIdentities, PageRequest};
+use crate::error::ApiError;
+use crate::error_code::errors;
+use engine::ids::IdentityId;
+use engine::management::identities::{self, Filter, IdentityRequest, WorkloadIdentity};
+use engine::management::{Authorized, ManageIdentities, PageRequest};
 
 type NewIdentity = CreateBody<IdentityRequest>;
 type IdentityChanges = UpdateBody<IdentityRequest>;
@@ -19,7 +19,7 @@ type IdentityChanges = UpdateBody<IdentityRequest>;
     operation_id = "listIdentities",
     params(PageRequest, Filter)
 )]
-pub(in crate::http) async fn list(
+pub(crate) async fn list(
     context: Authorized<ManageIdentities>,
     mut filters: Filters,
 ) -> Result<List<WorkloadIdentity>, ApiError> {
@@ -42,7 +42,7 @@ pub(in crate::http) async fn list(
     request_body = NewIdentity,
     responses(Accepted<'static>)
 )]
-pub(in crate::http) async fn create(
+pub(crate) async fn create(
     context: Authorized<ManageIdentities>,
     CreateBody(request): NewIdentity,
 ) -> Result<Created<WorkloadIdentity>, ApiError> {
@@ -57,7 +57,7 @@ pub(in crate::http) async fn create(
     params(PathId<IdentityId>),
     responses(errors::IdentityNotFound)
 )]
-pub(in crate::http) async fn read(
+pub(crate) async fn read(
     context: Authorized<ManageIdentities>,
     PathId(id): PathId<IdentityId>,
 ) -> Result<Current<WorkloadIdentity>, ApiError> {
@@ -73,7 +73,7 @@ pub(in crate::http) async fn read(
     request_body = IdentityChanges,
     responses(Accepted<'static>, errors::IdentityNotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn update(
+pub(crate) async fn update(
     context: Authorized<ManageIdentities>,
     PathId(id): PathId<IdentityId>,
     IfMatch(expected): IfMatch,
@@ -92,7 +92,7 @@ pub(in crate::http) async fn update(
     request_body(content = IdentityChanges, content_type = "application/merge-patch+json"),
     responses(Accepted<'static>, errors::IdentityNotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn patch(
+pub(crate) async fn patch(
     context: Authorized<ManageIdentities>,
     id: PathId<IdentityId>,
     expected: IfMatch,
@@ -109,7 +109,7 @@ pub(in crate::http) async fn patch(
     params(PathId<IdentityId>, IfMatch),
     responses(errors::IdentityNotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn delete(
+pub(crate) async fn delete(
     context: Authorized<ManageIdentities>,
     PathId(id): PathId<IdentityId>,
     IfMatch(expected): IfMatch,

@@ -5,16 +5,16 @@ use axum::extract::State;
 use super::answer::{Accepted, Created, CreatedWithoutPath, Current, List, NoContent};
 use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
-use crate::http::app::App;
-use crate::http::error::ApiError;
-use crate::http::error_code::errors;
-use crate::ids::KeyId;
-use crate::keys::Key;
-use crate::management::changes::Token;
-use crate::management::keys::{
+use crate::app::App;
+use crate::error::ApiError;
+use crate::error_code::errors;
+use engine::ids::KeyId;
+use engine::keys::Key;
+use engine::management::changes::Token;
+use engine::management::keys::{
     self, Filter, ImportParameters, ImportParametersRequest, KeyRequest, KeyUpdate, Rules,
 };
-use crate::management::{Authorized, ManageKeys, PageRequest, ReadResources};
+use engine::management::{Authorized, ManageKeys, PageRequest, ReadResources};
 
 type NewKey = CreateBody<KeyRequest>;
 type KeyChanges = UpdateBody<KeyUpdate>;
@@ -22,7 +22,7 @@ type NewImportParameters = CreateBody<ImportParametersRequest>;
 
 /// Lists keys.
 #[utoipa::path(get, path = "", operation_id = "listKeys", params(PageRequest, Filter))]
-pub(in crate::http) async fn list(
+pub(crate) async fn list(
     context: Authorized<ReadResources>,
     mut filters: Filters,
 ) -> Result<List<Key>, ApiError> {
@@ -46,7 +46,7 @@ pub(in crate::http) async fn list(
     request_body = NewKey,
     responses(Accepted<'static>, errors::OperationNotAllowed, errors::Conflict)
 )]
-pub(in crate::http) async fn create(
+pub(crate) async fn create(
     context: Authorized<ManageKeys>,
     State(app): State<App>,
     CreateBody(request): NewKey,
@@ -62,7 +62,7 @@ pub(in crate::http) async fn create(
     operation_id = "createImportParameters",
     request_body = NewImportParameters
 )]
-pub(in crate::http) async fn import_parameters(
+pub(crate) async fn import_parameters(
     context: Authorized<ManageKeys>,
     State(app): State<App>,
     CreateBody(request): NewImportParameters,
@@ -79,7 +79,7 @@ pub(in crate::http) async fn import_parameters(
     params(PathId<KeyId>),
     responses(errors::KeyNotFound)
 )]
-pub(in crate::http) async fn read(
+pub(crate) async fn read(
     context: Authorized<ReadResources>,
     PathId(id): PathId<KeyId>,
 ) -> Result<Current<Key>, ApiError> {
@@ -95,7 +95,7 @@ pub(in crate::http) async fn read(
     request_body = KeyChanges,
     responses(Accepted<'static>, errors::KeyNotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn update(
+pub(crate) async fn update(
     context: Authorized<ManageKeys>,
     State(app): State<App>,
     PathId(id): PathId<KeyId>,
@@ -115,7 +115,7 @@ pub(in crate::http) async fn update(
     request_body(content = KeyChanges, content_type = "application/merge-patch+json"),
     responses(Accepted<'static>, errors::KeyNotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn patch(
+pub(crate) async fn patch(
     context: Authorized<ManageKeys>,
     app: State<App>,
     id: PathId<KeyId>,
@@ -133,7 +133,7 @@ pub(in crate::http) async fn patch(
     params(PathId<KeyId>, IfMatch),
     responses(Accepted<'static>, errors::KeyNotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn delete(
+pub(crate) async fn delete(
     context: Authorized<ManageKeys>,
     State(app): State<App>,
     PathId(id): PathId<KeyId>,

@@ -3,11 +3,11 @@
 use super::answer::{Accepted, Created, Current, List, NoContent};
 use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
-use crate::http::error::ApiError;
-use crate::http::error_code::errors;
-use crate::management::policies::{self, Filter, Name, Policy};
-use crate::management::{Authorized, ManagePolicies, PageRequest, ReadResources};
-use crate::policy::PolicyRequest;
+use crate::error::ApiError;
+use crate::error_code::errors;
+use engine::management::policies::{self, Filter, Name, Policy};
+use engine::management::{Authorized, ManagePolicies, PageRequest, ReadResources};
+use engine::policy::PolicyRequest;
 
 type NewPolicy = CreateBody<PolicyRequest>;
 type PolicyChanges = UpdateBody<PolicyRequest>;
@@ -19,7 +19,7 @@ type PolicyChanges = UpdateBody<PolicyRequest>;
     operation_id = "listPolicies",
     params(PageRequest, Filter)
 )]
-pub(in crate::http) async fn list(
+pub(crate) async fn list(
     context: Authorized<ReadResources>,
     mut filters: Filters,
 ) -> Result<List<Policy>, ApiError> {
@@ -43,7 +43,7 @@ pub(in crate::http) async fn list(
     request_body = NewPolicy,
     responses(Accepted<'static>, errors::Conflict)
 )]
-pub(in crate::http) async fn create(
+pub(crate) async fn create(
     context: Authorized<ManagePolicies>,
     CreateBody(request): NewPolicy,
 ) -> Result<Created<Policy>, ApiError> {
@@ -58,7 +58,7 @@ pub(in crate::http) async fn create(
     params(PathId<Name>),
     responses(errors::PolicyNotFound)
 )]
-pub(in crate::http) async fn read(
+pub(crate) async fn read(
     context: Authorized<ReadResources>,
     PathId(name): PathId<Name>,
 ) -> Result<Current<Policy>, ApiError> {
@@ -74,7 +74,7 @@ pub(in crate::http) async fn read(
     request_body = PolicyChanges,
     responses(Accepted<'static>, errors::PolicyNotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn update(
+pub(crate) async fn update(
     context: Authorized<ManagePolicies>,
     PathId(name): PathId<Name>,
     IfMatch(expected): IfMatch,
@@ -93,7 +93,7 @@ pub(in crate::http) async fn update(
     request_body(content = PolicyChanges, content_type = "application/merge-patch+json"),
     responses(Accepted<'static>, errors::PolicyNotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn patch(
+pub(crate) async fn patch(
     context: Authorized<ManagePolicies>,
     id: PathId<Name>,
     expected: IfMatch,
@@ -110,7 +110,7 @@ pub(in crate::http) async fn patch(
     params(PathId<Name>, IfMatch),
     responses(errors::PolicyNotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn delete(
+pub(crate) async fn delete(
     context: Authorized<ManagePolicies>,
     PathId(name): PathId<Name>,
     IfMatch(expected): IfMatch,

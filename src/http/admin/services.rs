@@ -3,11 +3,11 @@
 use super::answer::{Created, Current, List, NoContent};
 use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
-use crate::http::error::ApiError;
-use crate::http::error_code::errors;
-use crate::ids::ServiceId;
-use crate::management::services::{self, Filter, Service, ServiceRequest};
-use crate::management::{Authorized, ManagePolicies, PageRequest, ReadResources};
+use crate::error::ApiError;
+use crate::error_code::errors;
+use engine::ids::ServiceId;
+use engine::management::services::{self, Filter, Service, ServiceRequest};
+use engine::management::{Authorized, ManagePolicies, PageRequest, ReadResources};
 
 type NewService = CreateBody<ServiceRequest>;
 type ServiceChanges = UpdateBody<ServiceRequest>;
@@ -19,7 +19,7 @@ type ServiceChanges = UpdateBody<ServiceRequest>;
     operation_id = "listServices",
     params(PageRequest, Filter)
 )]
-pub(in crate::http) async fn list(
+pub(crate) async fn list(
     context: Authorized<ReadResources>,
     mut filters: Filters,
 ) -> Result<List<Service>, ApiError> {
@@ -40,7 +40,7 @@ pub(in crate::http) async fn list(
     request_body = NewService,
     responses(errors::Conflict)
 )]
-pub(in crate::http) async fn create(
+pub(crate) async fn create(
     context: Authorized<ManagePolicies>,
     CreateBody(request): NewService,
 ) -> Result<Created<Service>, ApiError> {
@@ -55,7 +55,7 @@ pub(in crate::http) async fn create(
     params(PathId<ServiceId>),
     responses(errors::ServiceNotFound)
 )]
-pub(in crate::http) async fn read(
+pub(crate) async fn read(
     context: Authorized<ReadResources>,
     PathId(id): PathId<ServiceId>,
 ) -> Result<Current<Service>, ApiError> {
@@ -71,7 +71,7 @@ pub(in crate::http) async fn read(
     request_body = ServiceChanges,
     responses(errors::ServiceNotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn update(
+pub(crate) async fn update(
     context: Authorized<ManagePolicies>,
     PathId(id): PathId<ServiceId>,
     IfMatch(expected): IfMatch,
@@ -90,7 +90,7 @@ pub(in crate::http) async fn update(
     request_body(content = ServiceChanges, content_type = "application/merge-patch+json"),
     responses(errors::ServiceNotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn patch(
+pub(crate) async fn patch(
     context: Authorized<ManagePolicies>,
     id: PathId<ServiceId>,
     expected: IfMatch,
@@ -107,7 +107,7 @@ pub(in crate::http) async fn patch(
     params(PathId<ServiceId>, IfMatch),
     responses(errors::ServiceNotFound, errors::Conflict)
 )]
-pub(in crate::http) async fn delete(
+pub(crate) async fn delete(
     context: Authorized<ManagePolicies>,
     PathId(id): PathId<ServiceId>,
     IfMatch(expected): IfMatch,

@@ -7,18 +7,18 @@ use axum::http::StatusCode;
 use hsm::ErrorKind;
 
 use super::ApiError;
-use crate::audit::{Outcome, Unrecorded};
-use crate::auth::{Refusal as AuthRefusal, WrongKind};
-use crate::catalog::Unreadable;
-use crate::json::NotJson;
-use crate::management::{self, Missing};
-use crate::problem::{Code, Problem};
-use crate::protection::{self, RecordedStatus, Unread};
-use crate::ratelimit::{Crowded, Exceeded};
+use engine::audit::{Outcome, Unrecorded};
+use engine::auth::{Refusal as AuthRefusal, WrongKind};
+use engine::catalog::Unreadable;
+use engine::management::{self, Missing};
+use engine::protection::{self, RecordedStatus, Unread};
+use engine::ratelimit::{Crowded, Exceeded};
+use formats::json::NotJson;
+use formats::problem::{Code, Problem};
 
 impl ApiError {
     /// One problem with the body as a whole.
-    pub(in crate::http) fn of_body(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn of_body(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
         Self::Problems(vec![Problem::of_body(code, message)])
     }
 }

@@ -13,12 +13,12 @@ use axum::http::{HeaderValue, header};
 
 use self::conversions::is_transient;
 use super::error_code::ErrorCode;
-use crate::audit::Unrecorded;
-use crate::auth::{Refusal, WrongKind};
-use crate::management::Missing;
-use crate::management::changes::Proposed;
-use crate::problem::Problem;
-use crate::ratelimit::{Crowded, Exceeded};
+use engine::audit::Unrecorded;
+use engine::auth::{Refusal, WrongKind};
+use engine::management::Missing;
+use engine::management::changes::Proposed;
+use engine::ratelimit::{Crowded, Exceeded};
+use formats::problem::Problem;
 
 pub use self::conversions::{recorded_status, refusal_json};
 pub(super) use self::response::{CarriedError, Description, ErrorBody};

@@ -9,18 +9,18 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::ApiError;
-use crate::http::admin::Accepted;
-use crate::http::error_code::ErrorCode;
-use crate::problem::Problem;
-use crate::request_tag::RequestTag;
+use crate::admin::Accepted;
+use crate::error_code::ErrorCode;
+use engine::request_tag::RequestTag;
+use formats::problem::Problem;
 
 /// What a client learns about an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::http) struct Description {
+pub(crate) struct Description {
     /// The code for programs, which determines the status.
-    pub(in crate::http) code: ErrorCode,
+    pub(crate) code: ErrorCode,
     /// The text for people.
-    pub(in crate::http) message: Cow<'static, str>,
+    pub(crate) message: Cow<'static, str>,
     /// Headers of this response alone.
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
 }
@@ -29,7 +29,7 @@ pub(in crate::http) struct Description {
 #[derive(Serialize, ToSchema)]
 #[schema(as = ErrorResponse)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::http) struct ErrorBody<'a> {
+pub(crate) struct ErrorBody<'a> {
     error: ErrorObject<'a>,
     request_id: &'a RequestTag,
 }
@@ -92,7 +92,7 @@ impl ApiError {
     }
 
     /// The response to the request with the id `tag`.
-    pub(in crate::http) fn to_response(&self, tag: &RequestTag) -> Response {
+    pub(crate) fn to_response(&self, tag: &RequestTag) -> Response {
         if let Self::Proposed(proposed) = self {
             return Accepted(proposed).into_response();
         }
@@ -109,7 +109,7 @@ impl ApiError {
 
 /// Carries an error from a handler to the frame, which knows the request's id.
 #[derive(Clone, Debug)]
-pub(in crate::http) struct CarriedError(pub(in crate::http) Arc<ApiError>);
+pub(crate) struct CarriedError(pub(crate) Arc<ApiError>);
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {

@@ -10,17 +10,17 @@ use utoipa::openapi::{Content, Ref, RefOr, Response, ResponseBuilder, Schema};
 use utoipa::{IntoResponses, PartialSchema, ToSchema};
 
 use super::headers::always;
-use crate::audit::Source;
-use crate::http::admin::{
+use crate::admin::{
     Accepted, Created, CreatedWithoutPath, Current, List, LogText, LogTile, NoContent, ProofBody,
     RecordProof, Records, Shown,
 };
-use crate::http::discovery::Published;
-use crate::http::error::ApiError;
-use crate::http::probes::ProbeResult;
-use crate::http::published_log::{PublishedCheckpoint, PublishedTile};
-use crate::keys::JwkSet;
-use crate::management::Cursor;
+use crate::discovery::Published;
+use crate::error::ApiError;
+use crate::probes::ProbeResult;
+use crate::published_log::{PublishedCheckpoint, PublishedTile};
+use engine::audit::Source;
+use engine::keys::JwkSet;
+use engine::management::Cursor;
 
 type Responses = BTreeMap<String, RefOr<Response>>;
 

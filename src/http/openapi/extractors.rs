@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
-use utoipa::openapi::{Ref, RefOr, Required, Schema};
+use utoipa::openapi::{RefOr, Required, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use crate::http::admin::{Address, CreateBody, DecisionBody, IfMatch, PathId, UpdateBody};
-use crate::ids::{Id, Named};
-use crate::management::{Cursor, PageRequest, policies};
-use crate::resource::RequestBody;
+use crate::admin::{Address, CreateBody, DecisionBody, IfMatch, PathId, UpdateBody};
+use engine::ids::{Id, Named};
+use engine::management::policies;
+use engine::resource::RequestBody;
 
 /// What the `{id}` of a path looks like.
 pub(super) trait Described {
@@ -65,37 +65,6 @@ impl IntoParams for IfMatch {
 }
 
 pub(super) const IF_MATCH: &str = "If-Match";
-
-impl IntoParams for PageRequest {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let limit = ObjectBuilder::new()
-            .schema_type(Type::Integer)
-            .minimum(Some(1))
-            .maximum(Some(200))
-            .default(Some(json!(50)));
-        let query = |name: &str, description: &str, schema: RefOr<Schema>| {
-            ParameterBuilder::new()
-                .name(name)
-                .parameter_in(ParameterIn::Query)
-                .required(Required::False)
-                .description(Some(description))
-                .schema(Some(schema))
-                .build()
-        };
-        vec![
-            query(
-                "limit",
-                "The maximum number of items on a page.",
-                limit.into(),
-            ),
-            query(
-                "cursor",
-                "The start of the page: `nextCursor` of a previous response.",
-                Ref::from_schema_name(Cursor::name()).into(),
-            ),
-        ]
-    }
-}
 
 impl<D: RequestBody + ToSchema> PartialSchema for CreateBody<D> {
     fn schema() -> RefOr<Schema> {

@@ -7,8 +7,8 @@ use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn}
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Required};
 
-use crate::http::error_code::ErrorCode;
-use crate::http::routes::Access;
+use crate::error_code::ErrorCode;
+use crate::routes::Access;
 
 /// The headers that several responses share, by name.
 pub(super) fn shared() -> [(&'static str, Header); 6] {

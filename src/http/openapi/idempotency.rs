@@ -7,7 +7,7 @@ use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Required};
 
-use crate::http::error_code::errors;
+use crate::error_code::errors;
 
 /// Adds the header, the conflict and the header of a repeated answer to `operation`.
 pub(super) fn add(operation: &mut Operation) {

@@ -8,7 +8,6 @@ mod headers;
 mod idempotency;
 mod open;
 mod refusals;
-mod values;
 
 use utoipa::openapi::path::{Operation, Paths};
 use utoipa::openapi::security::SecurityRequirement;

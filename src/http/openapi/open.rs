@@ -13,7 +13,7 @@ use utoipa::openapi::path::Operation;
 use utoipa::openapi::schema::{AdditionalProperties, AllOf, ArrayItems, Object, SchemaType, Type};
 use utoipa::openapi::{Ref, RefOr, Response, Schema};
 
-use crate::envelope::Envelope;
+use formats::envelope::Envelope;
 
 type Schemas = BTreeMap<String, RefOr<Schema>>;
 

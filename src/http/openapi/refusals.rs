@@ -11,13 +11,13 @@ use utoipa::openapi::{Content, Ref, RefOr, Response, ResponseBuilder, Schema};
 
 use super::extractors::IF_MATCH;
 use super::headers;
-use crate::http::error::ErrorBody;
-use crate::http::error_code::ErrorCode::{
+use crate::error::ErrorBody;
+use crate::error_code::ErrorCode::{
     self, AuthenticationFailed, Forbidden, InternalError, InvalidRequest, PayloadTooLarge,
     PreconditionFailed, RateLimitExceeded, RequestTimeout, ServiceUnavailable,
     UnsupportedMediaType,
 };
-use crate::http::routes::Access;
+use crate::routes::Access;
 
 /// Adds all error responses of `operation`. Codes with the same status form one response, which goes
 /// to `shared` under the names of its codes.

@@ -8,13 +8,13 @@ use axum::response::{IntoResponse, Response};
 
 use super::receive::{body_limit, receive};
 use super::respond::respond;
-use crate::audit::Endpoint;
-use crate::http::app::App;
-use crate::protection::{
+use crate::app::App;
+use engine::audit::Endpoint;
+use engine::protection::{
     Batch, BatchLimits, ProtectBatch, ProtectedBatch, RewrapBatch, RewrappedBatch, UnprotectBatch,
     UnprotectedBatch,
 };
-use crate::settings::Settings;
+use engine::settings::Settings;
 
 /// Items that began earlier than this before the time limit of the request can end within it.
 const MARGIN: Duration = Duration::from_secs(5);
@@ -27,10 +27,7 @@ const MARGIN: Duration = Duration::from_secs(5);
     request_body = ProtectBatch<'static>,
     responses((status = 200, description = "The results.", body = ProtectedBatch<'static>))
 )]
-pub(in crate::http) async fn protect(
-    State(app): State<App>,
-    request: Request,
-) -> impl IntoResponse {
+pub(crate) async fn protect(State(app): State<App>, request: Request) -> impl IntoResponse {
     answer(&app, Batch::Protect, request).await
 }
 
@@ -42,10 +39,7 @@ pub(in crate::http) async fn protect(
     request_body = UnprotectBatch<'static>,
     responses((status = 200, description = "The results.", body = UnprotectedBatch<'static>))
 )]
-pub(in crate::http) async fn unprotect(
-    State(app): State<App>,
-    request: Request,
-) -> impl IntoResponse {
+pub(crate) async fn unprotect(State(app): State<App>, request: Request) -> impl IntoResponse {
     answer(&app, Batch::Unprotect, request).await
 }
 
@@ -57,7 +51,7 @@ pub(in crate::http) async fn unprotect(
     request_body = RewrapBatch<'static>,
     responses((status = 200, description = "The results.", body = RewrappedBatch<'static>))
 )]
-pub(in crate::http) async fn rewrap(State(app): State<App>, request: Request) -> impl IntoResponse {
+pub(crate) async fn rewrap(State(app): State<App>, request: Request) -> impl IntoResponse {
     answer(&app, Batch::Rewrap, request).await
 }
 

@@ -6,12 +6,12 @@ use axum::response::IntoResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::auth::RateLimit;
-use crate::http::app::App;
-use crate::http::caller::for_application;
-use crate::ids::{CredentialId, ServiceId};
-use crate::operation::Operations;
-use crate::policy::PolicyNumber;
+use crate::app::App;
+use crate::caller::for_application;
+use engine::auth::RateLimit;
+use engine::ids::{CredentialId, ServiceId};
+use engine::operation::Operations;
+use engine::policy::PolicyNumber;
 
 /// The caller, as its credential identifies it.
 #[derive(Serialize, ToSchema)]
@@ -50,7 +50,7 @@ enum CredentialType {
     operation_id = "readCaller",
     responses((status = 200, description = "The caller.", body = CallerIdentity))
 )]
-pub(in crate::http) async fn read(State(app): State<App>, request: Request) -> impl IntoResponse {
+pub(crate) async fn read(State(app): State<App>, request: Request) -> impl IntoResponse {
     for_application(&app, request, async |application| {
         let policy = app.protection.bound_policy(&application).await?;
         Ok(Json(CallerIdentity {

@@ -5,10 +5,10 @@ use axum::response::IntoResponse;
 
 use super::receive::receive;
 use super::respond::respond;
-use crate::audit::Endpoint;
-use crate::http::app::App;
-use crate::http::error_code::errors;
-use crate::protection::{DataKey, DataKeyRequest};
+use crate::app::App;
+use crate::error_code::errors;
+use engine::audit::Endpoint;
+use engine::protection::{DataKey, DataKeyRequest};
 
 /// Makes a data key and an envelope that contains it.
 #[utoipa::path(
@@ -24,7 +24,7 @@ use crate::protection::{DataKey, DataKeyRequest};
         errors::DestinationKeyNotFound
     )
 )]
-pub(in crate::http) async fn make(State(app): State<App>, request: Request) -> impl IntoResponse {
+pub(crate) async fn make(State(app): State<App>, request: Request) -> impl IntoResponse {
     match receive(&app, Endpoint::DataKeys, request).await {
         Ok(received) => {
             let made = app.protection.make_data_key(received.call, &received.body);

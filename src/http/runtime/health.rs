@@ -12,14 +12,14 @@ use serde::Serialize;
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
-use crate::auth::{Credentials, Denied};
-use crate::clock::Timestamp;
-use crate::http::app::App;
-use crate::http::caller::{Known, client_address, person, unauthenticated};
-use crate::http::error::ApiError;
-use crate::ids::KeyId;
-use crate::ratelimit::Counting;
-use crate::web::{LoggedCaller, credentials, write_rate_limit};
+use crate::app::App;
+use crate::caller::{Known, client_address, person, unauthenticated};
+use crate::error::ApiError;
+use engine::auth::{Credentials, Denied};
+use engine::ids::KeyId;
+use engine::ratelimit::Counting;
+use engine::web::{LoggedCaller, credentials, write_rate_limit};
+use formats::clock::Timestamp;
 
 /// Time limit for authentication: without the database, a remembered caller is enough.
 const AUTHENTICATION_TIMEOUT: Duration = Duration::from_millis(500);
@@ -107,7 +107,7 @@ struct RateLimiter {
         (status = 503, description = "The service does not work.", body = Health)
     )
 )]
-pub(in crate::http) async fn health(State(app): State<App>, request: Request) -> impl IntoResponse {
+pub(crate) async fn health(State(app): State<App>, request: Request) -> impl IntoResponse {
     let client = client_address(&request);
     let parts = request.into_parts().0;
     let credentials = credentials(&parts.headers, &parts.extensions);

@@ -5,10 +5,10 @@ use axum::response::IntoResponse;
 
 use super::receive::receive;
 use super::respond::respond;
-use crate::audit::Endpoint;
-use crate::http::app::App;
-use crate::http::error_code::errors;
-use crate::protection::{OperationAnswer, OperationRequest};
+use crate::app::App;
+use crate::error_code::errors;
+use engine::audit::Endpoint;
+use engine::protection::{OperationAnswer, OperationRequest};
 
 /// Encrypts, decrypts, signs, verifies or hashes with an algorithm of the caller's choice.
 #[utoipa::path(
@@ -23,10 +23,7 @@ use crate::protection::{OperationAnswer, OperationRequest};
         errors::DecryptionFailed
     )
 )]
-pub(in crate::http) async fn operate(
-    State(app): State<App>,
-    request: Request,
-) -> impl IntoResponse {
+pub(crate) async fn operate(State(app): State<App>, request: Request) -> impl IntoResponse {
     match receive(&app, Endpoint::Operations, request).await {
         Ok(received) => {
             let limit = app.settings.limits.max_body_bytes;

@@ -7,14 +7,14 @@ use axum::response::IntoResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::envelope::{Alg, Enc};
-use crate::http::app::App;
-use crate::http::caller::for_application;
-use crate::http::error::ApiError;
-use crate::http::error_code::errors;
-use crate::keys::PublishedJwk;
-use crate::management::Missing;
-use crate::policy::{FailureMode, KeyOwnership, PolicyNumber, Status};
+use crate::app::App;
+use crate::caller::for_application;
+use crate::error::ApiError;
+use crate::error_code::errors;
+use engine::keys::PublishedJwk;
+use engine::management::Missing;
+use engine::policy::{FailureMode, KeyOwnership, PolicyNumber, Status};
+use formats::envelope::{Alg, Enc};
 
 /// The part of a policy that applications can read.
 #[derive(Serialize, ToSchema)]
@@ -46,7 +46,7 @@ struct PolicySummary {
         errors::OperationNotAllowed
     )
 )]
-pub(in crate::http) async fn read(
+pub(crate) async fn read(
     State(app): State<App>,
     number: Result<Path<String>, PathRejection>,
     request: Request,

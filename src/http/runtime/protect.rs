@@ -5,10 +5,10 @@ use axum::response::IntoResponse;
 
 use super::receive::receive;
 use super::respond::respond;
-use crate::audit::Endpoint;
-use crate::http::app::App;
-use crate::http::error_code::errors;
-use crate::protection::{ProtectRequest, ProtectedPayload};
+use crate::app::App;
+use crate::error_code::errors;
+use engine::audit::Endpoint;
+use engine::protection::{ProtectRequest, ProtectedPayload};
 
 /// Protects a payload under a policy.
 #[utoipa::path(
@@ -24,10 +24,7 @@ use crate::protection::{ProtectRequest, ProtectedPayload};
         errors::DestinationKeyNotFound
     )
 )]
-pub(in crate::http) async fn protect(
-    State(app): State<App>,
-    request: Request,
-) -> impl IntoResponse {
+pub(crate) async fn protect(State(app): State<App>, request: Request) -> impl IntoResponse {
     match receive(&app, Endpoint::Protect, request).await {
         Ok(received) => {
             let answered = app.protection.protect(received.call, &received.body).await;

@@ -12,19 +12,19 @@ use axum::response::{IntoResponse as _, Response};
 use tracing::Instrument as _;
 
 use super::respond::respond;
-use crate::audit::{Endpoint, Record};
-use crate::auth::{Caller, Credentials, Denied};
-use crate::body_memory::{BodyBytes, BodyShare, SMALL_BODY};
-use crate::http::app::App;
-use crate::http::body;
-use crate::http::caller::{client_address, no_application};
-use crate::json::Text;
-use crate::protection::{Batch, Call, Refusal, Unread};
-use crate::ratelimit::{Standing, network_of};
-use crate::request_tag::RequestTag;
-use crate::settings::Limits;
-use crate::telemetry::step;
-use crate::web::{LoggedCaller, credentials};
+use crate::app::App;
+use crate::body;
+use crate::caller::{client_address, no_application};
+use engine::audit::{Endpoint, Record};
+use engine::auth::{Caller, Credentials, Denied};
+use engine::body_memory::{BodyBytes, BodyShare, SMALL_BODY};
+use engine::protection::{Batch, Call, Refusal, Unread};
+use engine::ratelimit::{Standing, network_of};
+use engine::request_tag::RequestTag;
+use engine::settings::Limits;
+use engine::telemetry::step;
+use engine::web::{LoggedCaller, credentials};
+use formats::json::Text;
 
 /// A request of an identified caller, with its body.
 pub(super) struct Received {

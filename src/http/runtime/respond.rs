@@ -6,13 +6,13 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 
-use crate::audit::Unrecorded;
-use crate::body_memory::{BodyShare, Reserved};
-use crate::http::error::ApiError;
-use crate::protection::{self, Answer};
-use crate::ratelimit::Standing;
-use crate::telemetry::step;
-use crate::web::write_rate_limit;
+use crate::error::ApiError;
+use engine::audit::Unrecorded;
+use engine::body_memory::{BodyShare, Reserved};
+use engine::protection::{self, Answer};
+use engine::ratelimit::Standing;
+use engine::telemetry::step;
+use engine::web::write_rate_limit;
 
 /// The body of a response. It wipes itself after it was sent, and has memory until then.
 struct Sent {

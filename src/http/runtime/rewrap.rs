@@ -5,10 +5,10 @@ use axum::response::IntoResponse;
 
 use super::receive::receive;
 use super::respond::respond;
-use crate::audit::Endpoint;
-use crate::http::app::App;
-use crate::http::error_code::errors;
-use crate::protection::{RewrapRequest, RewrappedPayload};
+use crate::app::App;
+use crate::error_code::errors;
+use engine::audit::Endpoint;
+use engine::protection::{RewrapRequest, RewrappedPayload};
 
 /// Makes a new envelope from an existing one, without returning the payload.
 #[utoipa::path(
@@ -26,7 +26,7 @@ use crate::protection::{RewrapRequest, RewrappedPayload};
         errors::DestinationKeyNotFound
     )
 )]
-pub(in crate::http) async fn rewrap(State(app): State<App>, request: Request) -> impl IntoResponse {
+pub(crate) async fn rewrap(State(app): State<App>, request: Request) -> impl IntoResponse {
     match receive(&app, Endpoint::Rewrap, request).await {
         Ok(received) => {
             let answered = app.protection.rewrap(received.call, received.body).await;

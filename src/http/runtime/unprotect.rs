@@ -5,10 +5,10 @@ use axum::response::IntoResponse;
 
 use super::receive::receive;
 use super::respond::respond;
-use crate::audit::Endpoint;
-use crate::http::app::App;
-use crate::http::error_code::errors;
-use crate::protection::{UnprotectRequest, Unprotected};
+use crate::app::App;
+use crate::error_code::errors;
+use engine::audit::Endpoint;
+use engine::protection::{UnprotectRequest, Unprotected};
 
 /// Opens an envelope under a policy.
 #[utoipa::path(
@@ -25,10 +25,7 @@ use crate::protection::{UnprotectRequest, Unprotected};
         errors::DestinationKeyNotFound
     )
 )]
-pub(in crate::http) async fn unprotect(
-    State(app): State<App>,
-    request: Request,
-) -> impl IntoResponse {
+pub(crate) async fn unprotect(State(app): State<App>, request: Request) -> impl IntoResponse {
     match receive(&app, Endpoint::Unprotect, request).await {
         Ok(received) => {
             let answered = app.protection.unprotect(received.call, received.body).await;

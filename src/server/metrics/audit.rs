@@ -7,9 +7,9 @@ use prometheus_client::encoding::EncodeMetric as _;
 use prometheus_client::metrics::MetricType;
 
 use super::page::{Page, count, exact, flag, seconds};
-use crate::http::App;
-use crate::ledger::forward::ForwardState;
-use crate::ledger::{LogStatus, SealState};
+use engine::ledger::forward::ForwardState;
+use engine::ledger::{LogStatus, SealState};
+use sealward_http::App;
 
 /// Metrics of the audit.
 pub(super) fn audit(page: &mut Page<'_>, app: &App) -> fmt::Result {

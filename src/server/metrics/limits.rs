@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::page::{Page, flag};
-use crate::ratelimit::{Counting, Limiter};
+use engine::ratelimit::{Counting, Limiter};
 
 /// Metrics of the limiter.
 pub(super) fn limiter(page: &mut Page<'_>, limiter: &Limiter) -> fmt::Result {

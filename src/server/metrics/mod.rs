@@ -22,8 +22,8 @@ use prometheus_client::registry::Registry;
 use self::parts::Parts;
 use super::connections::Connections;
 use super::tls::Tls;
-use crate::http::App;
-use crate::meter::TokenTimes;
+use engine::meter::TokenTimes;
+use sealward_http::App;
 
 /// The media type of the OpenMetrics text format, which Prometheus requests.
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

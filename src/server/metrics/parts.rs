@@ -12,11 +12,11 @@ use super::limits::limiter;
 use super::page::{Page, count, exact, flag, seconds};
 use super::process::process;
 use super::tokens::tokens;
-use crate::clock::Timestamp;
-use crate::http::App;
-use crate::meter::TokenTimes;
 use crate::server::connections::Connections;
 use crate::server::tls::Tls;
+use engine::meter::TokenTimes;
+use formats::clock::Timestamp;
+use sealward_http::App;
 
 /// The components to measure.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use hsm::{Counters, TokenState, TokenStatus};
 use prometheus_client::metrics::MetricType;
 
 use super::page::{Page, count, flag, seconds};
-use crate::meter::TokenTimes;
+use engine::meter::TokenTimes;
 
 /// One metric of each token.
 type OfToken = (&'static str, &'static str, fn(&TokenStatus) -> f64);

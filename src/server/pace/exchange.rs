@@ -11,7 +11,7 @@ use axum::response::Response;
 use hyper::rt::Executor;
 use tokio::sync::Notify;
 
-use crate::body_memory::Reserved;
+use engine::body_memory::Reserved;
 
 /// The memory of a stream, with the headers of its request.
 const STREAM: usize = 8 * 1024;

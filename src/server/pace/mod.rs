@@ -21,7 +21,7 @@ pub(super) use self::exchange::{Exchange, Exchanges, Streams};
 use self::request::Coming;
 pub(super) use self::request::{LEFTOVER, LINGER};
 use self::response::Watched;
-use crate::settings::Http;
+use engine::settings::Http;
 
 /// The timeouts of clients.
 #[derive(Clone, Copy, Debug)]

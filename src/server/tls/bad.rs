@@ -3,8 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::clock::Timestamp;
-use crate::settings::NotInPem;
+use engine::settings::NotInPem;
+use formats::clock::Timestamp;
 
 /// A TLS file cannot be used. The message names its setting and the way out.
 #[derive(Debug, thiserror::Error)]

@@ -13,9 +13,9 @@ use x509_cert::certificate::Rfc5280;
 use x509_cert::crl::CertificateList;
 
 use super::bad::{BadTls, Fault};
-use crate::client_certificates::{Authority, Trust, moment};
-use crate::clock::Timestamp;
-use crate::settings::{TlsFiles, certificates, revocation_lists};
+use engine::client_certificates::{Authority, Trust, moment};
+use engine::settings::{TlsFiles, certificates, revocation_lists};
+use formats::clock::Timestamp;
 
 const CA: &str = "http.tls.client_ca";
 const CRL: &str = "http.tls.client_crl";

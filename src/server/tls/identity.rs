@@ -14,9 +14,9 @@ use x509_cert::Certificate;
 
 use super::bad::{BadTls, Fault};
 use super::clients;
-use crate::client_certificates::{Trust, moment};
-use crate::clock::Timestamp;
-use crate::settings::{NotInPem, Stamp, TlsFiles, certificates};
+use engine::client_certificates::{Trust, moment};
+use engine::settings::{NotInPem, Stamp, TlsFiles, certificates};
+use formats::clock::Timestamp;
 
 const CERTIFICATE: &str = "http.tls.certificate";
 const KEY: &str = "http.tls.key";

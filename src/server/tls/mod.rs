@@ -17,9 +17,9 @@ pub use self::bad::{BadTls, Fault};
 use self::identity::Identity;
 pub(super) use self::presented::Presented;
 pub use self::watch::keep_current;
-use crate::client_certificates::{Chain, CurrentTrust};
-use crate::clock::{Clock, Timestamp};
-use crate::settings::TlsFiles;
+use engine::client_certificates::{Chain, CurrentTrust};
+use engine::settings::TlsFiles;
+use formats::clock::{Clock, Timestamp};
 
 /// The TLS configuration of a listener. Clones share it.
 #[derive(Clone)]

@@ -6,7 +6,7 @@ use rustls::ServerConnection;
 use tokio::sync::watch;
 
 use super::Tls;
-use crate::client_certificates::{Chain, PeerCertificate};
+use engine::client_certificates::{Chain, PeerCertificate};
 
 /// The certificate of a client, and the notices that its verification may have changed.
 pub(in crate::server) struct Presented {

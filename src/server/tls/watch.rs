@@ -7,7 +7,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::Tls;
-use crate::settings::Stamp;
+use engine::settings::Stamp;
 
 /// The polling interval. Polling also sees changes through links and on every file system.
 const EVERY: Duration = Duration::from_secs(1);

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sealward::auth::LiveKey;
+use engine::auth::LiveKey;
 
 fuzz_target!(|text: &str| {
     if let Ok(key) = LiveKey::parse(text) {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sealward::json::{Members, NotJson, Text};
+use formats::json::{Members, NotJson, Text};
 use serde_json::value::RawValue;
 
 const NAMES: [&str; 4] = ["payload", "policyNumber", "jwe", "operation"];

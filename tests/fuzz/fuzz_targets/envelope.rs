@@ -5,10 +5,10 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use sealward::clock::Entropy;
-use sealward::envelope::{Envelope, Family, HpkeRevision, PublicKey, Question};
-use sealward::json::Text;
-use sealward::material::Kem;
+use formats::clock::Entropy;
+use formats::envelope::{Envelope, Family, HpkeRevision, PublicKey, Question};
+use formats::json::Text;
+use formats::material::Kem;
 
 static RSA: LazyLock<PublicKey> = LazyLock::new(|| key(include_bytes!("../keys/rsa-2048.spki")));
 static P256: LazyLock<PublicKey> = LazyLock::new(|| key(P256_SPKI));

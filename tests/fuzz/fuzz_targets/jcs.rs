@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sealward::canonical;
-use sealward::json::{Kind, Text};
+use formats::canonical;
+use formats::json::{Kind, Text};
 use serde_json::Value;
 
 fuzz_target!(|body: &[u8]| {

@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sealward::envelope;
-use sealward::json::Text;
-use sealward::material::{Algorithm, PrivateKey, PrivatePem, PublicKey};
+use formats::envelope;
+use formats::json::Text;
+use formats::material::{Algorithm, PrivateKey, PrivatePem, PublicKey};
 
 fuzz_target!(|bytes: &[u8]| {
     PublicKey::from_spki(bytes)

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sealward::binary::{from_base64, from_base64url, to_base64, to_base64url};
-use sealward::envelope::Envelope;
+use formats::binary::{from_base64, from_base64url, to_base64, to_base64url};
+use formats::envelope::Envelope;
 
 fuzz_target!(|text: &str| {
     let direct = Envelope::parse_legacy(text).is_ok();

@@ -3,10 +3,10 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use sealward::auth::{Administrator, Person, Profile, Role, Roles, TokenKind};
-use sealward::clock::{Clock, Entropy};
-use sealward::ids::PersonId;
-use sealward::settings::Admin;
+use engine::auth::{Administrator, Person, Profile, Role, Roles, TokenKind};
+use engine::ids::PersonId;
+use engine::settings::Admin;
+use formats::clock::{Clock, Entropy};
 use serde_json::{Value, json};
 
 use crate::support::{OidcProvider, World};

@@ -4,9 +4,9 @@ use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Duration;
 
+use engine::settings::Stage;
+use formats::clock::{Clock, Timestamp};
 use futures_util::future::join_all;
-use sealward::clock::{Clock, Timestamp};
-use sealward::settings::Stage;
 use serde_json::{Value, json};
 
 use super::{fail_commits_of_keys, intents};

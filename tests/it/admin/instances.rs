@@ -171,7 +171,7 @@ async fn close_notification_connections(world: &World) -> i64 {
     let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
                 WHERE datname = current_database() AND application_name = $1";
     sqlx::query_scalar(cut)
-        .bind(sealward::catalog::LISTENER)
+        .bind(engine::catalog::LISTENER)
         .fetch_one(&world.pool)
         .await
         .unwrap()

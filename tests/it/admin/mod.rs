@@ -16,7 +16,7 @@ mod roles;
 mod security_events;
 mod services;
 
-use sealward::db::Pool;
+use engine::db::Pool;
 
 /// Lets every commit of a new key fail.
 async fn fail_commits_of_keys(pool: &Pool) {

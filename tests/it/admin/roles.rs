@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Method, Request};
+use engine::db;
+use engine::settings::Stage;
+use formats::clock::{Clock, Timestamp};
 use futures_util::stream;
-use sealward::clock::{Clock, Timestamp};
-use sealward::db;
-use sealward::settings::Stage;
 use serde_json::{Value, json};
 use sqlx::ConnectOptions as _;
 use tokio::sync::mpsc;
@@ -297,7 +297,7 @@ async fn admin_keys_from_before_the_roles_are_owners() {
         .await
         .expect("migrations");
     sqlx::query(key).execute(&mut owner).await.expect("a key");
-    let settings = sealward::settings::Database {
+    let settings = engine::settings::Database {
         url: database.options().to_url_lossy().to_string(),
         ..Default::default()
     };

@@ -1,6 +1,6 @@
 //! `/admin/services`.
 
-use sealward::clock::Timestamp;
+use formats::clock::Timestamp;
 use serde_json::json;
 
 use crate::support::World;

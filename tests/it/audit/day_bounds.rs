@@ -1,6 +1,6 @@
 //! The table of a day contains exactly the day in its name, whatever its creator sets.
 
-use sealward::db::Pool;
+use engine::db::Pool;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 
 use crate::support::Database;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use sealward::audit::{Retention, RetentionError, Retired, maintain_days, retire_days};
-use sealward::clock::Timestamp;
-use sealward::db::Pool;
+use engine::audit::{Retention, RetentionError, Retired, maintain_days, retire_days};
+use engine::db::Pool;
+use formats::clock::Timestamp;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _};
 

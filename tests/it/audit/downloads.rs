@@ -5,7 +5,7 @@ use axum::http::Request;
 use futures_util::StreamExt as _;
 use sealward::server::Answers as _;
 
-use sealward::ledger::Log;
+use engine::ledger::Log;
 
 use crate::dashboard::Browser;
 use crate::ledger::{covered, hash, sealed_world};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use sealward::clock::{Clock, Timestamp};
-use sealward::settings::Stage;
+use engine::settings::Stage;
+use formats::clock::{Clock, Timestamp};
 use serde_json::{Value, json};
 
 use crate::support::{Answer, PATIENCE, World, within};
@@ -119,7 +119,7 @@ async fn an_item_has_all_its_members() {
     let item = items(world.admin().get(AUDIT).await).remove(0);
     insta::assert_json_snapshot!(item, {
         ".id" => insta::dynamic_redaction(|id, _| {
-            assert!(id.as_str().unwrap().parse::<sealward::ids::RecordId>().is_ok());
+            assert!(id.as_str().unwrap().parse::<engine::ids::RecordId>().is_ok());
             "rec_…"
         }),
         ".timestamp" => insta::dynamic_redaction(|at, _| {

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use sealward::audit::{
+use engine::audit::{
     Endpoint, Export, Filter, Format, OperationType, Operations, Outcome, Record, Recorder,
     Unrecorded, Writer, entries,
 };
-use sealward::clock::{Clock, Entropy, Timestamp};
-use sealward::db::Pool;
-use sealward::ids::{ApiKeyId, CredentialId, ServiceId};
-use sealward::settings::{Audit, Span};
+use engine::db::Pool;
+use engine::ids::{ApiKeyId, CredentialId, ServiceId};
+use engine::settings::{Audit, Span};
+use formats::clock::{Clock, Entropy, Timestamp};
 
 use crate::support::{Database, PATIENCE, pool, within};
 

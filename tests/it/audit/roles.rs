@@ -1,6 +1,6 @@
 //! The privileges of the database logins.
 
-use sealward::db::Pool;
+use engine::db::Pool;
 use serde_json::json;
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgConnectOptions;
@@ -84,7 +84,7 @@ async fn refusal_of(login: &PgConnectOptions, sql: &str) -> Option<String> {
 async fn the_login_of_the_service_cannot_retire_days_or_change_how_long_they_are_kept() {
     let database = Database::new().await;
     let service = database.login(&["sealward_application"]).await;
-    let as_service = sealward::db::as_application(service.clone());
+    let as_service = engine::db::as_application(service.clone());
     for attempt in [
         "SELECT detach_audit_day(current_date - 100)",
         "SELECT drop_audit_day(current_date - 100)",
@@ -144,8 +144,8 @@ async fn the_retention_login_has_no_other_privileges() {
 }
 
 async fn excess(login: PgConnectOptions) -> Vec<String> {
-    let pool = pool(sealward::db::as_application(login));
-    sealward::audit::login(&pool).await.unwrap().excess
+    let pool = pool(engine::db::as_application(login));
+    engine::audit::login(&pool).await.unwrap().excess
 }
 
 #[tokio::test]

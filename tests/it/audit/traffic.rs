@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use sealward::audit::traffic::{Window, keep, loads, sum_up, summed_up_to, traffic, uses};
-use sealward::clock::{Clock, Timestamp};
-use sealward::db::Pool;
-use sealward::ids::{KeyId, ServiceId};
+use engine::audit::traffic::{Window, keep, loads, sum_up, summed_up_to, traffic, uses};
+use engine::db::Pool;
+use engine::ids::{KeyId, ServiceId};
+use formats::clock::{Clock, Timestamp};
 use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 

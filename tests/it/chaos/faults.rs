@@ -85,7 +85,7 @@ async fn cut_notifications(cluster: &Cluster, lasts: Duration) {
         let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
                     WHERE application_name = $1";
         loop {
-            let cut = sqlx::query(cut).bind(sealward::catalog::LISTENER);
+            let cut = sqlx::query(cut).bind(engine::catalog::LISTENER);
             cut.execute(&mut connection).await.expect("cut them");
             sleep(CUTS).await;
         }

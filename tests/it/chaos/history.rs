@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use sealward::ledger::Log;
-use sealward::tlog::VerifierKey;
+use engine::ledger::Log;
+use formats::tlog::VerifierKey;
 
 /// The time since the start of the run.
 pub(crate) type Moment = Duration;

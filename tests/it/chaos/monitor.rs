@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::http::Method;
+use engine::db::Pool;
+use engine::ledger::{self, Log};
 use futures_util::StreamExt as _;
-use sealward::db::Pool;
-use sealward::ledger::{self, Log};
 use sqlx::ConnectOptions as _;
 use tokio::time::{Instant, sleep};
 

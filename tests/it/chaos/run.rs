@@ -180,12 +180,7 @@ pub(crate) async fn rows(cluster: &Cluster) -> Vec<Row> {
     let mut connection = connected.expect("a connection past the proxy");
     let sql = "SELECT request_id, application_id, operation_type, response_status
                  FROM crypto_operations_audit WHERE request_id <> ''";
-    type Columns = (
-        String,
-        Option<sealward::ids::ServiceId>,
-        Option<String>,
-        i16,
-    );
+    type Columns = (String, Option<engine::ids::ServiceId>, Option<String>, i16);
     let read = sqlx::query_as(sql).fetch_all(&mut connection).await;
     let rows: Vec<Columns> = read.expect("the audit log");
     let rows = rows.into_iter();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use sealward::clock::Clock;
+use formats::clock::Clock;
 use serde_json::{Value, json};
 
 use crate::process::{Process, Site};

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use sealward::web_client::client;
+use engine::web_client::client;
 
 use crate::process::{Exit, Process, Site};
 use crate::support::{Authority, PATIENCE};

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use sealward::binary::from_base64;
-use sealward::material::PublicKey;
+use formats::binary::from_base64;
+use formats::material::PublicKey;
 use sha2::{Digest as _, Sha256};
 
 use crate::process::{Exit, sealward};

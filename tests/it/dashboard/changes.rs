@@ -1,7 +1,7 @@
 //! Changes that need approval, in the dashboard.
 
 use axum::http::StatusCode;
-use sealward::change_kind::ChangeKind;
+use engine::change_kind::ChangeKind;
 use serde_json::json;
 
 use super::Browser;

@@ -209,7 +209,7 @@ async fn a_key_page_shows_its_use_and_events() {
         rest.split("</dd>").next().expect("a value").to_owned()
     };
     let uses = "SELECT to_char(sum(uses), 'FM999,999,999') FROM key_use_days WHERE key_id = $1";
-    let id: sealward::ids::KeyId = sample.key.parse().expect("an id");
+    let id: engine::ids::KeyId = sample.key.parse().expect("an id");
     let ever: String = sqlx::query_scalar(uses)
         .bind(id)
         .fetch_one(&sample.world.pool)

@@ -1,8 +1,8 @@
 //! The events of reads and exports of the audit logs.
 
 use axum::http::StatusCode;
-use sealward::clock::{Clock, Timestamp};
-use sealward::settings::Stage;
+use engine::settings::Stage;
+use formats::clock::{Clock, Timestamp};
 use serde_json::{Value, json};
 
 use super::Browser;
@@ -97,12 +97,12 @@ async fn the_event_of_one_record_differs_from_that_of_the_list() {
     let application = world.application("caller").await;
     let hash = json!({ "data": 1, "algorithm": "SHA-256" });
     application.operate("hash", hash).await.ok();
-    let record: sealward::ids::RecordId =
+    let record: engine::ids::RecordId =
         sqlx::query_scalar("SELECT id FROM crypto_operations_audit")
             .fetch_one(&world.pool)
             .await
             .expect("a record");
-    let event: sealward::ids::EventId =
+    let event: engine::ids::EventId =
         sqlx::query_scalar("SELECT id FROM management_events WHERE action = 'create' LIMIT 1")
             .fetch_one(&world.pool)
             .await

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use sealward::change_kind::ChangeKind;
-use sealward::clock::{Clock, Timestamp};
-use sealward::ids::{KeyId, ServiceId};
-use sealward::settings::Stage;
+use engine::change_kind::ChangeKind;
+use engine::ids::{KeyId, ServiceId};
+use engine::settings::Stage;
+use formats::clock::{Clock, Timestamp};
 use serde_json::{Value, json};
 
 use crate::support::{PROTECT, World};

@@ -2,9 +2,9 @@
 
 use axum::body::Body;
 use axum::http::Request;
-use sealward::ledger::{Log, Renewal};
-use sealward::settings::{Seal, SealWitness};
-use sealward::tlog::{Checkpoint, ProofText};
+use engine::ledger::{Log, Renewal};
+use engine::settings::{Seal, SealWitness};
+use formats::tlog::{Checkpoint, ProofText};
 use tower::ServiceExt as _;
 
 use super::Browser;

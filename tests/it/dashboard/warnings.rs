@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use sealward::clock::{Clock, Timestamp};
-use sealward::settings::Stage;
+use engine::settings::Stage;
+use formats::clock::{Clock, Timestamp};
 use serde_json::json;
 
 use super::Browser;

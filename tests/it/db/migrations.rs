@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::time::Duration;
 
-use sealward::db;
+use engine::db;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, SqlSafeStr as _};
@@ -80,7 +80,7 @@ async fn an_upgrade_of_a_large_audit_log_does_not_delay_its_writer() {
            FROM generate_series(1, 200000) AS n",
     )
     .await;
-    let settings = sealward::settings::Database {
+    let settings = engine::settings::Database {
         url: database.options().to_url_lossy().to_string(),
         ..Default::default()
     };

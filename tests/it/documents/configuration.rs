@@ -5,14 +5,15 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-use sealward::settings::{Environment, Settings, schema};
+use engine::settings::{Environment, Settings, schema};
 use serde_json::{Map, Value};
 
 use super::markdown::{Document, top};
 
 const PAGE: &str = "docs/configuration.md";
 /// The text above this line is not generated.
-const MARK: &str = "<!-- Generated from src/settings by the tests; see ARCHITECTURE.md. -->\n";
+const MARK: &str =
+    "<!-- Generated from src/engine/settings by the tests; see ARCHITECTURE.md. -->\n";
 /// The variable that makes the test write the page instead of comparing it.
 const WRITE: &str = "SEALWARD_TEST_WRITE";
 

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use sealward::settings::{Environment, Settings};
+use engine::settings::{Environment, Settings};
 
 use super::configuration::temporary;
 use super::markdown::{self, Document};

@@ -1,9 +1,9 @@
 //! The accepted forms of an envelope, and the errors for malformed ones.
 
-use sealward::binary::{from_base64url, to_base64url};
-use sealward::envelope::{Alg, Curve, Enc, Envelope};
-use sealward::json::Text;
-use sealward::problem::Code::{
+use formats::binary::{from_base64url, to_base64url};
+use formats::envelope::{Alg, Curve, Enc, Envelope};
+use formats::json::Text;
+use formats::problem::Code::{
     self, Conflict, Format, Length, Required, Type, Unknown, Unsupported,
 };
 use serde_json::{Value, json};

@@ -7,9 +7,9 @@ mod tampering;
 
 pub(crate) use private_key::PrivateKey;
 
-use sealward::clock::Entropy;
-use sealward::envelope::{Alg, Context, Enc, Envelope, HeaderMembers, Recipient, seal};
-use sealward::json::Text;
+use formats::clock::Entropy;
+use formats::envelope::{Alg, Context, Enc, Envelope, HeaderMembers, Recipient, seal};
+use formats::json::Text;
 
 /// Seals for `key` like `/protect`.
 pub(crate) fn sealed(key: &PrivateKey, alg: Alg, enc: Enc, plaintext: &str) -> String {

@@ -8,8 +8,8 @@ use aws_lc_rs::rsa::{
 };
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use sealward::clock::Entropy;
-use sealward::envelope::{
+use formats::clock::Entropy;
+use formats::envelope::{
     Alg, Curve, Envelope, Family, OaepHash, Opening, Plaintext, PublicKey, Question, Unopenable,
 };
 

@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
+use formats::clock::Entropy;
+use formats::envelope::{Alg, Curve, Enc, HeaderMembers, Recipient, SealError, Unopenable, seal};
+use formats::json::Text;
 use proptest::prelude::*;
-use sealward::clock::Entropy;
-use sealward::envelope::{Alg, Curve, Enc, HeaderMembers, Recipient, SealError, Unopenable, seal};
-use sealward::json::Text;
 
 use super::{PrivateKey, read, sealed};
 

@@ -1,8 +1,8 @@
 //! A modified envelope does not open.
 
-use sealward::clock::Entropy;
-use sealward::envelope::{Alg, Context, Curve, Enc, Envelope, Unopenable};
-use sealward::json::Text;
+use formats::clock::Entropy;
+use formats::envelope::{Alg, Context, Curve, Enc, Envelope, Unopenable};
+use formats::json::Text;
 use serde_json::{Value, json};
 
 use super::{PrivateKey, read, sealed, sealed_in};
@@ -205,10 +205,10 @@ fn all_cryptographic_failures_return_the_same_error() {
         tampered[name] = value.into();
         let opening = key.asked(read(&tampered.to_string()));
         let right_form = key.asked(read(object));
-        let length = |opening: &sealward::envelope::Opening| match opening.question() {
-            sealward::envelope::Question::Decrypt { wrapped_key, .. } => wrapped_key.len(),
-            sealward::envelope::Question::Agree { peer } => peer.len(),
-            sealward::envelope::Question::Decapsulate { ciphertext, .. } => ciphertext.len(),
+        let length = |opening: &formats::envelope::Opening| match opening.question() {
+            formats::envelope::Question::Decrypt { wrapped_key, .. } => wrapped_key.len(),
+            formats::envelope::Question::Agree { peer } => peer.len(),
+            formats::envelope::Question::Decapsulate { ciphertext, .. } => ciphertext.len(),
         };
         assert_eq!(length(&opening), length(&right_form), "{about}");
         let answer = key.answer(opening.question());
@@ -241,7 +241,7 @@ fn with_point(x: &str, y: &str) -> String {
         "alg": "ECDH-ES+A256KW", "enc": "A256GCM",
         "epk": {"kty": "EC", "crv": "P-256", "x": x, "y": y},
     });
-    sealward::binary::to_base64url(header.to_string().as_bytes())
+    formats::binary::to_base64url(header.to_string().as_bytes())
 }
 
 fn opens(key: &PrivateKey, object: &Value) -> bool {

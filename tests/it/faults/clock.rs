@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use sealward::clock::Clock as Now;
+use formats::clock::Clock as Now;
 use serde_json::json;
 use sqlx::PgConnection;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sealward::binary::{from_base64url, to_base64url};
+use formats::binary::{from_base64url, to_base64url};
 use serde_json::{Value, json};
 
 use super::fixture::create;

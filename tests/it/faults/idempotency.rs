@@ -1,6 +1,6 @@
 //! The process is killed between a change and its answer.
 
-use sealward::web_client::client;
+use engine::web_client::client;
 use serde_json::{Value, json};
 use sqlx::{Connection as _, PgConnection};
 
@@ -72,7 +72,7 @@ async fn a_change_whose_instance_was_killed_before_its_answer_is_made_once() {
     let [made] = services(&mut database).await[..] else {
         panic!("one service");
     };
-    let made = sealward::ids::ServiceId::from_uuid(made).to_string();
+    let made = engine::ids::ServiceId::from_uuid(made).to_string();
 
     // The restarted instance and another one give the first answer.
     let restarted = Process::start(&site).await;

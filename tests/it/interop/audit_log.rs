@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use sealward::ledger::Log;
+use engine::ledger::Log;
 use sqlx::AssertSqlSafe;
 
 use super::peer::home;

@@ -1,7 +1,7 @@
 //! Envelopes in both directions, for every algorithm and curve.
 
-use sealward::envelope::{Curve, Enc, Envelope};
-use sealward::json::Text;
+use formats::envelope::{Curve, Enc, Envelope};
+use formats::json::Text;
 use serde_json::{Value, json};
 
 use super::peer::Peer;

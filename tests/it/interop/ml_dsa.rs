@@ -1,6 +1,6 @@
 //! PyPI `cryptography` verifies ML-DSA signatures of the token, and the service verifies its signatures.
 
-use sealward::material::MlDsa;
+use formats::material::MlDsa;
 use serde_json::json;
 
 use super::peer::Peer;

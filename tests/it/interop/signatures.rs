@@ -7,8 +7,8 @@ use std::{env, fs};
 
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
-use sealward::json::Text;
-use sealward::material::PublicKey;
+use formats::json::Text;
+use formats::material::PublicKey;
 use serde_json::json;
 use sha2::{Digest as _, Sha256, Sha384};
 use spki::der::asn1::Uint;

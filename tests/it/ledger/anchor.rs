@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use sealward::ledger::{self, Log, Renewal, SealState};
-use sealward::tlog::Checkpoint;
+use engine::ledger::{self, Log, Renewal, SealState};
+use formats::tlog::Checkpoint;
 
 use super::fixture::{Kept, ORIGIN, OwnSealer, initialize_in};
 use crate::support::{PATIENCE, within};

@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::{Command, Output};
 
-use sealward::ledger::{self, Log};
-use sealward::tlog::{Note, SignatureKind, VerifierKey};
+use engine::ledger::{self, Log};
+use formats::tlog::{Note, SignatureKind, VerifierKey};
 use serde_json::json;
 
 use super::fixture::Kept;

@@ -3,9 +3,9 @@
 use std::fs;
 use std::process::Command;
 
+use engine::ledger::{self, Log};
 use faulty_token::Fault;
-use sealward::ledger::{self, Log};
-use sealward::tlog::{SignatureKind, VerifierKey};
+use formats::tlog::{SignatureKind, VerifierKey};
 
 use super::fixture::Kept;
 use crate::process::{Process, Site};

@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::path::Path;
 
-use sealward::ledger::{Renewal, SealState};
-use sealward::tlog::Checkpoint;
+use engine::ledger::{Renewal, SealState};
+use formats::tlog::Checkpoint;
 use sqlx::ConnectOptions as _;
 
 use super::anchor::is_fork;

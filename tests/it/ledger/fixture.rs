@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use engine::catalog::Unreadable;
+use engine::db::{Pool, as_application};
+use engine::ledger::{self, Log, PublishedLogs, Renewal, SealState, SealStatus, Sealer};
+use engine::settings::{Seal, SealAnchor};
+use formats::clock::{Clock, Entropy};
+use formats::tlog::{Checkpoint, Hash, Tree, VerifierKey};
 use futures_util::StreamExt as _;
-use sealward::catalog::Unreadable;
-use sealward::clock::{Clock, Entropy};
-use sealward::db::{Pool, as_application};
-use sealward::ledger::{self, Log, PublishedLogs, Renewal, SealState, SealStatus, Sealer};
-use sealward::settings::{Seal, SealAnchor};
-use sealward::tlog::{Checkpoint, Hash, Tree, VerifierKey};
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgConnectOptions;
@@ -130,7 +130,7 @@ impl OwnSealer {
 
     /// A sealer with these settings, but a short interval.
     pub(super) async fn with(pool: Pool, settings: Seal) -> Self {
-        let interval = sealward::settings::Span::millis(20);
+        let interval = engine::settings::Span::millis(20);
         let settings = Seal {
             interval,
             ..settings

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::fs;
 
+use engine::ledger::{self, Log};
+use formats::tlog::Checkpoint;
 use rustix::process::Signal;
-use sealward::ledger::{self, Log};
-use sealward::tlog::Checkpoint;
 use serde_json::Value;
 
 use super::fixture::{Kept, indexes, root_of};

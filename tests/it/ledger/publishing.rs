@@ -2,11 +2,12 @@
 
 use std::pin::pin;
 
+use engine::ledger::{Log, SealState};
+use engine::settings::{Seal, Span};
+use formats::algorithms::Algorithm;
+use formats::tlog::{Checkpoint, Hash, Tree};
 use futures_util::future::join_all;
-use hsm::{Algorithm, NewKey, Purpose};
-use sealward::ledger::{Log, SealState};
-use sealward::settings::{Seal, Span};
-use sealward::tlog::{Checkpoint, Hash, Tree};
+use hsm::{NewKey, Purpose};
 use uuid::Uuid;
 
 use super::fixture::{Kept, OwnSealer, covered, hash, key, sealed_world};
@@ -186,7 +187,7 @@ async fn publication_needs_an_ed25519_key() {
     let name = id.as_bytes().to_vec();
     let key = NewKey::internal(name, "audit log", Algorithm::P256, Purpose::Sign);
     let made = token().await.generate(key).await.unwrap();
-    let public = sealward::material::PublicKey::new(made.public.unwrap()).unwrap();
+    let public = formats::material::PublicKey::new(made.public.unwrap()).unwrap();
     sqlx::query("INSERT INTO audit_log_keys (id, public_key, created_at) VALUES ($1, $2, now())")
         .bind(id)
         .bind(public.to_spki())

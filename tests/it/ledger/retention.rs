@@ -1,7 +1,7 @@
 //! Retired days: their records leave the audit log, their hashes stay.
 
-use sealward::ledger::verify::{self, Trust, Verified};
-use sealward::ledger::{self, Log};
+use engine::ledger::verify::{self, Trust, Verified};
+use engine::ledger::{self, Log};
 use sqlx::Row as _;
 
 use super::fixture::{Kept, indexes};

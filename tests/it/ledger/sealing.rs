@@ -1,6 +1,6 @@
 //! Sealing: each committed record gets one position in its log.
 
-use sealward::ledger::{Log, Renewal};
+use engine::ledger::{Log, Renewal};
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 

@@ -1,7 +1,7 @@
 //! Checkpoints, tiles and proofs over HTTP.
 
-use sealward::ledger::{Log, leaf};
-use sealward::tlog::{Checkpoint, Hash, ProofText, entries_of_bundle, verify_inclusion};
+use engine::ledger::{Log, leaf};
+use formats::tlog::{Checkpoint, Hash, ProofText, entries_of_bundle, verify_inclusion};
 use serde_json::Value;
 use sqlx::AssertSqlSafe;
 

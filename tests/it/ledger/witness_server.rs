@@ -10,9 +10,9 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use sealward::clock::Clock;
-use sealward::settings::SealWitness;
-use sealward::tlog::{Checkpoint, Hash, Signature, SignatureKind, VerifierKey, verify_consistency};
+use engine::settings::SealWitness;
+use formats::clock::Clock;
+use formats::tlog::{Checkpoint, Hash, Signature, SignatureKind, VerifierKey, verify_consistency};
 use tokio::net::TcpListener;
 
 /// How a witness behaves.

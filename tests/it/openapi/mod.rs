@@ -16,7 +16,7 @@ use crate::support::conformance::document;
 
 #[test]
 fn the_document_matches_its_snapshot() {
-    let document = sealward::http::document().to_pretty_json();
+    let document = sealward_http::document().to_pretty_json();
     insta::assert_snapshot!("document", document.expect("a document"));
 }
 

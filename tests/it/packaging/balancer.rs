@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
 
+use engine::settings::Http;
 use futures_util::future::select_all;
-use sealward::settings::Http;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::{TcpSocket, TcpStream};
 

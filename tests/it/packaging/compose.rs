@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use sealward::settings::{Environment, Settings};
+use engine::settings::{Environment, Settings};
 use serde_json::Value;
 
 use super::dockerfile::Dockerfile;

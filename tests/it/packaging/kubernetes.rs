@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sealward::settings::{Environment, Settings};
+use engine::settings::{Environment, Settings};
 use serde_json::{Value, json};
 
 use super::{assert_is_a_command, read};

@@ -14,8 +14,8 @@ use std::path::Path;
 use std::process::Command;
 
 use clap::Parser as _;
+use engine::settings::{Environment, Settings};
 use sealward::command::Arguments;
-use sealward::settings::{Environment, Settings};
 
 /// The root of the repository.
 fn top() -> &'static Path {

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use sealward::settings::Settings;
+use engine::settings::Settings;
 
 use super::{assert_is_a_command, read, settings, top};
 

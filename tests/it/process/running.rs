@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 
+use engine::web_client::client;
 use rustix::process::{Pid, Signal, kill_process};
-use sealward::web_client::client;
 use serde_json::Value;
 use ureq::http::Response;
 use ureq::{Agent, Body};

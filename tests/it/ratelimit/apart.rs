@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Request;
-use sealward::catalog::Catalog;
-use sealward::clock::{Clock, Entropy, Timestamp};
-use sealward::ratelimit::{Counting, Limiter, MOST_TOKENS, Shared};
+use engine::catalog::Catalog;
+use engine::ratelimit::{Counting, Limiter, MOST_TOKENS, Shared};
+use formats::clock::{Clock, Entropy, Timestamp};
 use serde_json::json;
 use tower::ServiceExt as _;
 

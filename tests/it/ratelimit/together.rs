@@ -2,11 +2,11 @@
 
 use std::num::NonZeroU32;
 
+use engine::ids::ServiceId;
+use engine::ratelimit::{Counting, Limiter, MOST_TOKENS, Rule, Scope, Shared};
+use engine::settings::RateLimit;
+use formats::clock::Clock;
 use futures_util::future::join_all;
-use sealward::clock::Clock;
-use sealward::ids::ServiceId;
-use sealward::ratelimit::{Counting, Limiter, MOST_TOKENS, Rule, Scope, Shared};
-use sealward::settings::RateLimit;
 use serde_json::json;
 use tokio::time::Instant;
 

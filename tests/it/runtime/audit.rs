@@ -27,7 +27,7 @@ async fn recorded(world: &World, request_id: &str) -> Value {
 
 /// The UUID of an identifier in the format of the database.
 fn uuid(id: &str) -> String {
-    let id: sealward::ids::ServiceId = id
+    let id: engine::ids::ServiceId = id
         .replacen(id.split('_').next().unwrap(), "svc", 1)
         .parse()
         .unwrap();

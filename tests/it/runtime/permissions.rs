@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Request;
+use engine::settings::Stage;
+use formats::clock::{Clock, Timestamp};
 use futures_util::stream;
-use sealward::clock::{Clock, Timestamp};
-use sealward::settings::Stage;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 

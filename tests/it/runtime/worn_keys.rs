@@ -1,6 +1,6 @@
 //! The limit of AES-GCM encryptions per key with random IVs: 2^32, counted in the database.
 
-use sealward::ids::KeyId;
+use engine::ids::KeyId;
 use serde_json::{Value, json};
 
 use crate::support::{Client, PATIENCE, World, within};

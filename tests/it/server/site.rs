@@ -4,9 +4,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use sealward::clock::Clock;
+use engine::settings::TlsFiles;
+use formats::clock::Clock;
 use sealward::server::{Answers, BadTls, Tls, listen};
-use sealward::settings::TlsFiles;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use sealward::auth::{Kind, LiveKey};
-use sealward::clock::{Clock, Entropy, Timestamp};
-use sealward::ids::ServiceId;
-use sealward::settings::Stage;
+use engine::auth::{Kind, LiveKey};
+use engine::ids::ServiceId;
+use engine::settings::Stage;
+use formats::clock::{Clock, Entropy, Timestamp};
 use secrecy::ExposeSecret as _;
 
 use crate::support::{PATIENCE, Proxy, World, within};

@@ -15,7 +15,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
-use sealward::fingerprint::Fingerprint;
+use engine::fingerprint::Fingerprint;
 
 use super::openssl::openssl;
 use super::{Scratch, certificate};

@@ -14,7 +14,7 @@ use super::Answer;
 /// The OpenAPI document.
 pub(crate) fn document() -> &'static Value {
     static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
-        let document = sealward::http::document();
+        let document = sealward_http::document();
         serde_json::to_value(document).expect("a document is JSON")
     });
     &DOCUMENT

@@ -107,6 +107,6 @@ pub(crate) fn jwe(protected: &Answer) -> Value {
 /// The header of an envelope.
 pub(crate) fn header_of(envelope: &Value) -> Value {
     let protected = envelope["protected"].as_str().expect("a string");
-    let header = sealward::binary::from_base64url(protected).expect("base64url");
+    let header = formats::binary::from_base64url(protected).expect("base64url");
     serde_json::from_slice(&header).expect("a header in JSON")
 }

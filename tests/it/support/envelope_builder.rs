@@ -10,8 +10,8 @@ use aws_lc_rs::key_wrap::{AES_256, AesKek, KeyWrap as _};
 use aws_lc_rs::rsa::{OAEP_SHA256_MGF1SHA256, OaepPublicEncryptingKey, PublicEncryptingKey};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
-use sealward::json::Text;
-use sealward::material::{Kem, PublicKey, PublicParts};
+use formats::json::Text;
+use formats::material::{Kem, PublicKey, PublicParts};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 

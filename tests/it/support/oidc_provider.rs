@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use sealward::settings::{Admin, Oidc, RoleGroups, SecretSource, certificates};
-use sealward::web_client::client;
+use engine::settings::{Admin, Oidc, RoleGroups, SecretSource, certificates};
+use engine::web_client::client;
 use serde_json::{Value, json};
 use ureq::Agent;
 

@@ -3,7 +3,7 @@
 use std::str::FromStr as _;
 use std::sync::{Mutex, PoisonError};
 
-use sealward::db::Pool;
+use engine::db::Pool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection};
 
@@ -89,7 +89,7 @@ impl Database {
 
     /// The connection options of the service.
     pub(crate) fn as_application(&self) -> PgConnectOptions {
-        sealward::db::as_application(self.options.clone())
+        engine::db::as_application(self.options.clone())
     }
 
     /// The settings section for this database, with a separate password.

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
+use engine::settings::Http;
 use sealward::server::{Connections, Listener, Patience, Tls, listen};
-use sealward::settings::Http;
 
 use super::World;
 

@@ -6,9 +6,9 @@ use std::process::{self, Command};
 use std::sync::{Arc, LazyLock};
 use std::{env, fs};
 
+use engine::meter::TokenTimes;
 use faulty_token::{VendorKey, make_keys, skip_destructors};
 use hsm::{Config, Token, TokenConfig, TokenSelect};
-use sealward::meter::TokenTimes;
 use tokio::sync::OnceCell;
 
 const PREFIX: &str = "sealward-it-token-";

@@ -5,9 +5,9 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use sealward::clock::Clock;
-use sealward::ratelimit::Limiter;
-use sealward::settings::{RateLimit, Span};
+use engine::ratelimit::Limiter;
+use engine::settings::{RateLimit, Span};
+use formats::clock::Clock;
 
 use super::waiting::PATIENCE;
 use super::{Authority, Proxy, within};

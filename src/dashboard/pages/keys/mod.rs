@@ -1,7 +1,7 @@
 //! Keys: the list and the page of a key.
 
-pub(in crate::dashboard) mod new;
-pub(in crate::dashboard) mod steps;
+pub(crate) mod new;
+pub(crate) mod steps;
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,32 +10,29 @@ use maud::{Markup, html};
 
 use self::steps::Step;
 use super::form::Editable;
-use crate::audit::traffic::{last_uses, uses};
-use crate::clock::Timestamp;
-use crate::dashboard::error::PageError;
-use crate::dashboard::extract::{Addressed, PageContext, Query};
-use crate::dashboard::view::filters::Filters;
-use crate::dashboard::view::list::{Listing, facts};
-use crate::dashboard::view::services::service;
-use crate::dashboard::view::shell::Section;
-use crate::dashboard::view::words::{
+use crate::error::PageError;
+use crate::extract::{Addressed, PageContext, Query};
+use crate::view::filters::Filters;
+use crate::view::list::{Listing, facts};
+use crate::view::services::service;
+use crate::view::shell::Section;
+use crate::view::words::{
     Tone, ago, badge, count, distance, isolated, moment, moment_and_distance, moment_or,
 };
-use crate::ids::{KeyId, ServiceId};
-use crate::keys::{Key, Origin, Status, Usage};
-use crate::management::keys::{self, Filter, KeyUpdate, Rules};
-use crate::management::{Error, Expected, ManageKeys, ReadAudit, services};
-use crate::resource::ResourceRequest;
+use engine::audit::traffic::{last_uses, uses};
+use engine::ids::{KeyId, ServiceId};
+use engine::keys::{Key, Origin, Status, Usage};
+use engine::management::keys::{self, Filter, KeyUpdate, Rules};
+use engine::management::{Error, Expected, ManageKeys, ReadAudit, services};
+use engine::resource::ResourceRequest;
+use formats::clock::Timestamp;
 
 const SECTION: Section = Section::Keys;
 
 /// The period of the usage count. It includes monthly jobs.
 const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-pub(in crate::dashboard) async fn list(
-    cx: PageContext,
-    Query(query): Query,
-) -> Result<Markup, PageError> {
+pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     let services = services::choices(&cx.context).await?;
     let mut filters = Filters::of(query);
     let filter = Filter {
@@ -73,7 +70,7 @@ pub(in crate::dashboard) async fn list(
     Ok(cx.page(SECTION, "Keys", &content))
 }
 
-pub(in crate::dashboard) async fn show(
+pub(crate) async fn show(
     cx: PageContext,
     Addressed(id): Addressed<KeyId>,
 ) -> Result<Markup, PageError> {
@@ -144,7 +141,7 @@ pub(in crate::dashboard) async fn show(
 }
 
 /// The settings for keys.
-pub(in crate::dashboard) fn rules(cx: &PageContext) -> Rules {
+pub(crate) fn rules(cx: &PageContext) -> Rules {
     let settings = &cx.dashboard.settings;
     Rules {
         destruction_delay: settings.keys.destruction_delay.0,

@@ -5,22 +5,22 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::{SECTION, place, rules, status};
-use crate::closed_set;
-use crate::dashboard::error::{PageError, refusal};
-use crate::dashboard::extract::{PageContext, Submitted, done, refused};
-use crate::dashboard::form::{Body, Form};
-use crate::dashboard::view::confirm::Question;
-use crate::dashboard::view::notice::Notice;
-use crate::dashboard::view::words::{isolated, moment, span, words};
-use crate::ids::KeyId;
-use crate::keys::{Key, Origin, RotationDays, Status};
-use crate::management::keys::{self, KeyRequest, KeyUpdate};
-use crate::management::{Error, Expected, ManageKeys};
-use crate::problem::Problem;
+use crate::error::{PageError, refusal};
+use crate::extract::{PageContext, Submitted, done, refused};
+use crate::form::{Body, Form};
+use crate::view::confirm::Question;
+use crate::view::notice::Notice;
+use crate::view::words::{isolated, moment, span, words};
+use engine::ids::KeyId;
+use engine::keys::{Key, Origin, RotationDays, Status};
+use engine::management::keys::{self, KeyRequest, KeyUpdate};
+use engine::management::{Error, Expected, ManageKeys};
+use formats::closed_set;
+use formats::problem::Problem;
 
 closed_set! {
     /// An action on a key.
-    pub(in crate::dashboard) enum Step: "Step" {
+    pub(in crate) enum Step: "Step" {
         Rotate = "rotate",
         Activate = "activate",
         Retire = "retire",
@@ -111,7 +111,7 @@ fn named((id, step): (String, String)) -> Result<(KeyId, Step), PageError> {
     Ok((id, step))
 }
 
-pub(in crate::dashboard) async fn confirm(
+pub(crate) async fn confirm(
     cx: PageContext,
     Path(path): Path<(String, String)>,
 ) -> Result<Markup, PageError> {
@@ -120,7 +120,7 @@ pub(in crate::dashboard) async fn confirm(
     question(&cx, id, step, &[]).await
 }
 
-pub(in crate::dashboard) async fn take(
+pub(crate) async fn take(
     cx: PageContext,
     Path(path): Path<(String, String)>,
     Submitted(form): Submitted,

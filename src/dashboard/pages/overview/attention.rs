@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use maud::{Markup, html};
 
-use crate::audit::traffic::loads;
-use crate::clock::Timestamp;
-use crate::dashboard::error::PageError;
-use crate::dashboard::extract::PageContext;
-use crate::dashboard::pages::forwarding;
-use crate::dashboard::pages::policies::state::state;
-use crate::dashboard::view::words::{Tone, badge, count, distance, isolated};
-use crate::ledger::SealState;
-use crate::management::dangers::{self, Dangers, Expiring};
-use crate::management::services::{self, Service};
-use crate::management::{Error, Missing};
-use crate::policy::Verdict;
+use crate::error::PageError;
+use crate::extract::PageContext;
+use crate::pages::forwarding;
+use crate::pages::policies::state::state;
+use crate::view::words::{Tone, badge, count, distance, isolated};
+use engine::audit::traffic::loads;
+use engine::ledger::SealState;
+use engine::management::dangers::{self, Dangers, Expiring};
+use engine::management::services::{self, Service};
+use engine::management::{Error, Missing};
+use engine::policy::Verdict;
+use formats::clock::Timestamp;
 
 /// A key that expires within this time is listed.
 const SOON: Duration = Duration::from_secs(30 * 24 * 60 * 60);

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use maud::{Markup, html};
 
-use crate::audit::traffic::{Point, Traffic, Window, summed_up_to, traffic};
-use crate::clock::Timestamp;
-use crate::closed_set;
-use crate::dashboard::error::PageError;
-use crate::dashboard::extract::PageContext;
-use crate::dashboard::view::chart::{Chart, Series, Shape};
-use crate::dashboard::view::list::empty;
-use crate::dashboard::view::words::{count, millis, moment};
+use crate::error::PageError;
+use crate::extract::PageContext;
+use crate::view::chart::{Chart, Series, Shape};
+use crate::view::list::empty;
+use crate::view::words::{count, millis, moment};
+use engine::audit::traffic::{Point, Traffic, Window, summed_up_to, traffic};
+use formats::clock::Timestamp;
+use formats::closed_set;
 
 closed_set! {
     /// The period of the charts.

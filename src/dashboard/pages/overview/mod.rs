@@ -6,15 +6,12 @@ mod states;
 
 use maud::{Markup, html};
 
-use crate::dashboard::error::PageError;
-use crate::dashboard::extract::{PageContext, Query};
-use crate::dashboard::pages::changes;
-use crate::dashboard::view::shell::Section;
+use crate::error::PageError;
+use crate::extract::{PageContext, Query};
+use crate::pages::changes;
+use crate::view::shell::Section;
 
-pub(in crate::dashboard) async fn show(
-    cx: PageContext,
-    Query(query): Query,
-) -> Result<Markup, PageError> {
+pub(crate) async fn show(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     let content = html! {
         h1 { "Overview" }
         (changes::warnings(&cx).await?)

@@ -5,10 +5,10 @@ use std::time::Duration;
 use hsm::{TokenState, TokenStatus};
 use maud::{Markup, html};
 
-use crate::dashboard::app::Dashboard;
-use crate::dashboard::view::words::{Tone, badge, count, millis, span};
-use crate::db;
-use crate::ratelimit::Counting;
+use crate::app::Dashboard;
+use crate::view::words::{Tone, badge, count, millis, span};
+use engine::db;
+use engine::ratelimit::Counting;
 
 /// A database that answers later counts as unavailable.
 const PATIENCE: Duration = Duration::from_millis(500);

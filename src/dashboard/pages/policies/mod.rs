@@ -1,6 +1,6 @@
 //! Policies: the list and the page of a policy.
 
-pub(in crate::dashboard) mod state;
+pub(crate) mod state;
 
 use std::collections::HashMap;
 
@@ -10,29 +10,26 @@ use maud::{Markup, html};
 use self::state::state;
 use super::form::{Creatable, Editable};
 use super::removal::Removable;
-use crate::dashboard::error::PageError;
-use crate::dashboard::extract::{Addressed, PageContext, Query, done};
-use crate::dashboard::form::Form;
-use crate::dashboard::view::filters::Filters;
-use crate::dashboard::view::list::{Listing, facts};
-use crate::dashboard::view::notice::Notice;
-use crate::dashboard::view::services::service;
-use crate::dashboard::view::shell::Section;
-use crate::dashboard::view::words::{Tone, badge, isolated, moment};
-use crate::envelope::{Alg, Enc};
-use crate::ids::{PolicyId, ServiceId};
-use crate::management::policies::{self, Filter, Name, Policy};
-use crate::management::{Error, Expected, ManagePolicies, services};
-use crate::operation::Operation;
-use crate::policy::{AllowedServices, KeyOwnership, PolicyRequest};
-use crate::resource::ResourceRequest;
+use crate::error::PageError;
+use crate::extract::{Addressed, PageContext, Query, done};
+use crate::form::Form;
+use crate::view::filters::Filters;
+use crate::view::list::{Listing, facts};
+use crate::view::notice::Notice;
+use crate::view::services::service;
+use crate::view::shell::Section;
+use crate::view::words::{Tone, badge, isolated, moment};
+use engine::ids::{PolicyId, ServiceId};
+use engine::management::policies::{self, Filter, Name, Policy};
+use engine::management::{Error, Expected, ManagePolicies, services};
+use engine::operation::Operation;
+use engine::policy::{AllowedServices, KeyOwnership, PolicyRequest};
+use engine::resource::ResourceRequest;
+use formats::envelope::{Alg, Enc};
 
 const SECTION: Section = Section::Policies;
 
-pub(in crate::dashboard) async fn list(
-    cx: PageContext,
-    Query(query): Query,
-) -> Result<Markup, PageError> {
+pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     let services = services::choices(&cx.context).await?;
     let mut filters = Filters::of(query);
     let filter = Filter {
@@ -68,7 +65,7 @@ pub(in crate::dashboard) async fn list(
     Ok(cx.page(SECTION, "Policies", &content))
 }
 
-pub(in crate::dashboard) async fn show(
+pub(crate) async fn show(
     cx: PageContext,
     Addressed(name): Addressed<Name>,
 ) -> Result<Markup, PageError> {

@@ -5,21 +5,21 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::{SECTION, place};
-use crate::dashboard::error::{PageError, refusal};
-use crate::dashboard::extract::{Addressed, PageContext, Query, Submitted, done, refused};
-use crate::dashboard::form::{Body, Form};
-use crate::dashboard::view::confirm::Question;
-use crate::dashboard::view::fields::Fields;
-use crate::dashboard::view::fields::declared::References;
-use crate::dashboard::view::fields::{body, form_of};
-use crate::dashboard::view::filters::Filters;
-use crate::dashboard::view::notice::Notice;
-use crate::dashboard::view::words::{Tone, badge, isolated};
-use crate::management::policies::{self, Name, Policy};
-use crate::management::{Error, ManagePolicies};
-use crate::policy::{PolicyRequest, Status, Verdict};
-use crate::problem::Problem;
-use crate::resource::{Field, RequestBody as _};
+use crate::error::{PageError, refusal};
+use crate::extract::{Addressed, PageContext, Query, Submitted, done, refused};
+use crate::form::{Body, Form};
+use crate::view::confirm::Question;
+use crate::view::fields::Fields;
+use crate::view::fields::declared::References;
+use crate::view::fields::{body, form_of};
+use crate::view::filters::Filters;
+use crate::view::notice::Notice;
+use crate::view::words::{Tone, badge, isolated};
+use engine::management::policies::{self, Name, Policy};
+use engine::management::{Error, ManagePolicies};
+use engine::policy::{PolicyRequest, Status, Verdict};
+use engine::resource::{Field, RequestBody as _};
+use formats::problem::Problem;
 
 /// The members of the state.
 pub(super) const STATE: [&str; 2] = ["status", "failureMode"];
@@ -30,7 +30,7 @@ fn members() -> impl Iterator<Item = &'static Field> + Clone {
 }
 
 /// The state as a badge in the colour of its severity.
-pub(in crate::dashboard) fn state(verdict: Verdict) -> Markup {
+pub(crate) fn state(verdict: Verdict) -> Markup {
     match verdict {
         Verdict::Protect => badge(Tone::Good, "active"),
         Verdict::Refuse => badge(Tone::Idle, "inactive, refuses"),
@@ -73,7 +73,7 @@ pub(super) fn choice(policy: &Policy) -> Markup {
     }
 }
 
-pub(in crate::dashboard) async fn confirm(
+pub(crate) async fn confirm(
     cx: PageContext,
     Addressed(name): Addressed<Name>,
     Query(query): Query,
@@ -82,7 +82,7 @@ pub(in crate::dashboard) async fn confirm(
     question(&cx, &name, query, &[]).await
 }
 
-pub(in crate::dashboard) async fn change(
+pub(crate) async fn change(
     cx: PageContext,
     Addressed(name): Addressed<Name>,
     Submitted(form): Submitted,

@@ -1,6 +1,6 @@
 //! Sign-in with an admin key or at the provider, and sign-out.
 
-pub(in crate::dashboard) mod provider;
+pub(crate) mod provider;
 mod refused;
 
 use axum::Extension;
@@ -10,22 +10,22 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use maud::{Markup, html};
 
 use self::refused::Refused;
-use crate::auth::{Administrator, Authorization, Credentials, Denied};
-use crate::client_certificates::ClientCertificate;
-use crate::dashboard::access::LONGEST_PLACE;
-use crate::dashboard::app::Dashboard;
-use crate::dashboard::error::PageError;
-use crate::dashboard::extract::{PageContext, Query, Submitted};
-use crate::dashboard::form::Form;
-use crate::dashboard::session::{self, Secret, Transport};
-use crate::dashboard::view::shell;
-use crate::dashboard::viewer::{TOKEN, Visitor};
-use crate::management::{Actor, Event};
-use crate::ratelimit::{Crowded, Rule, Scope};
-use crate::request_tag::RequestTag;
-use crate::web::ClientAddress;
+use crate::access::LONGEST_PLACE;
+use crate::app::Dashboard;
+use crate::error::PageError;
+use crate::extract::{PageContext, Query, Submitted};
+use crate::form::Form;
+use crate::session::{self, Secret, Transport};
+use crate::view::shell;
+use crate::viewer::{TOKEN, Visitor};
+use engine::auth::{Administrator, Authorization, Credentials, Denied};
+use engine::client_certificates::ClientCertificate;
+use engine::management::{Actor, Event};
+use engine::ratelimit::{Crowded, Rule, Scope};
+use engine::request_tag::RequestTag;
+use engine::web::ClientAddress;
 
-pub(in crate::dashboard) async fn ask(
+pub(crate) async fn ask(
     State(dashboard): State<Dashboard>,
     Extension(visitor): Extension<Visitor>,
     Query(query): Query,
@@ -39,7 +39,7 @@ pub(in crate::dashboard) async fn ask(
     page(&dashboard, &visitor, place(&query), None, end.as_deref())
 }
 
-pub(in crate::dashboard) async fn enter(
+pub(crate) async fn enter(
     State(dashboard): State<Dashboard>,
     Extension(visitor): Extension<Visitor>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
@@ -103,7 +103,7 @@ async fn admit(
     ))
 }
 
-pub(in crate::dashboard) async fn leave(
+pub(crate) async fn leave(
     cx: PageContext,
     Extension(transport): Extension<Transport>,
 ) -> Result<Response, PageError> {

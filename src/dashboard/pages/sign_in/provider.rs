@@ -9,18 +9,18 @@ use zeroize::Zeroizing;
 
 use super::refused::Refused;
 use super::{admit, page, place};
-use crate::auth::{Administrator, Person};
-use crate::dashboard::app::Dashboard;
-use crate::dashboard::error::PageError;
-use crate::dashboard::extract::Query;
-use crate::dashboard::session::{Attempt, Transport};
-use crate::dashboard::viewer::Visitor;
-use crate::ids::PersonId;
-use crate::management::Event;
-use crate::oidc::{self, Binding, NotSignedIn};
-use crate::ratelimit::{Rule, Scope};
-use crate::request_tag::RequestTag;
-use crate::web::ClientAddress;
+use crate::app::Dashboard;
+use crate::error::PageError;
+use crate::extract::Query;
+use crate::session::{Attempt, Transport};
+use crate::viewer::Visitor;
+use engine::auth::{Administrator, Person};
+use engine::ids::PersonId;
+use engine::management::Event;
+use engine::oidc::{self, Binding, NotSignedIn};
+use engine::ratelimit::{Rule, Scope};
+use engine::request_tag::RequestTag;
+use engine::web::ClientAddress;
 
 /// The URL that starts a sign-in which shows `to` at its end.
 pub(super) fn address(to: &str) -> String {
@@ -30,7 +30,7 @@ pub(super) fn address(to: &str) -> String {
 }
 
 /// Redirects to the provider.
-pub(in crate::dashboard) async fn start(
+pub(crate) async fn start(
     State(dashboard): State<Dashboard>,
     Extension(visitor): Extension<Visitor>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
@@ -57,7 +57,7 @@ pub(in crate::dashboard) async fn start(
 }
 
 /// Signs in the person whom the provider authenticated.
-pub(in crate::dashboard) async fn finish(
+pub(crate) async fn finish(
     State(dashboard): State<Dashboard>,
     Extension(visitor): Extension<Visitor>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::dashboard::form::{Form, moment, number};
-use crate::resource::{Field as Member, Input};
+use crate::form::{Form, moment, number};
+use engine::resource::{Field as Member, Input};
 
 /// The value of a choice between all and some values, in the form and in a list of the API.
 pub(super) const ALL: &str = "all";
@@ -18,7 +18,7 @@ pub(super) fn scope_of(name: &str) -> String {
 
 /// The body of a request with these members. An empty field is left out of a request that creates a
 /// resource. In a request that changes it, it is null, or an empty text where null is not possible.
-pub(in crate::dashboard) fn body(
+pub(crate) fn body(
     form: &Form,
     members: impl Iterator<Item = Member>,
     is_new: bool,
@@ -93,7 +93,7 @@ fn object_or_text(text: &str) -> Value {
 }
 
 /// The form that shows these members of a resource.
-pub(in crate::dashboard) fn form_of(
+pub(crate) fn form_of(
     resource: &impl Serialize,
     members: impl Iterator<Item = &'static Member>,
 ) -> Form {
@@ -147,10 +147,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::management::api_keys::ApiKeyRequest;
-    use crate::management::services::ServiceRequest;
-    use crate::policy::PolicyRequest;
-    use crate::resource::RequestBody;
+    use engine::management::api_keys::ApiKeyRequest;
+    use engine::management::services::ServiceRequest;
+    use engine::policy::PolicyRequest;
+    use engine::resource::RequestBody;
 
     /// The body of a form with these fields that changes a resource.
     fn sent<B: RequestBody>(fields: &[(&str, &str)]) -> Value {

@@ -4,23 +4,23 @@ use maud::{Markup, html};
 
 use super::body::{ALL, SOME, scope_of};
 use super::{Choice, Field, Fields};
-use crate::dashboard::error::PageError;
-use crate::dashboard::extract::PageContext;
-use crate::dashboard::view::words::words;
-use crate::ids::{Named as _, PolicyKind, ServiceKind};
-use crate::management::{policies, services};
-use crate::resource::{Field as Member, Input};
+use crate::error::PageError;
+use crate::extract::PageContext;
+use crate::view::words::words;
+use engine::ids::{Named as _, PolicyKind, ServiceKind};
+use engine::management::{policies, services};
+use engine::resource::{Field as Member, Input};
 
 /// The most choices that are radio buttons.
 const FEW: usize = 3;
 
 /// The resources that members can refer to, with their labels, by the prefix of their identifiers.
 #[derive(Default)]
-pub(in crate::dashboard) struct References(Vec<(&'static str, Vec<(String, String)>)>);
+pub(crate) struct References(Vec<(&'static str, Vec<(String, String)>)>);
 
 impl References {
     /// Those of these members.
-    pub(in crate::dashboard) async fn of(
+    pub(crate) async fn of(
         cx: &PageContext,
         members: impl Iterator<Item = Member>,
     ) -> Result<Self, PageError> {
@@ -57,11 +57,7 @@ impl References {
 
 impl Fields<'_> {
     /// The input of a member.
-    pub(in crate::dashboard) fn declared(
-        &self,
-        member: &Member,
-        references: &References,
-    ) -> Markup {
+    pub(crate) fn declared(&self, member: &Member, references: &References) -> Markup {
         self.member("", member, references)
     }
 

@@ -1,54 +1,54 @@
 //! Fields of forms: label, hint, value and problems.
 
 mod body;
-pub(in crate::dashboard) mod declared;
+pub(crate) mod declared;
 mod problems;
 
 use maud::{Markup, html};
 
-pub(in crate::dashboard) use self::body::{body, form_of};
+pub(crate) use self::body::{body, form_of};
 use self::problems::Problems;
 use super::shell::token;
-use crate::dashboard::form::Form;
-use crate::dashboard::viewer::Viewer;
-use crate::problem::Problem;
+use crate::form::Form;
+use crate::viewer::Viewer;
+use formats::problem::Problem;
 
 /// A form to render: its values and its problems.
-pub(in crate::dashboard) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     form: &'a Form,
     problems: Problems<'a>,
 }
 
 /// The parts of a form around its fields.
 #[derive(Clone, Copy)]
-pub(in crate::dashboard) struct Sheet<'a> {
+pub(crate) struct Sheet<'a> {
     /// The URL that receives the form.
-    pub(in crate::dashboard) action: &'a str,
+    pub(crate) action: &'a str,
     /// The label of the button.
-    pub(in crate::dashboard) button: &'a str,
+    pub(crate) button: &'a str,
     /// The target of Cancel.
-    pub(in crate::dashboard) back: &'a str,
+    pub(crate) back: &'a str,
 }
 
 /// The name, the label and the hint of a field.
 #[derive(Clone, Copy, Default)]
-pub(in crate::dashboard) struct Field<'a> {
+pub(crate) struct Field<'a> {
     /// The member of the API.
-    pub(in crate::dashboard) name: &'a str,
-    pub(in crate::dashboard) label: &'a str,
-    pub(in crate::dashboard) hint: &'a str,
-    pub(in crate::dashboard) required: bool,
+    pub(crate) name: &'a str,
+    pub(crate) label: &'a str,
+    pub(crate) hint: &'a str,
+    pub(crate) required: bool,
 }
 
 /// An option of a group.
-pub(in crate::dashboard) struct Choice<'a> {
-    pub(in crate::dashboard) value: &'a str,
-    pub(in crate::dashboard) label: &'a str,
-    pub(in crate::dashboard) hint: &'a str,
+pub(crate) struct Choice<'a> {
+    pub(crate) value: &'a str,
+    pub(crate) label: &'a str,
+    pub(crate) hint: &'a str,
 }
 
 impl<'a> Fields<'a> {
-    pub(in crate::dashboard) fn new(form: &'a Form, problems: &'a [Problem]) -> Self {
+    pub(crate) fn new(form: &'a Form, problems: &'a [Problem]) -> Self {
         Self {
             form,
             problems: Problems::new(problems),
@@ -56,12 +56,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The complete form, with a summary of its problems above the fields.
-    pub(in crate::dashboard) fn sheet(
-        &self,
-        viewer: &Viewer,
-        sheet: Sheet<'_>,
-        fields: &Markup,
-    ) -> Markup {
+    pub(crate) fn sheet(&self, viewer: &Viewer, sheet: Sheet<'_>, fields: &Markup) -> Markup {
         html! {
             form.form method="post" action=(sheet.action) novalidate {
                 (token(viewer))
@@ -79,7 +74,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A line of text; `kind` is the type of the input.
-    pub(in crate::dashboard) fn line(&self, kind: &str, field: Field<'_>) -> Markup {
+    pub(crate) fn line(&self, kind: &str, field: Field<'_>) -> Markup {
         self.framed(field, &html! {
             input id=(field.name) type=(kind) name=(field.name) value=(self.form.raw(field.name))
                 required[field.required] spellcheck="false" autocomplete="off"
@@ -88,7 +83,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A whole number. A text input, because browsers discard invalid values of number inputs.
-    pub(in crate::dashboard) fn number(&self, field: Field<'_>) -> Markup {
+    pub(crate) fn number(&self, field: Field<'_>) -> Markup {
         self.framed(field, &html! {
             input id=(field.name) type="text" inputmode="numeric" name=(field.name)
                 value=(self.form.raw(field.name)) required[field.required] autocomplete="off"
@@ -97,7 +92,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Several lines of text.
-    pub(in crate::dashboard) fn area(&self, field: Field<'_>, rows: u8) -> Markup {
+    pub(crate) fn area(&self, field: Field<'_>, rows: u8) -> Markup {
         self.framed(field, &html! {
             textarea id=(field.name) name=(field.name) rows=(rows) spellcheck="false"
                 autocomplete="off" required[field.required]
@@ -108,7 +103,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Several lines of a secret. Pages never contain its value.
-    pub(in crate::dashboard) fn secret_area(&self, field: Field<'_>, rows: u8) -> Markup {
+    pub(crate) fn secret_area(&self, field: Field<'_>, rows: u8) -> Markup {
         self.framed(
             field,
             &html! {
@@ -120,7 +115,7 @@ impl<'a> Fields<'a> {
     }
 
     /// One line of a secret. Pages never contain its value.
-    pub(in crate::dashboard) fn secret_line(&self, field: Field<'_>) -> Markup {
+    pub(crate) fn secret_line(&self, field: Field<'_>) -> Markup {
         self.framed(field, &html! {
             input id=(field.name) type="password" name=(field.name) autocomplete="off"
                 aria-describedby=[self.described(field)] aria-invalid=[self.invalid(field.name)];
@@ -128,7 +123,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A select. `none` is the label of no choice, if that is possible.
-    pub(in crate::dashboard) fn select(
+    pub(crate) fn select(
         &self,
         field: Field<'_>,
         none: Option<&str>,
@@ -152,17 +147,17 @@ impl<'a> Fields<'a> {
     }
 
     /// Radio buttons with hints.
-    pub(in crate::dashboard) fn radios(&self, field: Field<'_>, choices: &[Choice<'_>]) -> Markup {
+    pub(crate) fn radios(&self, field: Field<'_>, choices: &[Choice<'_>]) -> Markup {
         self.group(field, choices, "radio")
     }
 
     /// Checkboxes with hints.
-    pub(in crate::dashboard) fn checks(&self, field: Field<'_>, choices: &[Choice<'_>]) -> Markup {
+    pub(crate) fn checks(&self, field: Field<'_>, choices: &[Choice<'_>]) -> Markup {
         self.group(field, choices, "checkbox")
     }
 
     /// One checkbox.
-    pub(in crate::dashboard) fn check(&self, field: Field<'_>) -> Markup {
+    pub(crate) fn check(&self, field: Field<'_>) -> Markup {
         let choice = Choice {
             value: "yes",
             label: field.label,

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use maud::{Markup, html};
 
 use super::Field;
-use crate::dashboard::view::words::capital;
-use crate::problem::{Code, Problem};
+use crate::view::words::capital;
+use formats::problem::{Code, Problem};
 
 /// The problems of a form.
 pub(super) struct Problems<'a> {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use engine::change_kind::ChangeKind;
 use futures_util::future::{join, join_all};
-use sealward::change_kind::ChangeKind;
 use serde_json::json;
 
 use super::{API_KEYS, Office, POLICIES, approve, path, proposed, reject, status};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sealward::change_kind::ChangeKind;
+use engine::change_kind::ChangeKind;
 use serde_json::json;
 use sqlx::AssertSqlSafe;
 

@@ -1,6 +1,7 @@
 //! Keys that need approval: nothing reaches the token before it.
 
-use hsm::{Algorithm, KeyClass, KeyName, KeyRef, Purpose};
+use formats::algorithms::Algorithm;
+use hsm::{KeyClass, KeyName, KeyRef, Purpose};
 use serde_json::{Value, json};
 
 use super::{Office, approve, proposed};

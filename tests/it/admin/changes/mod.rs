@@ -7,9 +7,9 @@ mod keys;
 mod proposals;
 mod routes;
 
-use sealward::change_kind::ChangeKind;
-use sealward::clock::{Clock, Timestamp};
-use sealward::settings::Stage;
+use engine::change_kind::ChangeKind;
+use engine::settings::Stage;
+use formats::clock::{Clock, Timestamp};
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Client, World};

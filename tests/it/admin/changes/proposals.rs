@@ -1,6 +1,6 @@
 //! What a proposal answers, and what its approval makes.
 
-use sealward::change_kind::ChangeKind;
+use engine::change_kind::ChangeKind;
 use serde_json::json;
 
 use super::{API_KEYS, CHANGES, Office, POLICIES, approve, path, proposed, status};

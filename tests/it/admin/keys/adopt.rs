@@ -2,11 +2,12 @@
 
 use std::str::FromStr as _;
 
-use hsm::{Algorithm, KeyClass, KeyName, KeyRef, NewKey, Purpose};
-use sealward::clock::{Clock, Entropy};
-use sealward::ids::{KeyId, ServiceId};
-use sealward::keys::Vault;
-use sealward::settings::Stage;
+use engine::ids::{KeyId, ServiceId};
+use engine::keys::Vault;
+use engine::settings::Stage;
+use formats::algorithms::Algorithm;
+use formats::clock::{Clock, Entropy};
+use hsm::{KeyClass, KeyName, KeyRef, NewKey, Purpose};
 use serde_json::json;
 use sqlx::ConnectOptions as _;
 use uuid::Uuid;

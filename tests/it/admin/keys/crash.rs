@@ -129,7 +129,7 @@ async fn a_crash_after_the_object_reports_an_orphan() {
         .fetch_one(&mut watching)
         .await
         .expect("the intent");
-    let intended = sealward::ids::KeyId::from_uuid(intended).to_string();
+    let intended = engine::ids::KeyId::from_uuid(intended).to_string();
     assert!(
         process.log().contains(&intended),
         "the log must name the orphan"

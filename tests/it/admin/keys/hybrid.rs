@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use hsm::{Algorithm, KeyName, KeyRef, NewKey, Purpose};
-use sealward::catalog::Catalog;
-use sealward::clock::Entropy;
-use sealward::ids::KeyId;
-use sealward::keys::Vault;
-use sealward::management::keys::{destroy_due, rotate_due};
-use sealward::management::{Authorized, Right};
+use engine::catalog::Catalog;
+use engine::ids::KeyId;
+use engine::keys::Vault;
+use engine::management::keys::{destroy_due, rotate_due};
+use engine::management::{Authorized, Right};
+use formats::algorithms::Algorithm;
+use formats::clock::Entropy;
+use hsm::{KeyName, KeyRef, NewKey, Purpose};
 use serde_json::{Value, json};
 
 use super::{generate, id, path, read, send, set};

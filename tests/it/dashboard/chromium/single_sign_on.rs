@@ -1,6 +1,6 @@
 //! Sign-in with OpenID Connect in the browser. The provider is another site for the browser.
 
-use sealward::clock::Clock;
+use formats::clock::Clock;
 use sealward::server::listen;
 use serde_json::{Value, json};
 

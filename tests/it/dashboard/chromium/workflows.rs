@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use sealward::clock::{Clock, Timestamp};
-use sealward::settings::Stage;
+use engine::settings::Stage;
+use formats::clock::{Clock, Timestamp};
 use serde_json::json;
 
 use super::Chromium;

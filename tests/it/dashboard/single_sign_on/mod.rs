@@ -6,7 +6,7 @@ mod sessions;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use sealward::clock::Clock;
+use formats::clock::Clock;
 
 use super::Browser;
 use crate::support::{Answer, OidcProvider, PATIENCE, World, within};

@@ -1,7 +1,7 @@
 //! Sessions of people who signed in, and of admin keys beside them.
 
 use axum::http::StatusCode;
-use sealward::settings::Admin;
+use engine::settings::Admin;
 use serde_json::{Value, json};
 
 use super::{ADDRESS, MINUTE, assert_signed_in, world, world_at_rest};

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use sealward::clock::{Clock, Timestamp};
-use sealward::db::Pool;
-use sealward::ledger::forward::{Collector, ForwardState, ForwardStatus, Forwarder};
-use sealward::settings::{Environment, Forward, Span};
+use engine::db::Pool;
+use engine::ledger::forward::{Collector, ForwardState, ForwardStatus, Forwarder};
+use engine::settings::{Environment, Forward, Span};
+use formats::clock::{Clock, Timestamp};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 

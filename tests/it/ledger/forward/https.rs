@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use sealward::ledger::Log;
-use sealward::ledger::forward::ForwardState;
-use sealward::settings::{Forward, SecretSource, Span};
+use engine::ledger::Log;
+use engine::ledger::forward::ForwardState;
+use engine::settings::{Forward, SecretSource, Span};
 use serde_json::Value;
 
 use super::fixture::{Forwarded, OwnForwarder, indexes};

@@ -9,9 +9,9 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
-use sealward::clock::Clock;
+use engine::settings::{Forward, TlsFiles};
+use formats::clock::Clock;
 use sealward::server::{Tls, listen};
-use sealward::settings::{Forward, TlsFiles};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 

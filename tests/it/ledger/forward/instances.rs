@@ -1,6 +1,6 @@
 //! Of several instances, one forwards.
 
-use sealward::ledger::forward::ForwardState;
+use engine::ledger::forward::ForwardState;
 
 use super::fixture::{Forwarded, indexes};
 use super::https_collector::HttpsCollector;

@@ -1,6 +1,6 @@
 //! A day is retired when the collector has its records.
 
-use sealward::ledger::forward::remove_target;
+use engine::ledger::forward::remove_target;
 use sqlx::Row as _;
 
 use super::fixture::Forwarded;

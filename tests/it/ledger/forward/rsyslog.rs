@@ -5,8 +5,8 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use engine::settings::Forward;
 use rustix::process::{Pid, Signal, kill_process};
-use sealward::settings::Forward;
 
 use super::fixture;
 use crate::support::{Authority, PATIENCE, Scratch, within};

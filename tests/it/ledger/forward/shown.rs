@@ -2,8 +2,8 @@
 
 use axum::body::Body;
 use axum::http::Request;
+use engine::ledger::Log;
 use http_body_util::BodyExt as _;
-use sealward::ledger::Log;
 use tower::ServiceExt as _;
 
 use super::https_collector::{Behaviour, HttpsCollector};

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use sealward::ledger::Log;
-use sealward::ledger::forward::ForwardState;
-use sealward::settings::Forward;
+use engine::ledger::Log;
+use engine::ledger::forward::ForwardState;
+use engine::settings::Forward;
 
 use super::fixture::{Forwarded, indexes};
 use super::rsyslog::Rsyslog;

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use sealward::ledger::verify::{self, Change, Trust};
-use sealward::ledger::{self, Log};
+use engine::ledger::verify::{self, Change, Trust};
+use engine::ledger::{self, Log};
 use serde_json::json;
 
 use super::fixture::{Sealed, finds, with};
@@ -13,7 +13,7 @@ use super::fixture::{Sealed, finds, with};
 #[tokio::test]
 async fn one_record_is_verified_with_its_proof() {
     let sealed = Sealed::new().await;
-    let id: sealward::ids::RecordId = sealed.id(3).parse().unwrap();
+    let id: engine::ids::RecordId = sealed.id(3).parse().unwrap();
     let proof = ledger::prove(&sealed.kept.pool, Log::Operations, id.uuid())
         .await
         .unwrap();

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use sealward::db::Pool;
-use sealward::ledger::verify::{self, Change, Failure, Finding, TileFolder, Trust, Verified};
-use sealward::ledger::{self, Log};
-use sealward::tlog::{TILE_WIDTH, Tile, TileContent};
+use engine::db::Pool;
+use engine::ledger::verify::{self, Change, Failure, Finding, TileFolder, Trust, Verified};
+use engine::ledger::{self, Log};
+use formats::tlog::{TILE_WIDTH, Tile, TileContent};
 use serde_json::Value;
 
 use crate::ledger::fixture::Kept;

@@ -7,9 +7,9 @@ mod states;
 
 use std::fs;
 
-use sealward::ledger::verify::{self, Change, Failure, TileFolder, Trust, Verified};
-use sealward::ledger::{self, Log, Renewal};
-use sealward::tlog::{Tile, TileContent};
+use engine::ledger::verify::{self, Change, Failure, TileFolder, Trust, Verified};
+use engine::ledger::{self, Log, Renewal};
+use formats::tlog::{Tile, TileContent};
 use serde_json::json;
 
 pub(super) use self::command::sealward;

@@ -1,8 +1,8 @@
 //! Changes of rows in the database.
 
-use sealward::ids::RecordId;
-use sealward::ledger::verify::Change;
-use sealward::ledger::{self, Log};
+use engine::ids::RecordId;
+use engine::ledger::verify::Change;
+use engine::ledger::{self, Log};
 use serde_json::{Value, json};
 
 use super::fixture::{Sealed, finds, with};
@@ -51,7 +51,7 @@ async fn a_row_whose_hash_was_changed_too_is_found() {
     let sealed = Sealed::new().await;
     let line = with(&sealed.lines[1], "response_status", json!(500));
     let leaf = ledger::leaf(Log::Operations, &line).unwrap();
-    let hash = sealward::tlog::Hash::of_leaf(&leaf);
+    let hash = formats::tlog::Hash::of_leaf(&leaf);
     let hex: String = hash
         .as_bytes()
         .iter()

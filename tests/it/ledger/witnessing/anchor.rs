@@ -1,7 +1,7 @@
 //! A witness as the anchor of a log.
 
-use sealward::ledger::{self, Log, Renewal, SealState};
-use sealward::settings::{Seal, SealAnchor};
+use engine::ledger::{self, Log, Renewal, SealState};
+use engine::settings::{Seal, SealAnchor};
 
 use super::super::anchor::is_fork;
 use super::super::fixture::{Kept, OwnSealer, initialize_in};

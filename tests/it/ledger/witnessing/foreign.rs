@@ -4,9 +4,9 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use sealward::ledger::{self, Log, SealState};
-use sealward::settings::{Seal, SealAnchor, SealWitness};
-use sealward::tlog::{Note, VerifierKey};
+use engine::ledger::{self, Log, SealState};
+use engine::settings::{Seal, SealAnchor, SealWitness};
+use formats::tlog::{Note, VerifierKey};
 
 use super::super::fixture::{Kept, OwnSealer};
 use super::super::verifying::sealward;

@@ -3,10 +3,10 @@
 mod anchor;
 mod foreign;
 
-use sealward::ledger::verify::{self, Trust};
-use sealward::ledger::{self, InvalidWitness, Log, SealState, WitnessStatus};
-use sealward::settings::{Seal, SealWitness, Span};
-use sealward::tlog::{Checkpoint, Note, VerifierKey};
+use engine::ledger::verify::{self, Trust};
+use engine::ledger::{self, InvalidWitness, Log, SealState, WitnessStatus};
+use engine::settings::{Seal, SealWitness, Span};
+use formats::tlog::{Checkpoint, Note, VerifierKey};
 
 use super::fixture::{Kept, OwnSealer};
 use super::witness_server::{Behavior, WitnessServer};

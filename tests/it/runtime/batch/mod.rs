@@ -4,8 +4,8 @@ mod limits;
 mod records;
 
 use axum::http::Method;
-use sealward::clock::{Clock, Timestamp};
-use sealward::settings::Stage;
+use engine::settings::Stage;
+use formats::clock::{Clock, Timestamp};
 use serde_json::{Value, json};
 
 use crate::support::{

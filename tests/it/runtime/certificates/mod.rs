@@ -11,9 +11,9 @@ use std::net::SocketAddr;
 
 use axum::body::Body;
 use axum::http::Request;
-use sealward::clock::Clock;
+use engine::settings::{Auth, AuthSpiffe, Http, TlsFiles};
+use formats::clock::Clock;
 use sealward::server::Tls;
-use sealward::settings::{Auth, AuthSpiffe, Http, TlsFiles};
 use serde_json::{Value, json};
 
 use crate::credentials::routes;

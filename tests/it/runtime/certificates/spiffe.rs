@@ -222,14 +222,14 @@ async fn a_workload_is_no_administrator() {
 #[tokio::test]
 async fn trust_domains_alone_do_not_require_certificates() {
     let site = Site::new().await;
-    let files = sealward::settings::TlsFiles {
+    let files = engine::settings::TlsFiles {
         certificate: site.folder.path().join("certificate.pem"),
         key: site.folder.path().join("certificate-key.pem"),
         client_ca: None,
         client_crl: None,
         spiffe: site.settings.0.spiffe.clone(),
     };
-    let tls = sealward::server::Tls::load(sealward::clock::Clock::system(), files).unwrap();
+    let tls = sealward::server::Tls::load(formats::clock::Clock::system(), files).unwrap();
     let address = site.world.served(Some(tls)).await;
     let id = site.identity(json!({ "spiffeId": CART })).await;
     let application = site.world.application("other").await;

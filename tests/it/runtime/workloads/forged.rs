@@ -1,8 +1,8 @@
 //! Tokens that are forged, malformed or of another issuer.
 
 use aws_lc_rs::hmac;
-use sealward::clock::Clock;
-use sealward::settings::Auth;
+use engine::settings::Auth;
+use formats::clock::Clock;
 use serde_json::{Value, json};
 
 use crate::support::{SigningKey, TokenIssuer, World, encode, unsigned};

@@ -4,8 +4,8 @@ use std::pin::pin;
 use std::time::Duration;
 
 use aws_lc_rs::hmac;
+use formats::clock::Clock;
 use futures_util::future::join_all;
-use sealward::clock::Clock;
 use serde_json::json;
 
 use crate::support::{

@@ -6,8 +6,8 @@ mod matching;
 
 use std::time::Duration;
 
-use sealward::auth::LiveKey;
-use sealward::clock::{Clock, Timestamp};
+use engine::auth::LiveKey;
+use formats::clock::{Clock, Timestamp};
 use serde_json::{Value, json};
 
 use crate::support::{Client, OPERATIONS, PATIENCE, SigningKey, TokenIssuer, World, within};

@@ -1,7 +1,7 @@
 //! Other instances with the database and the token of a service, at the same time or after a restart.
 
-use sealward::change_kind::ChangeKind;
-use sealward::settings::{Admin, Approvals, Auth, Http, Seal, Settings, Span};
+use engine::change_kind::ChangeKind;
+use engine::settings::{Admin, Approvals, Auth, Http, Seal, Settings, Span};
 use sqlx::postgres::PgConnectOptions;
 
 use super::{World, settings};

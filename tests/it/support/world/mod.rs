@@ -4,22 +4,22 @@ mod instances;
 
 use axum::body::Body;
 use axum::http::Request;
-use hsm::Token;
-use sealward::auth::LiveKey;
-use sealward::catalog::Catalog;
-use sealward::change_kind::ChangeKind;
-use sealward::clock::{Clock, Entropy};
-use sealward::db;
-use sealward::db::Pool;
-use sealward::ledger::forward::Collector;
-use sealward::management::{Authorized, api_keys};
-use sealward::oidc::Provider;
-use sealward::ratelimit::{Limiter, Shared};
-use sealward::resource::ResourceRequest;
-use sealward::server::{Answers as _, Front, Service};
-use sealward::settings::{
+use engine::auth::LiveKey;
+use engine::catalog::Catalog;
+use engine::change_kind::ChangeKind;
+use engine::db;
+use engine::db::Pool;
+use engine::ledger::forward::Collector;
+use engine::management::{Authorized, api_keys};
+use engine::oidc::Provider;
+use engine::ratelimit::{Limiter, Shared};
+use engine::resource::ResourceRequest;
+use engine::settings::{
     Admin, Auth, Environment, Forward, Http, Limits, RateLimit, Settings, Span, Stage,
 };
+use formats::clock::{Clock, Entropy};
+use hsm::Token;
+use sealward::server::{Answers as _, Front, Service};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use sqlx::postgres::PgConnectOptions;

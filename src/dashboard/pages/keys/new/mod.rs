@@ -1,46 +1,40 @@
 //! A new key: generated in the token, or imported.
 
 mod source;
-pub(in crate::dashboard) mod wrapping;
+pub(crate) mod wrapping;
 
 use axum::response::Response;
-use hsm::ImportMechanism;
+use formats::algorithms::ImportMechanism;
 use maud::{Markup, html};
 
 use self::source::Source;
 use super::{SECTION, place, rules};
-use crate::dashboard::error::{PageError, refusal};
-use crate::dashboard::extract::{PageContext, Query, Submitted, done, invalid_form};
-use crate::dashboard::form::Form;
-use crate::dashboard::view::fields::declared::References;
-use crate::dashboard::view::fields::{Fields, Sheet};
-use crate::dashboard::view::notice::Notice;
-use crate::keys::{Key, Usage};
-use crate::management::Error;
-use crate::management::ManageKeys;
-use crate::management::keys::{self, ImportParameters};
-use crate::material::Algorithm;
-use crate::problem::Problem;
+use crate::error::{PageError, refusal};
+use crate::extract::{PageContext, Query, Submitted, done, invalid_form};
+use crate::form::Form;
+use crate::view::fields::declared::References;
+use crate::view::fields::{Fields, Sheet};
+use crate::view::notice::Notice;
+use engine::keys::{Key, Usage};
+use engine::management::Error;
+use engine::management::ManageKeys;
+use engine::management::keys::{self, ImportParameters};
+use formats::material::Algorithm;
+use formats::problem::Problem;
 
-pub(in crate::dashboard) async fn generate(
-    cx: PageContext,
-    Query(query): Query,
-) -> Result<Markup, PageError> {
+pub(crate) async fn generate(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     cx.authorize::<ManageKeys>()?;
     let form = blank(&query, Source::Generated);
     page(&cx, Source::Generated, &form, &[], None).await
 }
 
-pub(in crate::dashboard) async fn import(
-    cx: PageContext,
-    Query(query): Query,
-) -> Result<Markup, PageError> {
+pub(crate) async fn import(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     cx.authorize::<ManageKeys>()?;
     let source = Source::of(&query);
     page(&cx, source, &blank(&query, source), &[], None).await
 }
 
-pub(in crate::dashboard) async fn create(
+pub(crate) async fn create(
     cx: PageContext,
     Submitted(form): Submitted,
 ) -> Result<Response, PageError> {

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::closed_set;
-use crate::dashboard::form::{Body, Form};
-use crate::dashboard::view::fields::body;
-use crate::management::keys::KeyRequest;
-use crate::resource::{Field, RequestBody as _};
+use crate::form::{Body, Form};
+use crate::view::fields::body;
+use engine::management::keys::KeyRequest;
+use engine::resource::{Field, RequestBody as _};
+use formats::closed_set;
 
 closed_set! {
     /// The source of a new key.

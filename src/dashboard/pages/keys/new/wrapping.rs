@@ -7,19 +7,19 @@ use maud::{Markup, html};
 use super::super::SECTION;
 use super::page;
 use super::source::Source;
-use crate::dashboard::error::{PageError, refusal};
-use crate::dashboard::extract::{PageContext, Submitted, invalid_form};
-use crate::dashboard::form::{Body, Form};
-use crate::dashboard::view::fields::Fields;
-use crate::dashboard::view::fields::declared::References;
-use crate::dashboard::view::list::facts;
-use crate::dashboard::view::shell::token;
-use crate::dashboard::view::words;
-use crate::management::Error;
-use crate::management::keys::{self, ImportParameters, ImportParametersRequest};
-use crate::resource::RequestBody as _;
+use crate::error::{PageError, refusal};
+use crate::extract::{PageContext, Submitted, invalid_form};
+use crate::form::{Body, Form};
+use crate::view::fields::Fields;
+use crate::view::fields::declared::References;
+use crate::view::list::facts;
+use crate::view::shell::token;
+use crate::view::words;
+use engine::management::Error;
+use engine::management::keys::{self, ImportParameters, ImportParametersRequest};
+use engine::resource::RequestBody as _;
 
-pub(in crate::dashboard) async fn prepare(
+pub(crate) async fn prepare(
     cx: PageContext,
     Submitted(form): Submitted,
 ) -> Result<Response, PageError> {

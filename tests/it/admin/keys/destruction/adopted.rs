@@ -1,7 +1,8 @@
 //! Destruction of adopted keys.
 
-use hsm::{Algorithm, ErrorKind, NewKey, Purpose};
-use sealward::settings::Stage;
+use engine::settings::Stage;
+use formats::algorithms::Algorithm;
+use hsm::{ErrorKind, NewKey, Purpose};
 use serde_json::json;
 
 use super::super::{id, path, read, send};

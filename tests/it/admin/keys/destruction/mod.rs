@@ -4,13 +4,13 @@ mod adopted;
 
 use std::time::Duration;
 
+use engine::catalog::Catalog;
+use engine::keys::Vault;
+use engine::management::Authorized;
+use engine::management::keys::destroy_due;
+use engine::settings::Stage;
+use formats::clock::{Clock, Entropy, Timestamp};
 use hsm::{ErrorKind, KeyRef};
-use sealward::catalog::Catalog;
-use sealward::clock::{Clock, Entropy, Timestamp};
-use sealward::keys::Vault;
-use sealward::management::Authorized;
-use sealward::management::keys::destroy_due;
-use sealward::settings::Stage;
 use serde_json::{Value, json};
 use sqlx::ConnectOptions as _;
 use sqlx::postgres::PgListener;
@@ -40,7 +40,7 @@ async fn destroy(world: &World) {
     destroyed.expect("find due keys");
 }
 
-async fn try_to_destroy(world: &World) -> Result<usize, sealward::management::Error> {
+async fn try_to_destroy(world: &World) -> Result<usize, engine::management::Error> {
     let context = Authorized::of_system(
         world.clock.clone(),
         Entropy::system(),

@@ -1,8 +1,8 @@
 //! Logs that lost, repeated or reordered records, and checkpoints of another history.
 
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
-use sealward::ledger::{self, Log};
-use sealward::tlog::{Checkpoint, Hash, Note, Signature, SignatureKind, Tree, VerifierKey};
+use engine::ledger::{self, Log};
+use formats::tlog::{Checkpoint, Hash, Note, Signature, SignatureKind, Tree, VerifierKey};
 use serde_json::json;
 
 use super::{HERE, PROTECT, envelope, history, span};

@@ -1,0 +1,153 @@
+//! The aggregates in Postgres.
+
+use super::histogram::{IN_AN_OCTAVE, LAST, SHORTEST};
+use super::{Load, Sum, Uses, Window};
+use crate::db::Pool;
+use crate::ids::KeyId;
+use formats::clock::Timestamp;
+
+/// Aggregates up to an hour, until `complete_until`, and returns whether there is more. Only one instance
+/// works at a time.
+pub(super) async fn sum_some(db: &Pool, complete_until: Timestamp) -> sqlx::Result<bool> {
+    let mut transaction = db.begin().await?;
+    // The first run starts at the oldest record.
+    let bounds: Option<(Timestamp, Timestamp, bool)> = sqlx::query_as(
+        "WITH bounds AS (
+             SELECT date_trunc('minute', coalesce(
+                        summed_up_to, (SELECT min(ts) FROM crypto_operations_audit), $1)) AS start,
+                    date_trunc('minute', $1::timestamptz) AS stop
+               FROM (SELECT summed_up_to FROM traffic_progress FOR UPDATE SKIP LOCKED) AS progress
+         )
+         SELECT start, least(stop, start + interval '1 hour'), stop > start + interval '1 hour'
+           FROM bounds",
+    )
+    .bind(complete_until)
+    .fetch_optional(&mut *transaction)
+    .await?;
+    let Some((from, to, more)) = bounds else {
+        return Ok(false);
+    };
+    if from < to {
+        // The records of an hour can take longer than other statements; the caller limits the time.
+        sqlx::query("SELECT set_config('statement_timeout', '0', true)")
+            .execute(&mut *transaction)
+            .await?;
+        sqlx::query(
+            "INSERT INTO traffic_minutes (minute, operation, outcome, bucket, requests)
+             SELECT date_trunc('minute', ts), coalesce(operation_type, ''), coalesce(error_code, ''),
+                    least($3, greatest(0, floor($4 * ln(greatest(response_time_ms, $5) / $5) / ln(2::float8)))),
+                    count(*)
+               FROM crypto_operations_audit
+              WHERE ts >= $1 AND ts < $2
+              GROUP BY 1, 2, 3, 4",
+        )
+        .bind(from)
+        .bind(to)
+        .bind(f64::from(LAST))
+        .bind(f64::from(IN_AN_OCTAVE))
+        .bind(SHORTEST)
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query(
+            "INSERT INTO service_minutes (minute, application_id, requests, limited)
+             SELECT date_trunc('minute', ts), application_id, count(*),
+                    count(*) FILTER (WHERE error_code = 'RATE_LIMIT_EXCEEDED')
+               FROM crypto_operations_audit
+              WHERE ts >= $1 AND ts < $2 AND application_id IS NOT NULL
+              GROUP BY 1, 2",
+        )
+        .bind(from)
+        .bind(to)
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query(
+            "INSERT INTO key_use_days AS known (key_id, day, uses, last_used_at)
+             SELECT key_id, (ts AT TIME ZONE 'UTC')::date, count(*), max(ts)
+               FROM crypto_operations_audit
+              WHERE ts >= $1 AND ts < $2 AND key_id IS NOT NULL AND response_status = 200
+              GROUP BY 1, 2
+                 ON CONFLICT (key_id, day) DO UPDATE
+                SET uses = known.uses + excluded.uses,
+                    last_used_at = greatest(known.last_used_at, excluded.last_used_at)",
+        )
+        .bind(from)
+        .bind(to)
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query("UPDATE traffic_progress SET summed_up_to = $1")
+            .bind(to)
+            .execute(&mut *transaction)
+            .await?;
+    }
+    transaction.commit().await?;
+    Ok(more)
+}
+
+/// Deletes aggregates of minutes before `oldest`. Key usage is kept.
+pub(super) async fn forget(db: &Pool, oldest: Timestamp) -> sqlx::Result<()> {
+    for sql in [
+        "DELETE FROM traffic_minutes WHERE minute < $1",
+        "DELETE FROM service_minutes WHERE minute < $1",
+    ] {
+        sqlx::query(sql).bind(oldest).execute(db).await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn progress(db: &Pool) -> sqlx::Result<Option<Timestamp>> {
+    sqlx::query_scalar("SELECT summed_up_to FROM traffic_progress")
+        .fetch_one(db)
+        .await
+}
+
+pub(super) async fn sums(db: &Pool, window: Window) -> sqlx::Result<Vec<Sum>> {
+    sqlx::query_as(
+        "SELECT floor(extract(epoch FROM minute - $1) / $3)::bigint AS step, outcome, bucket,
+                sum(requests)::bigint AS requests
+           FROM traffic_minutes
+          WHERE minute >= $1 AND minute < $2
+          GROUP BY 1, 2, 3",
+    )
+    .bind(window.from)
+    .bind(window.to())
+    .bind(i64::try_from(window.step.as_secs()).unwrap_or(i64::MAX))
+    .fetch_all(db)
+    .await
+}
+
+pub(super) async fn loads(db: &Pool, since: Timestamp) -> sqlx::Result<Vec<Load>> {
+    sqlx::query_as(
+        "SELECT application_id, max(requests) AS busiest, sum(limited)::bigint AS limited
+           FROM service_minutes
+          WHERE minute >= $1
+          GROUP BY 1
+          ORDER BY limited DESC, busiest DESC
+          LIMIT 20",
+    )
+    .bind(since)
+    .fetch_all(db)
+    .await
+}
+
+pub(super) async fn uses(db: &Pool, key: KeyId, since: Timestamp) -> sqlx::Result<Uses> {
+    sqlx::query_as(
+        "SELECT coalesce(sum(uses) FILTER (WHERE day >= ($2 AT TIME ZONE 'UTC')::date), 0)::bigint AS recent,
+                coalesce(sum(uses), 0)::bigint AS \"all\",
+                max(last_used_at) AS last
+           FROM key_use_days
+          WHERE key_id = $1",
+    )
+    .bind(key)
+    .bind(since)
+    .fetch_one(db)
+    .await
+}
+
+pub(super) async fn last_uses(db: &Pool, keys: &[KeyId]) -> sqlx::Result<Vec<(KeyId, Timestamp)>> {
+    sqlx::query_as(
+        "SELECT key_id, max(last_used_at) FROM key_use_days WHERE key_id = ANY($1) GROUP BY 1",
+    )
+    .bind(keys)
+    .fetch_all(db)
+    .await
+}

@@ -1,0 +1,127 @@
+//! Authentication of workloads by client certificates.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use super::caller::recorded_subject;
+use super::denied::Denied;
+use super::identity::{Refusal, Workload};
+use super::{Admission, Caller, Match, store};
+use crate::catalog::{Cache, Catalog, Topic};
+use crate::client_certificates::{ClientCertificate, Verified};
+use crate::db::Pool;
+use crate::fingerprint::Fingerprint;
+use crate::spiffe::SpiffeId;
+use formats::clock::Clock;
+
+/// The maximum number of cached workloads.
+const CAPACITY: u64 = 20_000;
+
+/// The workloads that authenticate with client certificates.
+#[derive(Debug)]
+pub(super) struct Certificates {
+    clock: Clock,
+    /// Setting `auth.certificates`.
+    is_on: bool,
+    workloads: Cache<Names, Known>,
+}
+
+/// The names that the CA of a certificate confirms.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Names {
+    fingerprint: Option<Fingerprint>,
+    spiffe_id: Option<SpiffeId>,
+}
+
+/// A workload, and the name that matches it.
+#[derive(Clone)]
+struct Known {
+    workload: Arc<Workload>,
+    subject: Arc<str>,
+}
+
+impl Certificates {
+    pub(super) fn new(clock: Clock, catalog: Catalog, pool: Pool, is_on: bool) -> Self {
+        let topics = &[Topic::Identities, Topic::Services];
+        let read = move |names: Names| {
+            let pool = pool.clone();
+            async move { Ok(find(&pool, &names).await?) }
+        };
+        Self {
+            clock,
+            is_on,
+            workloads: Cache::new(catalog, topics, CAPACITY, read),
+        }
+    }
+
+    /// The caller with this certificate. The verification of a new certificate counts for `admission`, and
+    /// the look-up of its identity waits for its turn.
+    pub(super) async fn authenticate(
+        &self,
+        certificate: &ClientCertificate,
+        client: IpAddr,
+        admission: &mut impl Admission,
+    ) -> Result<Caller, Denied> {
+        if !self.is_on {
+            return Err(Refusal::Missing.into());
+        }
+        let now = self.clock.now();
+        let known = certificate.known(now).await.map_err(Refusal::from)?;
+        let verified = match known {
+            Some(verified) => verified,
+            None => {
+                admission.counted().await?;
+                certificate.verified(now).await.map_err(Refusal::from)?
+            }
+        };
+        let names = Names::of(&verified);
+        let workload = self.workloads.get_admitted(&names, admission.turn());
+        let workload = workload.await?;
+        Ok(admit(workload, client)?)
+    }
+
+    /// Authenticates from the cache alone.
+    pub(super) async fn recall(
+        &self,
+        certificate: &ClientCertificate,
+        client: IpAddr,
+    ) -> Result<Caller, Refusal> {
+        if !self.is_on {
+            return Err(Refusal::Missing);
+        }
+        let verified = certificate.verified(self.clock.now()).await?;
+        let names = Names::of(&verified);
+        admit(self.workloads.remembered(&names).await, client)
+    }
+}
+
+impl Names {
+    fn of(verified: &Verified) -> Self {
+        Self {
+            fingerprint: verified.fingerprint,
+            spiffe_id: verified.spiffe_id.clone(),
+        }
+    }
+}
+
+/// The one workload that matches one of the names.
+async fn find(pool: &Pool, names: &Names) -> sqlx::Result<Option<Known>> {
+    let fingerprint = names.fingerprint.map(|fingerprint| fingerprint.to_string());
+    let spiffe_id = names.spiffe_id.as_ref().map(SpiffeId::as_str);
+    let found = store::certified(pool, spiffe_id, fingerprint.as_deref()).await?;
+    let mut matching = found.into_iter();
+    let first = matching.next().filter(|_| matching.next().is_none());
+    Ok(first.and_then(|(rule, workload)| {
+        let subject = match rule {
+            Match::Spiffe { spiffe_id } => recorded_subject(spiffe_id.as_str()),
+            Match::Certificate { certificate_sha256 } => certificate_sha256.to_string().into(),
+            Match::Token(_) => return None,
+        };
+        Some(Known { workload, subject })
+    }))
+}
+
+fn admit(known: Option<Known>, client: IpAddr) -> Result<Caller, Refusal> {
+    let Known { workload, subject } = known.ok_or(Refusal::NoIdentity)?;
+    Caller::of_workload(&workload, subject, client)
+}

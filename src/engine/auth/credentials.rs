@@ -1,0 +1,125 @@
+//! The credentials of a request, and the one that authenticates it.
+
+use super::LiveKey;
+use super::identity::Refusal;
+use crate::client_certificates::{self, ClientCertificate};
+
+/// What a request presents to authenticate.
+#[derive(Clone, Debug)]
+pub struct Credentials<'a> {
+    /// Its `Authorization` header.
+    pub authorization: Authorization<'a>,
+    /// The certificate of its client.
+    pub certificate: ClientCertificate,
+}
+
+/// The `Authorization` header of a request.
+#[derive(Clone, Copy)]
+pub enum Authorization<'a> {
+    /// There is none.
+    Absent,
+    /// The only one.
+    One(&'a [u8]),
+    /// There are several.
+    Several,
+}
+
+/// The credential that authenticates a request.
+pub(super) enum Presented<'a> {
+    Key(LiveKey),
+    Token(&'a str),
+    Certificate,
+}
+
+impl<'a> Credentials<'a> {
+    /// The token that authenticates the request; none for another credential.
+    #[must_use]
+    pub fn token(&self) -> Option<&'a str> {
+        match self.presented() {
+            Ok(Presented::Token(token)) => Some(token),
+            Ok(Presented::Key(_) | Presented::Certificate) | Err(_) => None,
+        }
+    }
+
+    /// Where there is an `Authorization` header, only it authenticates.
+    pub(super) fn presented(&self) -> Result<Presented<'a>, Refusal> {
+        if let ClientCertificate::Malformed = self.certificate {
+            return Err(client_certificates::Refused::Malformed.into());
+        }
+        match (self.authorization, &self.certificate) {
+            (Authorization::One(value), _) => bearer(value),
+            (Authorization::Absent, ClientCertificate::Presented(_)) => Ok(Presented::Certificate),
+            (Authorization::Absent | Authorization::Several, _) => Err(Refusal::Missing),
+        }
+    }
+}
+
+/// A credential is never printed.
+impl std::fmt::Debug for Authorization<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Absent => "Absent",
+            Self::One(_) => "One([redacted])",
+            Self::Several => "Several",
+        })
+    }
+}
+
+/// The credential in `Bearer <credential>`. The scheme is case-insensitive (RFC 9110, section 11.1).
+fn bearer(value: &[u8]) -> Result<Presented<'_>, Refusal> {
+    let value = std::str::from_utf8(value).map_err(|_| Refusal::Malformed)?;
+    let (scheme, credential) = value.split_once(' ').ok_or(Refusal::Malformed)?;
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(Refusal::Malformed);
+    }
+    let credential = credential.trim_matches(' ');
+    // API keys have no dots.
+    if credential.contains('.') {
+        return Ok(Presented::Token(credential));
+    }
+    let key = LiveKey::parse(credential).map_err(|_| Refusal::Malformed)?;
+    Ok(Presented::Key(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret;
+
+    use super::*;
+    use crate::auth::Kind;
+    use formats::clock::Entropy;
+
+    fn presented(authorization: Authorization<'_>) -> Result<Presented<'_>, Refusal> {
+        let credentials = Credentials {
+            authorization,
+            certificate: ClientCertificate::Absent,
+        };
+        credentials.presented()
+    }
+
+    #[test]
+    fn a_key_is_read_after_its_scheme() {
+        let key = LiveKey::generate(&Entropy::system(), Kind::Test);
+        let key = key.expose_secret();
+        for header in [format!("Bearer {key}"), format!("bearer   {key} ")] {
+            let presented = presented(Authorization::One(header.as_bytes()));
+            assert!(matches!(presented, Ok(Presented::Key(_))), "{header}");
+        }
+        let token = presented(Authorization::One(b"Bearer e30.e30.c2ln"));
+        assert!(matches!(token, Ok(Presented::Token("e30.e30.c2ln"))));
+        for bad in [
+            key.to_owned(),
+            format!("Basic {key}"),
+            format!("Bearer\t{key}"),
+            format!("Bearer {key} {key}"),
+            "Bearer ".to_owned(),
+            String::new(),
+        ] {
+            let refusal = presented(Authorization::One(bad.as_bytes())).err();
+            assert_eq!(refusal, Some(Refusal::Malformed), "{bad}");
+        }
+        for none in [Authorization::Absent, Authorization::Several] {
+            assert_eq!(presented(none).err(), Some(Refusal::Missing));
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The connection for change notifications, and its heartbeat.
+//!
+//! A heartbeat is a notification that this connection sends to itself. Postgres delivers
+//! notifications in commit order, so a received heartbeat proves that all earlier changes were
+//! received. A plain query would only prove that the server responds.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use sqlx::Executor;
+use sqlx::postgres::{PgListener, PgPoolOptions};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use super::{CONFIRMED_FOR, Catalog, Topic};
+use crate::db::Pool;
+use formats::clock::Entropy;
+
+/// The application name, by which Postgres counts instances.
+pub const LISTENER: &str = "sealward notices";
+
+/// The channel of the triggers in the migrations.
+const CHANGES: &str = "catalog";
+/// The interval of heartbeats.
+const PERIOD: Duration = Duration::from_millis(250);
+/// The interval of connection attempts.
+const RETRY: Duration = Duration::from_millis(250);
+
+/// Why the connection was dropped.
+#[derive(Debug, thiserror::Error)]
+enum Lost {
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+    #[error("the server closed the connection")]
+    Closed,
+    #[error("the heartbeat timed out")]
+    Late,
+}
+
+impl Catalog {
+    /// Listens for changes on a separate connection, until it is dropped.
+    pub async fn listen(self, pool: Pool, entropy: Entropy) -> Infallible {
+        let mut known_lost = false;
+        loop {
+            let Err(lost) = self.follow(&pool, entropy, &mut known_lost).await;
+            self.withdraw_confirmation();
+            if !known_lost {
+                tracing::warn!(reason = %lost, "change notifications are unavailable: every look-up reads the database");
+            }
+            known_lost = true;
+            sleep(RETRY).await;
+        }
+    }
+
+    async fn follow(
+        &self,
+        pool: &Pool,
+        entropy: Entropy,
+        known_lost: &mut bool,
+    ) -> Result<Infallible, Lost> {
+        let mut listener = connect(pool).await?;
+        let beats = format!("beat_{:032x}", u128::from_be_bytes(entropy.bytes()));
+        listener.listen_all([CHANGES, beats.as_str()]).await?;
+        // Changes during the outage were missed.
+        self.everything_changed();
+        for beat in 0_u64.. {
+            let sent = Instant::now();
+            let notice = sqlx::query("SELECT pg_notify($1, $2)")
+                .bind(&beats)
+                .bind(beat.to_string());
+            timeout(CONFIRMED_FOR, listener.execute(notice))
+                .await
+                .map_err(|_| Lost::Late)??;
+            let mut is_back = false;
+            let next = sleep_until(sent + PERIOD);
+            tokio::pin!(next);
+            loop {
+                tokio::select! {
+                    heard = listener.try_recv() => {
+                        let heard = heard?.ok_or(Lost::Closed)?;
+                        if heard.channel() == CHANGES {
+                            self.heard_of(heard.payload());
+                        } else if heard.payload().parse() == Ok(beat) {
+                            self.confirm_by_beat_of(sent);
+                            is_back = true;
+                            if std::mem::take(known_lost) {
+                                tracing::info!("change notifications are available again");
+                            }
+                        }
+                    }
+                    () = &mut next, if is_back => break,
+                    () = sleep_until(sent + CONFIRMED_FOR), if !is_back => return Err(Lost::Late),
+                }
+            }
+        }
+        Err(Lost::Closed)
+    }
+
+    fn heard_of(&self, table: &str) {
+        match Topic::of_table(table) {
+            Some(topic) => self.changed(topic),
+            None => self.everything_changed(),
+        }
+    }
+}
+
+/// Look-ups use the pool and never wait for this connection.
+async fn connect(pool: &Pool) -> Result<PgListener, sqlx::Error> {
+    let options = pool.connect_options().as_ref().clone();
+    let options = options.application_name(LISTENER);
+    let own = PgPoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(Duration::from_secs(2))
+        .max_lifetime(None)
+        .idle_timeout(None)
+        .connect_lazy_with(options);
+    let mut listener = PgListener::connect_with(&own).await?;
+    listener.ignore_pool_close_event(true);
+    listener.eager_reconnect(false);
+    Ok(listener)
+}

@@ -1,0 +1,77 @@
+//! The verification of tokens of one issuer, for one use.
+
+use std::sync::Arc;
+
+use super::compact::{Header, Unverified};
+use super::key_set::PublishedKey;
+use super::published::PublishedKeys;
+use super::refused::Refused;
+use super::rules::Rules;
+use super::token::Token;
+use formats::clock::Timestamp;
+
+/// An issuer with the rules for its tokens.
+#[derive(Debug)]
+pub struct Issuer {
+    rules: Rules,
+    keys: PublishedKeys,
+}
+
+impl Issuer {
+    /// An issuer with these rules and keys.
+    #[must_use]
+    pub fn new(rules: Rules, keys: PublishedKeys) -> Self {
+        Self { rules, keys }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.rules.issuer
+    }
+
+    /// Its keys.
+    #[must_use]
+    pub fn keys(&self) -> &PublishedKeys {
+        &self.keys
+    }
+
+    /// Verifies a token. An unknown key makes the issuer's keys be fetched again.
+    ///
+    /// # Errors
+    /// Why the token is refused.
+    pub async fn verify(&self, token: Unverified<'_>, now: Timestamp) -> Result<Token, Refused> {
+        if token.issuer() != self.rules.issuer {
+            return Err(Refused::Issuer);
+        }
+        if !self.rules.algorithms.contains(&token.header.algorithm) {
+            return Err(Refused::Algorithm);
+        }
+        let mut candidates = self.candidates(&token.header);
+        if candidates.is_empty() {
+            self.keys.refresh().await;
+            candidates = self.candidates(&token.header);
+        }
+        if candidates.is_empty() {
+            return Err(Refused::Key);
+        }
+        let key = candidates
+            .into_iter()
+            .find(|key| key.verifies(token.header.algorithm, token.signed, &token.signature))
+            .ok_or(Refused::Signature)?;
+        Token::check(&self.rules, token.header, &token.claims, key, now)
+    }
+
+    /// Whether the issuer still publishes the key of a verified token.
+    #[must_use]
+    pub fn publishes(&self, key: &Arc<PublishedKey>) -> bool {
+        self.keys.current().iter().any(|it| Arc::ptr_eq(it, key))
+    }
+
+    /// The keys that the header can mean. Several keys can have one `kid`.
+    fn candidates(&self, header: &Header) -> Vec<Arc<PublishedKey>> {
+        let keys = self.keys.current();
+        let fitting = keys.iter().filter(|key| key.fits(header));
+        fitting.cloned().collect()
+    }
+}

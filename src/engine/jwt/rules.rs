@@ -1,0 +1,16 @@
+//! The rules for the tokens of an issuer.
+
+use formats::algorithms::JwsAlgorithm;
+
+/// The rules for the tokens of an issuer. Each use of tokens has its own.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// The issuer, exactly as tokens name it.
+    pub issuer: String,
+    /// The accepted audiences. A token needs at least one of them.
+    pub audiences: Vec<String>,
+    /// The algorithms that the issuer uses.
+    pub algorithms: Vec<JwsAlgorithm>,
+    /// Whether a token can have this type: lower case, without the prefix `application/`.
+    pub accepts_type: fn(Option<&str>) -> bool,
+}

@@ -1,0 +1,52 @@
+//! The key that a service signs or encrypts with unless a request names another one.
+
+use sqlx::PgConnection;
+
+use super::{Key, Usage, store};
+use formats::clock::Timestamp;
+use formats::material::{Algorithm, Family};
+
+/// A key that a service may sign or encrypt with by default.
+#[derive(Clone, Debug)]
+pub struct DefaultKey {
+    key: Key,
+    now: Timestamp,
+}
+
+impl DefaultKey {
+    /// The key, unless it is an envelope key: of those, one is active.
+    #[must_use]
+    pub fn of(key: &Key, now: Timestamp) -> Option<Self> {
+        (key.usage != Usage::Enc).then(|| Self {
+            key: key.clone(),
+            now,
+        })
+    }
+
+    /// Whether it is the default, or will be when the keys after it expire, and another key becomes the
+    /// default without it.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn has_substitute(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
+        let rivals = self.rivals(connection).await?;
+        Ok(rivals.earlier && !rivals.outliving)
+    }
+
+    /// Whether another key is the default now.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn is_replaced(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
+        Ok(self.rivals(connection).await?.later)
+    }
+
+    /// The latest activation decides among the keys that fit an operation.
+    async fn rivals(&self, connection: &mut PgConnection) -> sqlx::Result<store::Rivals> {
+        const RSA: [Algorithm; 3] = [Algorithm::Rsa2048, Algorithm::Rsa3072, Algorithm::Rsa4096];
+        let own = [self.key.algorithm];
+        let is_rsa = self.key.algorithm.family() == Family::Rsa;
+        let algorithms = if is_rsa { &RSA[..] } else { &own };
+        store::rivals(connection, &self.key, algorithms, self.now).await
+    }
+}

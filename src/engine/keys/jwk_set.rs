@@ -1,0 +1,81 @@
+//! The public keys of a service as a JWK Set (RFC 7517, section 5).
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{Key, Usage};
+use formats::envelope::Alg;
+use formats::material::{Algorithm, Family, Jwk};
+
+/// A JWK Set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct JwkSet {
+    keys: Vec<PublishedJwk>,
+}
+
+/// A public key with its JOSE parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct PublishedJwk {
+    kid: String,
+    r#use: Usage,
+    alg: &'static str,
+    #[serde(flatten)]
+    key: Jwk,
+}
+
+impl PublishedJwk {
+    /// The key of envelopes with `alg`.
+    pub(super) fn for_envelopes(kid: String, alg: Alg, key: Jwk) -> Self {
+        Self {
+            kid,
+            r#use: Usage::Enc,
+            alg: alg.name(),
+            key: key.without_alg(),
+        }
+    }
+}
+
+impl JwkSet {
+    pub(super) fn of(keys: &[Key]) -> Self {
+        let keys = keys.iter().filter_map(|key| {
+            Some(PublishedJwk {
+                kid: key.kid(),
+                r#use: key.usage,
+                alg: alg(key.usage, key.algorithm)?,
+                key: key.public.as_ref()?.to_jwk().without_alg(),
+            })
+        });
+        Self {
+            keys: keys.collect(),
+        }
+    }
+}
+
+/// The JOSE algorithm of the key; none for secret keys.
+///
+/// An RSA key supports six signature algorithms, but many libraries require one in the JWK. All
+/// libraries support `RS256`, which is RSA-SHA256.
+fn alg(usage: Usage, algorithm: Algorithm) -> Option<&'static str> {
+    match (usage, algorithm.family()) {
+        (Usage::Enc, Family::Rsa) => Some("RSA-OAEP-256"),
+        (Usage::Enc, Family::Ec) => Some("ECDH-ES+A256KW"),
+        (Usage::Enc, Family::P256MlKem768) => Some(Alg::Hpke8Ke.name()),
+        (Usage::Enc, Family::MlKem768) => Some(Alg::Hpke12Ke.name()),
+        (Usage::Enc, Family::MlKem1024) => Some(Alg::Hpke13Ke.name()),
+        (Usage::Sig, _) => match algorithm {
+            Algorithm::Rsa2048 | Algorithm::Rsa3072 | Algorithm::Rsa4096 => Some("RS256"),
+            Algorithm::P256 => Some("ES256"),
+            Algorithm::P384 => Some("ES384"),
+            Algorithm::P521 => Some("ES512"),
+            Algorithm::Ed25519 => Some("EdDSA"),
+            Algorithm::MlDsa44 | Algorithm::MlDsa65 | Algorithm::MlDsa87 => Some(algorithm.name()),
+            Algorithm::MlKem768
+            | Algorithm::MlKem1024
+            | Algorithm::P256MlKem768
+            | Algorithm::Aes256
+            | Algorithm::Aes128
+            | Algorithm::HmacSha256 => None,
+        },
+        (Usage::Enc | Usage::Data, _) => None,
+    }
+}

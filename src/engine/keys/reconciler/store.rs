@@ -1,0 +1,120 @@
+//! The records to compare with the tokens.
+
+use hsm::KeyName;
+use sqlx::{FromRow, PgConnection, PgExecutor};
+use uuid::Uuid;
+
+use super::{Intent, Record};
+use crate::ids::KeyId;
+use crate::keys::Status;
+use formats::clock::Timestamp;
+use formats::material::Algorithm;
+
+pub(super) use crate::keys::vault::store::forget_intent;
+
+/// All keys that are or were in a token.
+pub(super) async fn records(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Record>> {
+    let rows: Vec<RecordRow> = sqlx::query_as(
+        "SELECT id, algorithm, token_id, token_label, status = $1 OR destroying_at IS NOT NULL AS destroyed, created_at
+           FROM keys
+          WHERE token_id IS NOT NULL OR token_label IS NOT NULL
+          ORDER BY id",
+    )
+    .bind(Status::Destroyed)
+    .fetch_all(database)
+    .await?;
+    let named = rows.into_iter().filter_map(|row| {
+        let name = row.token_id.map(KeyName::Id);
+        Some(Record {
+            id: row.id,
+            name: name.or(row.token_label.map(KeyName::Label))?,
+            objects: row.algorithm.parts().len(),
+            destroyed: row.destroyed,
+            created_at: row.created_at,
+        })
+    });
+    Ok(named.collect())
+}
+
+/// All intended objects without a key record, including wrapping keys in use.
+pub(super) async fn intents(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Intent>> {
+    let rows: Vec<(Uuid, bool, Timestamp, bool)> = sqlx::query_as(
+        "SELECT id, purpose = 'import_key', created_at, false FROM key_intents
+          UNION ALL
+         SELECT id, true, created_at, true FROM import_keys WHERE destroyed_at IS NULL",
+    )
+    .fetch_all(database)
+    .await?;
+    let intents = rows.into_iter();
+    let intents = intents.map(|(id, is_import_key, created_at, fulfilled)| Intent {
+        id,
+        is_import_key,
+        created_at,
+        fulfilled,
+    });
+    Ok(intents.collect())
+}
+
+/// Removes an intent that is older than `oldest` and has no key: one of an approved change, or one newer
+/// than `kept` whose attempt has no claim. Leaves those in `but`, those whose object a key that is not
+/// destroyed uses, and those that another transaction removes.
+pub(super) async fn take_abandoned(
+    connection: &mut PgConnection,
+    kept: Timestamp,
+    oldest: Timestamp,
+    but: &[KeyId],
+) -> sqlx::Result<Option<KeyId>> {
+    sqlx::query_scalar(
+        "DELETE FROM key_intents
+          WHERE id = (SELECT id FROM key_intents AS intent
+                       WHERE created_at < $1 AND id <> ALL ($3)
+                         AND (change_id IS NOT NULL
+                              OR (created_at > $2 AND attempt IS NOT NULL AND NOT EXISTS (
+                                  SELECT FROM idempotent_calls AS known
+                                   WHERE known.attempt = intent.attempt)))
+                         AND NOT EXISTS (
+                             SELECT FROM keys
+                              WHERE token_id = uuid_send(intent.id) AND status <> $4)
+                       LIMIT 1 FOR UPDATE OF intent SKIP LOCKED)
+        RETURNING id",
+    )
+    .bind(oldest)
+    .bind(kept)
+    .bind(but)
+    .bind(Status::Destroyed)
+    .fetch_optional(connection)
+    .await
+}
+
+/// Records whether a token has these keys.
+pub(super) async fn note_presence(
+    database: impl PgExecutor<'_>,
+    token: &str,
+    keys: Vec<KeyId>,
+    present: bool,
+    seen_at: Timestamp,
+) -> sqlx::Result<()> {
+    sqlx::query(
+        "INSERT INTO key_presence (key_id, token, present, seen_at)
+         SELECT key_id, $2, $3, $4 FROM UNNEST($1::uuid[]) AS key_id
+         ON CONFLICT (key_id, token)
+         DO UPDATE SET present = EXCLUDED.present, seen_at = EXCLUDED.seen_at",
+    )
+    .bind(keys)
+    .bind(token)
+    .bind(present)
+    .bind(seen_at)
+    .execute(database)
+    .await?;
+    Ok(())
+}
+
+#[derive(FromRow)]
+struct RecordRow {
+    id: KeyId,
+    algorithm: Algorithm,
+    token_id: Option<Vec<u8>>,
+    token_label: Option<String>,
+    destroyed: bool,
+    created_at: Timestamp,
+}

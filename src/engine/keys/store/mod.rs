@@ -1,0 +1,203 @@
+//! Keys in the database.
+
+/// Selects the columns of a key by name, so that a migration that adds a column does not invalidate the
+/// statements that open connections have prepared.
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, partner_kid, service_id, name, usage, algorithm, origin, status, token_id, \
+             token_label, extractable, public_key, hpke_revision, expires_at, rotation_days, succeeds, retire_at, \
+             activated_at, destroy_at, revision, created_at, updated_at FROM keys ",
+            $rest
+        )
+    };
+}
+
+mod destruction;
+mod list;
+mod row;
+
+use sqlx::{FromRow, PgConnection, PgExecutor};
+
+pub use self::destruction::{begin_destruction, is_past_restoring, lock_destroying};
+pub(super) use self::list::published;
+pub use self::list::{Filter, list};
+pub use self::row::{insert, update};
+use super::{Key, Status, Usage};
+use crate::ids::{KeyId, ServiceId};
+use crate::resource::Printable;
+use formats::clock::Timestamp;
+use formats::material::Algorithm;
+
+/// The key with this identifier, in any state.
+pub async fn by_id(database: impl PgExecutor<'_>, id: KeyId) -> sqlx::Result<Option<Key>> {
+    sqlx::query_as(select!("WHERE id = $1"))
+        .bind(id)
+        .fetch_optional(database)
+        .await
+}
+
+/// The active keys of a service, latest activation first.
+pub(super) async fn active_of(
+    database: impl PgExecutor<'_>,
+    service: ServiceId,
+) -> sqlx::Result<Vec<Key>> {
+    sqlx::query_as(select!(
+        "WHERE service_id = $1 AND status = $2
+          ORDER BY activated_at DESC, id DESC"
+    ))
+    .bind(service)
+    .bind(Status::Active)
+    .fetch_all(database)
+    .await
+}
+
+/// The envelope keys of a service that partners name by identifiers of their own and that open
+/// envelopes.
+pub(super) async fn named_by_partners(
+    database: impl PgExecutor<'_>,
+    service: ServiceId,
+) -> sqlx::Result<Vec<Key>> {
+    sqlx::query_as(select!(
+        "WHERE service_id = $1 AND partner_kid IS NOT NULL AND usage = $2
+            AND status = ANY ($3)"
+    ))
+    .bind(service)
+    .bind(Usage::Enc)
+    .bind([Status::Active, Status::Retired])
+    .fetch_all(database)
+    .await
+}
+
+/// Whether a key of the service that is not destroyed has this identifier for partners.
+pub async fn has_partner_kid(
+    connection: &mut PgConnection,
+    service: ServiceId,
+    kid: &Printable,
+) -> sqlx::Result<bool> {
+    sqlx::query_scalar(
+        "SELECT EXISTS (SELECT FROM keys
+          WHERE service_id = $1 AND partner_kid = $2 AND status <> $3)",
+    )
+    .bind(service)
+    .bind(kid)
+    .bind(Status::Destroyed)
+    .fetch_one(connection)
+    .await
+}
+
+/// Locks the service and then the key, so that changes of several keys of one service are serialized.
+pub async fn lock(connection: &mut PgConnection, id: KeyId) -> sqlx::Result<Option<Key>> {
+    sqlx::query(
+        "SELECT 1 FROM services WHERE id = (SELECT service_id FROM keys WHERE id = $1)
+         FOR NO KEY UPDATE",
+    )
+    .bind(id)
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query_as(select!("WHERE id = $1 FOR UPDATE"))
+        .bind(id)
+        .fetch_optional(connection)
+        .await
+}
+
+/// Locks a service against changes of its keys. Returns whether it exists.
+pub async fn lock_service(connection: &mut PgConnection, service: ServiceId) -> sqlx::Result<bool> {
+    let found = sqlx::query(
+        "SELECT 1 FROM services WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE",
+    )
+    .bind(service)
+    .execute(connection)
+    .await?;
+    Ok(found.rows_affected() > 0)
+}
+
+/// Locks the active envelope key that `key` replaces. The service is already locked.
+pub async fn former(connection: &mut PgConnection, key: &Key) -> sqlx::Result<Option<Key>> {
+    sqlx::query_as(select!(
+        "WHERE service_id = $1 AND family = $2 AND id <> $3 AND usage = $4 AND status = $5
+          FOR UPDATE"
+    ))
+    .bind(key.service_id)
+    .bind(key.algorithm.family())
+    .bind(key.id)
+    .bind(Usage::Enc)
+    .bind(Status::Active)
+    .fetch_optional(connection)
+    .await
+}
+
+/// The keys that can replace a key.
+#[derive(Clone, Copy, Debug, FromRow)]
+pub(super) struct Rivals {
+    /// One was activated before it.
+    pub(super) earlier: bool,
+    /// One was activated after it.
+    pub(super) later: bool,
+    /// One was activated after it and does not expire before it.
+    pub(super) outliving: bool,
+}
+
+/// The working keys with these algorithms that can replace `key`.
+pub(super) async fn rivals(
+    connection: &mut PgConnection,
+    key: &Key,
+    algorithms: &[Algorithm],
+    now: Timestamp,
+) -> sqlx::Result<Rivals> {
+    sqlx::query_as(
+        "SELECT COALESCE(bool_or((activated_at, id) < ($6, $5)), false) AS earlier,
+                COALESCE(bool_or((activated_at, id) > ($6, $5)), false) AS later,
+                COALESCE(bool_or((activated_at, id) > ($6, $5)
+                                 AND (expires_at IS NULL OR expires_at >= $8)), false) AS outliving
+           FROM keys
+          WHERE service_id = $1 AND usage = $2 AND algorithm = ANY ($3) AND status = $4 AND id <> $5
+            AND (token_id IS NOT NULL OR token_label IS NOT NULL)
+            AND (expires_at IS NULL OR expires_at > $7)",
+    )
+    .bind(key.service_id)
+    .bind(key.usage)
+    .bind(algorithms)
+    .bind(Status::Active)
+    .bind(key.id)
+    .bind(key.activated_at)
+    .bind(now)
+    .bind(key.expires_at)
+    .fetch_one(connection)
+    .await
+}
+
+/// The active keys that expire before `soon`.
+pub(super) async fn expiring(
+    database: impl PgExecutor<'_>,
+    soon: Timestamp,
+) -> sqlx::Result<Vec<(KeyId, Timestamp)>> {
+    sqlx::query_as("SELECT id, expires_at FROM keys WHERE status = $1 AND expires_at <= $2")
+        .bind(Status::Active)
+        .bind(soon)
+        .fetch_all(database)
+        .await
+}
+
+/// The active keys that have expired, with their names and services, for people. The schema may have
+/// no keys yet.
+pub async fn expired(
+    connection: &mut PgConnection,
+    now: Timestamp,
+) -> sqlx::Result<Vec<(KeyId, String, String, Timestamp)>> {
+    let has_keys: bool = sqlx::query_scalar("SELECT to_regclass('keys') IS NOT NULL")
+        .fetch_one(&mut *connection)
+        .await?;
+    if !has_keys {
+        return Ok(Vec::new());
+    }
+    sqlx::query_as(
+        "SELECT k.id, k.name, s.name, k.expires_at
+           FROM keys k JOIN services s ON s.id = k.service_id
+          WHERE k.status = 'active' AND k.expires_at <= $1
+          ORDER BY k.expires_at, k.id",
+    )
+    .bind(now)
+    .fetch_all(connection)
+    .await
+}

@@ -1,0 +1,89 @@
+//! The positions of collectors in Postgres.
+
+use sqlx::PgExecutor;
+
+use super::cursor::Position;
+use super::status::Lag;
+use crate::db::Pool;
+use crate::ledger::Log;
+use crate::ledger::store::{natural, number, signed_number};
+use formats::clock::Timestamp;
+
+/// The position of a collector, which is the start of the log for a new one.
+pub(super) async fn position(
+    database: impl PgExecutor<'_>,
+    target: &str,
+    log: Log,
+) -> sqlx::Result<Position> {
+    let (sent, confirmed): (i64, i64) = sqlx::query_as(
+        "INSERT INTO audit_forward_positions (target, log) VALUES ($1, $2)
+         ON CONFLICT (target, log) DO UPDATE SET target = EXCLUDED.target
+         RETURNING sent, confirmed",
+    )
+    .bind(target)
+    .bind(number(log))
+    .fetch_one(database)
+    .await?;
+    Ok(Position {
+        sent: natural(sent)?,
+        confirmed: natural(confirmed)?,
+    })
+}
+
+/// Moves a position. False if it is another one than `old`; then nothing changes.
+pub(super) async fn advance(
+    database: impl PgExecutor<'_>,
+    target: &str,
+    log: Log,
+    old: Position,
+    new: Position,
+) -> sqlx::Result<bool> {
+    let moved = sqlx::query(
+        "UPDATE audit_forward_positions SET sent = $5, confirmed = $6
+          WHERE target = $1 AND log = $2 AND sent = $3 AND confirmed = $4",
+    )
+    .bind(target)
+    .bind(number(log))
+    .bind(signed_number(old.sent))
+    .bind(signed_number(old.confirmed))
+    .bind(signed_number(new.sent))
+    .bind(signed_number(new.confirmed))
+    .execute(database)
+    .await?;
+    Ok(moved.rows_affected() == 1)
+}
+
+/// What a collector lacks of each log.
+pub(super) async fn lags(database: impl PgExecutor<'_>, target: &str) -> sqlx::Result<Vec<Lag>> {
+    let rows: Vec<(i16, i64, Option<Timestamp>)> = sqlx::query_as(
+        "SELECT log, greatest(size - sent, 0),
+                (SELECT record_ts FROM audit_log_index i WHERE i.log = p.log AND i.log_index = p.sent)
+           FROM audit_forward_positions p JOIN audit_log_heads USING (log) WHERE target = $1",
+    )
+    .bind(target)
+    .fetch_all(database)
+    .await?;
+    let lag = |(log, entries, oldest)| {
+        let log = Log::ALL.into_iter().find(|it| number(*it) == log);
+        let entries = natural(entries).ok()?;
+        Some(Lag {
+            log: log?,
+            entries,
+            oldest,
+        })
+    };
+    Ok(rows.into_iter().filter_map(lag).collect())
+}
+
+/// Removes the positions of a collector, so that retention does not wait for it. False if there are
+/// none.
+///
+/// # Errors
+/// The database failed.
+pub async fn remove_target(pool: &Pool, target: &str) -> sqlx::Result<bool> {
+    let removed = sqlx::query("DELETE FROM audit_forward_positions WHERE target = $1")
+        .bind(target)
+        .execute(pool)
+        .await?;
+    Ok(removed.rows_affected() > 0)
+}

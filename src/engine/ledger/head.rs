@@ -1,0 +1,48 @@
+//! The heads of the logs.
+
+use std::time::Duration;
+
+use formats::clock::Timestamp;
+use formats::tlog::{Checkpoint, Hash};
+
+/// The head of a log, as the database has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) origin: String,
+    pub(super) size: u64,
+    pub(super) root: Hash,
+    pub(super) signed: Option<Signed>,
+    /// The latest checkpoint with cosignatures.
+    pub(super) cosigned: Option<Signed>,
+}
+
+/// The latest checkpoint of a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Signed {
+    pub(super) note: String,
+    pub(super) size: u64,
+    pub(super) at: Timestamp,
+}
+
+/// How long the checkpoint before is served until the latest one has cosignatures.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+impl Head {
+    /// The checkpoint for clients: one with cosignatures, if it is recent. Witnesses need some time.
+    pub(super) fn served(self, now: Timestamp) -> Option<Signed> {
+        let latest = self.signed?;
+        let is_recent = |it: &Signed| {
+            it.size == latest.size
+                || (now.since(latest.at) <= PATIENCE && latest.at.since(it.at) <= PATIENCE)
+        };
+        Some(self.cosigned.filter(is_recent).unwrap_or(latest))
+    }
+
+    pub(super) fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            origin: self.origin.clone(),
+            size: self.size,
+            root: self.root,
+        }
+    }
+}

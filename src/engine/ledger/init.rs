@@ -1,0 +1,152 @@
+//! `sealward audit init`: makes the signing key and begins the logs.
+
+use formats::algorithms::Algorithm;
+use hsm::{ErrorKind, Generated, HsmError, NewKey, Purpose, Token};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::store;
+use super::{Log, key::SigningKey};
+use crate::db::Pool;
+use crate::ids::KeyId;
+use crate::management::security::record_initialization;
+use formats::clock::{Clock, Entropy, Timestamp};
+use formats::material::PublicKey;
+use formats::tlog::VerifierKey;
+
+/// What `audit init` renews.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Renewal {
+    /// Whether a new key signs from now on. Earlier checkpoints keep their signatures.
+    pub key: bool,
+    /// Whether the logs get new origins. Their trees continue.
+    pub origin: bool,
+    /// Whether checkpoints get a cosignature with ML-DSA-44, whose key is made if there is none.
+    pub post_quantum: bool,
+}
+
+/// The logs after `audit init`.
+#[derive(Clone, Debug)]
+pub struct Initialized {
+    /// Whether something changed.
+    pub changed: bool,
+    /// The public key of each log.
+    pub keys: Vec<VerifierKey>,
+}
+
+/// Why the logs were not initialized.
+#[derive(Debug, thiserror::Error)]
+pub enum InitError {
+    /// The token has no key that signs.
+    #[error("the token did not make an Ed25519 or P-256 key: {}", .0.report())]
+    Token(#[from] HsmError),
+    /// The token has no key that cosigns.
+    #[error("the token did not make an ML-DSA-44 key for audit.seal.post_quantum: {}", .0.report())]
+    Cosigner(HsmError),
+    /// The token returned another kind of key.
+    #[error("the token made a key that does not sign checkpoints")]
+    Key,
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+/// Makes what is missing: a signing key, and the heads of the logs under `origin`.
+///
+/// # Errors
+/// The token or the database fails. It can run again.
+pub async fn initialize(
+    pool: &Pool,
+    token: &Token,
+    (clock, entropy): (&Clock, &Entropy),
+    origin: &str,
+    renewal: Renewal,
+) -> Result<Initialized, InitError> {
+    let mut transaction = pool.begin().await?;
+    store::lock_init(&mut transaction).await?;
+    let now = clock.now();
+    let before = keys(&mut transaction).await?;
+    let mut changed = false;
+    // Not every token has ML-DSA, and one without it makes nothing.
+    let cosigners = store::cosigners(&mut *transaction).await?;
+    if renewal.post_quantum && (cosigners.is_empty() || renewal.key) {
+        let (id, spki) = make_cosigner(token, KeyId::new(clock, entropy).uuid()).await?;
+        store::insert_cosigner(&mut transaction, id, &spki, now).await?;
+        changed = true;
+    }
+    if store::keys(&mut *transaction).await?.is_empty() || renewal.key {
+        let (id, spki) = make_key(token, KeyId::new(clock, entropy).uuid()).await?;
+        store::insert_key(&mut transaction, id, &spki, now).await?;
+        changed = true;
+    }
+    for log in Log::ALL {
+        let name = match store::head(&mut *transaction, log).await? {
+            Some(_) if !renewal.origin => continue,
+            Some(_) => format!("{origin}/{}/{log}", compact(now)),
+            None => format!("{origin}/{log}"),
+        };
+        store::put_origin(&mut transaction, log, &name).await?;
+        changed = true;
+    }
+    let keys = keys(&mut transaction).await?;
+    if changed {
+        let texts = |keys: &[VerifierKey]| keys.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let (before, after) = (texts(&before), texts(&keys));
+        record_initialization(&mut transaction, (clock, entropy), &before, &after).await?;
+    }
+    transaction.commit().await?;
+    Ok(Initialized { changed, keys })
+}
+
+/// The public keys that sign and cosign each log now.
+async fn keys(connection: &mut PgConnection) -> Result<Vec<VerifierKey>, InitError> {
+    let signing = store::keys(&mut *connection).await?;
+    let cosigning = store::cosigners(&mut *connection).await?;
+    let mut verifiers = Vec::new();
+    for key in [signing.first(), cosigning.first()].into_iter().flatten() {
+        for log in Log::ALL {
+            if let Some(head) = store::head(&mut *connection, log).await? {
+                verifiers.push(key.verifier(&head.origin).map_err(|_| InitError::Key)?);
+            }
+        }
+    }
+    Ok(verifiers)
+}
+
+/// Makes a key pair in the token, Ed25519 if the token supports it.
+async fn make_key(token: &Token, id: Uuid) -> Result<(Uuid, Vec<u8>), InitError> {
+    let made = match generate(token, id, Algorithm::Ed25519).await {
+        Err(error) if matches!(error.kind(), ErrorKind::Refused | ErrorKind::BadInput) => {
+            generate(token, id, Algorithm::P256).await?
+        }
+        made => made?,
+    };
+    checked(id, made)
+}
+
+/// Makes an ML-DSA-44 key pair in the token.
+async fn make_cosigner(token: &Token, id: Uuid) -> Result<(Uuid, Vec<u8>), InitError> {
+    let made = generate(token, id, Algorithm::MlDsa44).await;
+    checked(id, made.map_err(InitError::Cosigner)?)
+}
+
+async fn generate(token: &Token, id: Uuid, algorithm: Algorithm) -> Result<Generated, HsmError> {
+    let id = id.as_bytes().to_vec();
+    let key = NewKey::internal(id, "audit log", algorithm, Purpose::Sign);
+    token.generate(key).await
+}
+
+/// The SubjectPublicKeyInfo of a key that signs or cosigns checkpoints.
+fn checked(id: Uuid, made: Generated) -> Result<(Uuid, Vec<u8>), InitError> {
+    let public = made.public.and_then(|public| PublicKey::new(public).ok());
+    let spki = public.ok_or(InitError::Key)?.to_spki();
+    SigningKey::new(id, &spki).ok_or(InitError::Key)?;
+    Ok((id, spki))
+}
+
+/// A time without separators, such as `20260131T120000Z`.
+fn compact(now: Timestamp) -> String {
+    let digits = now.to_string();
+    let whole = digits.split('.').next().unwrap_or_default();
+    format!("{}Z", whole.replace(['-', ':'], ""))
+}

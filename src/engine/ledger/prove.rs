@@ -1,0 +1,89 @@
+//! The proof that a record is in its log.
+
+use uuid::Uuid;
+
+use super::head::Signed;
+use super::leaf::leaf;
+use super::tree::load_tiles;
+use super::{Log, records, store};
+use crate::db::Pool;
+use formats::tlog::{Hash, ProofText, inclusion};
+
+/// The proof that a record is in its log.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    /// The log.
+    pub log: Log,
+    /// The position of the record.
+    pub log_index: u64,
+    /// The leaf of the record.
+    pub leaf: String,
+    /// The hashes from the sibling of the leaf to the child of the root.
+    pub inclusion: Vec<Hash>,
+    /// The checkpoint, a signed note.
+    pub checkpoint: String,
+}
+
+/// Why there is no proof.
+#[derive(Debug, thiserror::Error)]
+pub enum ProofError {
+    /// The record does not exist.
+    #[error("the record does not exist")]
+    Missing,
+    /// No checkpoint covers the record yet.
+    #[error("the record is not sealed yet")]
+    NotSealed,
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+/// Proves that the record is in the tree of the latest checkpoint.
+///
+/// # Errors
+/// There is no proof.
+pub async fn prove(pool: &Pool, log: Log, id: Uuid) -> Result<Proof, ProofError> {
+    let mut connection = pool.acquire().await?;
+    let Some(sealed) = store::sealed_record(&mut *connection, log, id).await? else {
+        let exists = records::exists(&mut connection, log, id).await?;
+        return Err(if exists {
+            ProofError::NotSealed
+        } else {
+            ProofError::Missing
+        });
+    };
+    let mut lines = records::lines(&mut connection, log, &[sealed.key]).await?;
+    let line = lines.remove(&id).ok_or(ProofError::Missing)?;
+    let leaf = leaf(log, &line).map_err(|_| ProofError::Missing)?;
+    let head = store::head(&mut *connection, log).await?;
+    let head = head.ok_or(ProofError::NotSealed)?;
+    let latest = head.signed.clone();
+    let covers = |it: &Signed| it.size > sealed.index;
+    let now = store::now(&mut *connection).await?;
+    let signed = head.served(now).filter(covers).or(latest);
+    let signed = signed.ok_or(ProofError::NotSealed)?;
+    let size = signed.size;
+    let subtrees = inclusion(sealed.index, size).ok_or(ProofError::NotSealed)?;
+    let tiles = load_tiles(&mut connection, log, &subtrees, size).await?;
+    let hashes = tiles.hashes(&subtrees).map_err(crate::db::undecodable)?;
+    Ok(Proof {
+        log,
+        log_index: sealed.index,
+        leaf: String::from_utf8_lossy(&leaf).into_owned(),
+        inclusion: hashes,
+        checkpoint: signed.note,
+    })
+}
+
+impl Proof {
+    /// The proof in the format of C2SP `tlog-proof`.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let text = ProofText {
+            index: self.log_index,
+            inclusion: self.inclusion.clone(),
+            checkpoint: self.checkpoint.clone(),
+        };
+        text.to_string()
+    }
+}

@@ -1,0 +1,103 @@
+//! What the logs serve: checkpoints, tiles, entries and keys.
+
+use std::ops::Range;
+
+use sqlx::PgConnection;
+
+use super::leaf::leaf;
+use super::store::{self, Sealed};
+use super::{Log, records};
+use crate::db::Pool;
+use formats::tlog::{Tile, TileContent, VerifierKey, append_entry};
+
+/// The latest checkpoint of a log. None before the first one.
+///
+/// # Errors
+/// The database failed.
+pub async fn checkpoint(pool: &Pool, log: Log) -> sqlx::Result<Option<String>> {
+    let head = store::head(pool, log).await?;
+    let now = store::now(pool).await?;
+    let served = head.and_then(|head| head.served(now));
+    Ok(served.map(|signed| signed.note))
+}
+
+/// The public keys of a log: first the one that signs, last those of cosignatures. None before
+/// `sealward audit init`.
+///
+/// # Errors
+/// The database failed.
+pub async fn keys(pool: &Pool, log: Log) -> sqlx::Result<Option<Vec<VerifierKey>>> {
+    let Some(head) = store::head(pool, log).await? else {
+        return Ok(None);
+    };
+    let mut keys = store::keys(pool).await?;
+    keys.extend(store::cosigners(pool).await?);
+    let keys = keys
+        .iter()
+        .filter_map(|key| key.verifier(&head.origin).ok());
+    Ok(Some(keys.collect()))
+}
+
+/// The content of a tile. None if the latest checkpoint does not need it, or if a record in it is
+/// retired.
+///
+/// # Errors
+/// The database failed.
+pub async fn tile(pool: &Pool, log: Log, tile: &Tile) -> sqlx::Result<Option<Vec<u8>>> {
+    let mut connection = pool.acquire().await?;
+    let head = store::head(&mut *connection, log).await?;
+    let size = head
+        .and_then(|head| head.signed)
+        .map_or(0, |signed| signed.size);
+    if !tile.is_in(size) {
+        return Ok(None);
+    }
+    match tile.content {
+        TileContent::Hashes(level) => hashes(&mut connection, log, level, tile).await,
+        TileContent::Entries => {
+            drop(connection);
+            let places = tile.start()..tile.start() + tile.width;
+            bundle(pool, log, places).await
+        }
+    }
+}
+
+pub(super) async fn hashes(
+    connection: &mut PgConnection,
+    log: Log,
+    level: u8,
+    tile: &Tile,
+) -> sqlx::Result<Option<Vec<u8>>> {
+    let places = tile.start()..tile.start() + tile.width;
+    let hashes = store::hashes(connection, log, level, places).await?;
+    let is_whole = hashes.len() as u64 == tile.width;
+    let bytes = hashes.iter().flat_map(|hash| *hash.as_bytes()).collect();
+    Ok(is_whole.then_some(bytes))
+}
+
+async fn bundle(pool: &Pool, log: Log, places: Range<u64>) -> sqlx::Result<Option<Vec<u8>>> {
+    let width = places.end - places.start;
+    let mut bundle = Vec::new();
+    let reader = pool.clone();
+    let reading = async move { lines(&mut *reader.acquire().await?, log, places).await };
+    let found = pool.read_slowly(reading).await?;
+    let is_whole = found.len() as u64 == width;
+    let whole = found.iter().all(|(_, line)| {
+        let leaf = line.as_deref().and_then(|line| leaf(log, line).ok());
+        leaf.is_some_and(|leaf| append_entry(&mut bundle, &leaf))
+    });
+    Ok((is_whole && whole).then_some(bundle))
+}
+
+/// Sealed records with their lines. A record that is retired has none.
+pub(super) async fn lines(
+    connection: &mut PgConnection,
+    log: Log,
+    indexes: Range<u64>,
+) -> sqlx::Result<Vec<(Sealed, Option<String>)>> {
+    let sealed = store::sealed(&mut *connection, log, indexes).await?;
+    let keys: Vec<_> = sealed.iter().map(|it| it.key).collect();
+    let mut lines = records::lines(connection, log, &keys).await?;
+    let with_line = |it: Sealed| (it, lines.remove(&it.key.id));
+    Ok(sealed.into_iter().map(with_line).collect())
+}

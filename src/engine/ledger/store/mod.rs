@@ -1,0 +1,43 @@
+//! The logs in Postgres.
+
+mod checkpoints;
+mod connection;
+mod head;
+mod records;
+mod tree;
+
+pub(super) use self::checkpoints::{
+    publish, published, put_checkpoint, put_cosigned, put_witness, witnesses,
+};
+pub(super) use self::connection::{Job, connect, lock, now};
+pub(super) use self::head::{
+    cosigners, head, insert_cosigner, insert_key, keys, lock_init, put_origin,
+};
+pub(super) use self::records::{
+    RecordKey, Sealed, Slice, attached_days, count_newer, first_sealed_from, kept_from, sealed,
+    sealed_around, sealed_record, slice,
+};
+pub(super) use self::tree::{Growth, grow, hashes};
+use super::Log;
+use crate::db::undecodable;
+use formats::tlog::Hash;
+
+/// The number of a log in the tables.
+pub(super) const fn number(log: Log) -> i16 {
+    match log {
+        Log::Operations => 1,
+        Log::Management => 2,
+    }
+}
+
+pub(super) fn signed_number(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+pub(super) fn natural(number: i64) -> sqlx::Result<u64> {
+    u64::try_from(number).map_err(undecodable)
+}
+
+fn hash(bytes: &[u8]) -> sqlx::Result<Hash> {
+    Hash::try_from(bytes).map_err(undecodable)
+}

@@ -1,0 +1,156 @@
+//! The public keys and the checkpoints that a verification relies on.
+
+use super::finding::{Change, Failure, Finding};
+use crate::ledger::Log;
+use formats::tlog::{Checkpoint, InvalidCheckpoint, Note, VerifierKey};
+
+/// The keys of a log and its verified checkpoints.
+#[derive(Clone, Debug)]
+pub struct Trust {
+    log: Log,
+    keys: Vec<VerifierKey>,
+    /// The witnesses that must have cosigned each checkpoint.
+    witnesses: Vec<VerifierKey>,
+    /// The smallest first, one for each size.
+    checkpoints: Vec<Checkpoint>,
+}
+
+impl Trust {
+    /// Trusts the keys in a text, one on each line. They belong to one log.
+    ///
+    /// # Errors
+    /// The text has other content.
+    pub fn new(keys: &str) -> Result<Self, Failure> {
+        let not_checked = |message: String| Failure::NotChecked(message);
+        let keys = parsed(keys)?;
+        let first = keys
+            .first()
+            .ok_or_else(|| not_checked("no public key is given".to_owned()))?;
+        let name = first.name().rsplit('/').next().unwrap_or_default();
+        let log = name.parse().map_err(|_| {
+            not_checked(
+                "the name of the public key must end in /operations or /management".to_owned(),
+            )
+        })?;
+        if keys.iter().any(|key| key.name() != first.name()) {
+            return Err(not_checked("the public keys must have one name".to_owned()));
+        }
+        Ok(Self {
+            log,
+            keys,
+            witnesses: Vec::new(),
+            checkpoints: Vec::new(),
+        })
+    }
+
+    /// Requires that the witnesses with the keys in a text, one on each line, have cosigned each
+    /// checkpoint that is added later.
+    ///
+    /// # Errors
+    /// The text has other content.
+    pub fn require_witnesses(&mut self, keys: &str) -> Result<(), Failure> {
+        let keys = parsed(keys)?;
+        let is_other = |key: &VerifierKey| !key.kind().is_cosignature();
+        if keys.is_empty() || keys.iter().any(is_other) {
+            let message = "the key of a witness must be a cosignature key (type 4 or 6)";
+            return Err(Failure::NotChecked(message.to_owned()));
+        }
+        self.witnesses.extend(keys);
+        Ok(())
+    }
+
+    /// The log of the keys.
+    #[must_use]
+    pub fn log(&self) -> Log {
+        self.log
+    }
+
+    /// The checkpoints, the smallest first.
+    #[must_use]
+    pub fn checkpoints(&self) -> &[Checkpoint] {
+        &self.checkpoints
+    }
+
+    /// The number of records that the largest checkpoint covers.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.checkpoints
+            .last()
+            .map_or(0, |checkpoint| checkpoint.size)
+    }
+
+    /// Adds a checkpoint.
+    ///
+    /// # Errors
+    /// It is not signed by a key, or contradicts another one.
+    pub fn add(&mut self, note: &str) -> Result<(), Failure> {
+        let checkpoint = self.open(note)?;
+        for known in &self.checkpoints {
+            if known.size == checkpoint.size && known.root != checkpoint.root {
+                return Err(Failure::Tampered(Finding {
+                    change: Change::Fork,
+                    checkpoint: Some(known.size),
+                }));
+            }
+        }
+        if !self.checkpoints.contains(&checkpoint) {
+            self.checkpoints.push(checkpoint);
+            self.checkpoints.sort_by_key(|checkpoint| checkpoint.size);
+        }
+        Ok(())
+    }
+
+    /// The checkpoint of a note.
+    pub(super) fn open(&self, note: &str) -> Result<Checkpoint, Failure> {
+        let mut failure = InvalidCheckpoint::Note;
+        for key in &self.keys {
+            match Checkpoint::open(note, key) {
+                Ok(checkpoint) => return self.check_cosignatures(note).map(|()| checkpoint),
+                Err(error) => failure = error,
+            }
+        }
+        Err(match failure {
+            InvalidCheckpoint::Signature => Failure::Tampered(Finding {
+                change: Change::Signature,
+                checkpoint: None,
+            }),
+            InvalidCheckpoint::Note | InvalidCheckpoint::Format | InvalidCheckpoint::Origin => {
+                Failure::NotChecked(format!("the checkpoint {failure}"))
+            }
+        })
+    }
+
+    /// Checks that all required witnesses have cosigned a note.
+    fn check_cosignatures(&self, note: &str) -> Result<(), Failure> {
+        let note: Note = note
+            .parse()
+            .map_err(|error| Failure::NotChecked(format!("the checkpoint {error}")))?;
+        for witness in &self.witnesses {
+            if note.is_signed_by(witness) {
+                continue;
+            }
+            let name = witness.name();
+            let mut lines = note.signatures().iter();
+            if lines.any(|it| it.name == name && it.key_id == witness.id()) {
+                return Err(Failure::Tampered(Finding {
+                    change: Change::Cosignature(name.to_owned()),
+                    checkpoint: None,
+                }));
+            }
+            return Err(Failure::NotChecked(format!(
+                "the checkpoint has no cosignature of the witness {name}"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The keys in a text, one on each line.
+fn parsed(keys: &str) -> Result<Vec<VerifierKey>, Failure> {
+    let lines = keys.lines().filter(|line| !line.is_empty());
+    let parse = |line: &str| {
+        let key = line.parse();
+        key.map_err(|error| Failure::NotChecked(format!("the public key {error}")))
+    };
+    lines.map(parse).collect()
+}

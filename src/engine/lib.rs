@@ -1,0 +1,32 @@
+//! What Sealward does, behind every API.
+
+pub mod audit;
+pub mod auth;
+pub mod body_memory;
+pub mod catalog;
+pub mod change_kind;
+pub mod client_certificates;
+pub mod closed_set;
+pub mod db;
+pub mod fingerprint;
+pub mod hardening;
+pub mod ids;
+pub mod jwt;
+pub mod keys;
+pub mod ledger;
+pub mod management;
+pub mod meter;
+pub mod oidc;
+pub mod operation;
+pub mod policy;
+pub mod protection;
+pub mod ratelimit;
+pub mod request_tag;
+pub mod resource;
+pub mod revision;
+pub mod semaphores;
+pub mod settings;
+pub mod spiffe;
+pub mod telemetry;
+pub mod web;
+pub mod web_client;

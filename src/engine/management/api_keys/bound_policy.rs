@@ -1,0 +1,106 @@
+//! The policy that a credential is bound to.
+
+use std::borrow::Cow;
+
+use serde::{Serialize, Serializer};
+use sqlx::{FromRow, PgConnection};
+use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
+use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::ids::{Named as _, PolicyId, PolicyKind};
+use crate::management::policies;
+use crate::policy::PolicyNumber;
+use crate::resource::{Column, Columns, Input, Member, Value, string};
+use formats::json::{Kind, Text};
+use formats::problem::{Code, Problem, Problems};
+
+/// The policy that a credential is bound to, if any. The API shows its number, the row has its
+/// identifier.
+#[derive(Clone, Debug, Default, PartialEq, Eq, FromRow)]
+pub struct BoundPolicy {
+    #[sqlx(rename = "policy_number")]
+    number: Option<PolicyNumber>,
+    #[sqlx(rename = "policy_id")]
+    id: Option<PolicyId>,
+}
+
+const UNKNOWN: &str = "must be the number of an existing policy";
+
+impl BoundPolicy {
+    /// The number of the policy.
+    #[must_use]
+    pub fn number(&self) -> Option<&str> {
+        self.number.as_ref().map(PolicyNumber::as_str)
+    }
+
+    /// Finds the policy that a request names. It cannot be deleted until the transaction on `connection`
+    /// ends.
+    pub(in crate::management) async fn find(
+        connection: &mut PgConnection,
+        problems: &mut Problems,
+        member: &mut Member<Self>,
+    ) -> sqlx::Result<()> {
+        if let Member::Given(bound) = member
+            && let Some(number) = &bound.number
+        {
+            bound.id = policies::lock_living(connection, number).await?;
+            if bound.id.is_none() {
+                problems.note(Problem::new("policyNumber", Code::Unknown, UNKNOWN));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A request names the policy; its identifier is found later.
+impl Value for BoundPolicy {
+    const INPUT: Input = Input::Reference(PolicyKind::PREFIX);
+    const NULLABLE: bool = true;
+
+    fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
+        if text.kind() == Kind::Null {
+            return Member::Given(Self::default());
+        }
+        string(text, field, problems, |number| {
+            let number = number
+                .parse()
+                .map_err(|_| Problem::of_body(Code::Unknown, UNKNOWN))?;
+            Ok(Self {
+                number: Some(number),
+                id: None,
+            })
+        })
+    }
+}
+
+impl Column for BoundPolicy {
+    fn write(&self, _: &'static str, columns: &mut Columns) {
+        columns.set("policy_id", self.id);
+    }
+}
+
+impl Serialize for BoundPolicy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.number.serialize(serializer)
+    }
+}
+
+impl PartialSchema for BoundPolicy {
+    fn schema() -> RefOr<Schema> {
+        OneOfBuilder::new()
+            .item(ObjectBuilder::new().schema_type(Type::Null))
+            .item(Ref::from_schema_name(PolicyNumber::name()))
+            .into()
+    }
+}
+
+impl ToSchema for BoundPolicy {
+    fn name() -> Cow<'static, str> {
+        "BoundPolicy".into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        PolicyNumber::schemas(schemas);
+    }
+}

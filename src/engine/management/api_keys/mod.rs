@@ -1,0 +1,283 @@
+//! API keys. The record of a revoked key stays.
+
+mod api_key;
+mod bound_policy;
+mod check;
+mod judge;
+mod network;
+mod store;
+
+use std::borrow::Cow;
+
+use secrecy::ExposeSecret;
+use serde::{Serialize, Serializer};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+
+use super::changes::{Call, NewCredential};
+use super::check::checked;
+use super::{
+    Action, Authorized, Change, Error, Event, Expected, ManageAdminKeys, ManageApiKeys, Missing,
+    Page, PageRequest, ResourceType,
+};
+use crate::auth::{Kind, LiveKey};
+use crate::change_kind::ChangeKind;
+use crate::ids::{ApiKeyId, ServiceId};
+use crate::resource::{ResourceRequest, Stored as _};
+use formats::clock::Timestamp;
+
+pub use self::api_key::{ApiKey, ApiKeyRequest, Hint, Status};
+pub use self::bound_policy::BoundPolicy;
+pub(super) use self::judge::adds_operations;
+pub use self::network::Networks;
+
+/// The filter of a list of API keys.
+#[derive(Clone, Debug, Default, IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub struct Filter {
+    /// API keys with this name.
+    pub name: Option<String>,
+    /// API keys whose name contains this text, ignoring case.
+    pub name_contains: Option<String>,
+    /// API keys of this service.
+    pub service_id: Option<ServiceId>,
+    /// API keys of this type.
+    #[param(rename = "type")]
+    pub kind: Option<Kind>,
+    /// API keys with this status.
+    pub status: Option<Status>,
+}
+
+/// A new API key with its secret.
+#[derive(Debug)]
+pub struct Created {
+    /// The record.
+    pub api_key: ApiKey,
+    /// The key itself, which is not kept.
+    pub secret: LiveKey,
+}
+
+/// A new API key, with the key itself.
+#[derive(Serialize, ToSchema)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    api_key: &'a ApiKey,
+    /// The key itself. Only this response contains it; null if the request was sent again.
+    #[schema(required = true)]
+    secret: Option<&'a str>,
+}
+
+impl PartialSchema for Created {
+    fn schema() -> RefOr<Schema> {
+        Answer::schema()
+    }
+}
+
+impl ToSchema for Created {
+    fn name() -> Cow<'static, str> {
+        "CreatedApiKey".into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        Answer::schemas(schemas);
+    }
+}
+
+impl Serialize for Created {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Answer {
+            api_key: &self.api_key,
+            secret: Some(self.secret.expose_secret()),
+        }
+        .serialize(serializer)
+    }
+}
+
+/// The API keys that match `filter`, in the order in which they were created. Only owners see admin keys.
+///
+/// # Errors
+/// The database cannot be read.
+pub async fn list(
+    context: &Authorized<ManageApiKeys>,
+    filter: &Filter,
+    page: PageRequest,
+) -> Result<Page<ApiKey>, Error> {
+    let now = context.clock.now();
+    let with_admin_keys = context.may::<ManageAdminKeys>();
+    let rows = store::list(&context.pool, now, filter, with_admin_keys, page).await?;
+    Ok(Page::of(page, rows, |api_key| api_key.id.uuid()))
+}
+
+/// One API key.
+///
+/// # Errors
+/// There is none, it is an admin key and the author no owner, or the database cannot be read.
+pub async fn read(context: &Authorized<ManageApiKeys>, id: ApiKeyId) -> Result<ApiKey, Error> {
+    let api_key = store::read(&context.pool, context.clock.now(), id)
+        .await?
+        .ok_or(Error::Missing(Missing::ApiKey))?;
+    if api_key.r#type == Kind::Admin {
+        context.authorize::<ManageAdminKeys>()?;
+    }
+    Ok(api_key)
+}
+
+/// Creates an API key.
+///
+/// # Errors
+/// The request is wrong, the key is an admin key and the author no owner, the change needs approval, or the
+/// database refuses it.
+pub async fn create(
+    context: &Authorized<ManageApiKeys>,
+    request: ResourceRequest<ApiKeyRequest>,
+) -> Result<Created, Error> {
+    let kind = request.body.r#type.given().copied();
+    // Without a type, the request is refused.
+    let secret = LiveKey::generate(&context.entropy, kind.unwrap_or(Kind::Test));
+    match record(context, request, NewCredential::of(&secret)).await {
+        Ok(api_key) => Ok(Created { api_key, secret }),
+        Err(Error::Proposed(mut proposed)) => {
+            proposed.secret = Some(secret);
+            Err(Error::Proposed(proposed))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Creates the record of an API key with this digest.
+pub(super) async fn record(
+    context: &Authorized<ManageApiKeys>,
+    request: ResourceRequest<ApiKeyRequest>,
+    credential: NewCredential,
+) -> Result<ApiKey, Error> {
+    let mut change = context.begin().await?;
+    let now = change.now();
+    if request.body.r#type.given() == Some(&Kind::Admin) {
+        change.require::<ManageAdminKeys>()?;
+    }
+    let id = ApiKeyId::new(&context.clock, &context.entropy);
+    let call = Call::create(ResourceType::ApiKey, &request);
+    let (mut problems, mut body) = (request.problems, request.body);
+    check::check(change.connection(), &mut problems, now, None, &mut body).await?;
+    // Before approvals are required, one person often creates the keys of all.
+    let known_to = if context.approvals.require(ChangeKind::ApiKeyAdmin) {
+        if change.is_by_unknown_person() {
+            check::refuse_person(&mut problems, &body);
+        }
+        change.people()
+    } else {
+        Vec::new()
+    };
+    let api_key = body.create(id, now, &mut problems);
+    let mut api_key = checked(problems, api_key)?;
+    api_key.hint = Hint::of(api_key.r#type, &credential.last_four);
+    let columns = api_key
+        .columns()
+        .with("digest", credential.at_rest().as_bytes().as_slice())
+        .with("last_four", credential.last_four.as_str())
+        .with("known_to", known_to);
+    change.propose_as(call.with_credential(credential.clone()));
+    change.insert(&api_key, columns).await?;
+    change.commit(Event::created(&api_key)).await?;
+    Ok(api_key)
+}
+
+/// Changes an API key.
+///
+/// # Errors
+/// There is none, it is revoked or not in the expected state, the request is wrong, or the database
+/// refuses it.
+pub async fn update(
+    context: &Authorized<ManageApiKeys>,
+    id: ApiKeyId,
+    expected: &Expected,
+    mut request: ResourceRequest<ApiKeyRequest>,
+) -> Result<ApiKey, Error> {
+    let mut change = context.begin().await?;
+    let before = lock(&mut change, id, expected).await?;
+    if before.status == Status::Revoked {
+        return Err(Error::Conflict("the API key is revoked".to_owned()));
+    }
+    change.propose_as(Call::update(ResourceType::ApiKey, &request));
+    request.check_read_only(&before);
+    let (mut problems, mut body) = (request.problems, request.body);
+    let now = change.now();
+    check::check(
+        change.connection(),
+        &mut problems,
+        now,
+        Some(&before),
+        &mut body,
+    )
+    .await?;
+    let mut after = body.update(&before, &mut problems);
+    after.status = Status::of(now, after.revoked_at, after.expires_at);
+    let after = checked(problems, Some(after))?;
+    keep_an_owner(&mut change, &before, &after).await?;
+    change.save(Action::Update, before, after).await
+}
+
+/// Revokes an API key permanently. Revoking it again has no effect.
+///
+/// # Errors
+/// There is none or it is not in the expected state, or the database refuses it.
+pub async fn revoke(
+    context: &Authorized<ManageApiKeys>,
+    id: ApiKeyId,
+    expected: &Expected,
+) -> Result<(), Error> {
+    let mut change = context.begin().await?;
+    let before = lock(&mut change, id, expected).await?;
+    if before.status == Status::Revoked {
+        return Ok(());
+    }
+    let mut after = before.clone().touched(change.now());
+    after.status = Status::Revoked;
+    after.revoked_at = Some(change.now());
+    keep_an_owner(&mut change, &before, &after).await?;
+    let columns = after.columns().with("revoked_at", after.revoked_at);
+    change.update(&after, columns).await?;
+    change
+        .commit(Event::changed(Action::Revoke, &before, &after))
+        .await
+}
+
+async fn lock(change: &mut Change<'_>, id: ApiKeyId, expected: &Expected) -> Result<ApiKey, Error> {
+    let now = change.now();
+    if store::kind(change.connection(), id).await? == Some(Kind::Admin) {
+        change.require::<ManageAdminKeys>()?;
+        store::lock_admin_keys(change.connection()).await?;
+    }
+    let api_key = store::lock(change.connection(), now, id)
+        .await?
+        .ok_or(Error::Missing(Missing::ApiKey))?;
+    if change.is_by(id) {
+        change.lock_author().await?;
+    }
+    expected.check(api_key.revision)?;
+    Ok(api_key)
+}
+
+/// Refuses to remove the last owner key, now or by an earlier expiry, unless owners can sign in without
+/// one.
+async fn keep_an_owner(
+    change: &mut Change<'_>,
+    before: &ApiKey,
+    after: &ApiKey,
+) -> Result<(), Error> {
+    let ends_earlier = |end: Timestamp| before.expires_at.is_none_or(|former| end < former);
+    let end = match after.expires_at {
+        _ if !before.is_owner() => return Ok(()),
+        _ if !after.is_owner() => change.now(),
+        Some(end) if ends_earlier(end) => end,
+        Some(_) | None => return Ok(()),
+    };
+    if change.owners_sign_in()
+        || store::has_other_owner(change.connection(), end, before.id).await?
+    {
+        return Ok(());
+    }
+    let message =
+        "the API key is the last active one with the role owner: give another key the role first";
+    Err(Error::Conflict(message.to_owned()))
+}

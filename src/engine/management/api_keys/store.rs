@@ -1,0 +1,127 @@
+//! API keys in the database, as administrators see them.
+
+use sqlx::{PgConnection, PgExecutor};
+
+use super::{ApiKey, Filter, Status};
+use crate::auth::{Kind, Role};
+use crate::ids::ApiKeyId;
+use crate::management::PageRequest;
+use formats::clock::Timestamp;
+
+/// The advisory lock of transactions that change admin keys.
+const ADMIN_KEYS: i64 = 0x5ea1_3a8d_0026;
+
+/// Reads API keys; `$1` is the present. It names the columns, so that a migration that adds a column does
+/// not invalidate the statements that open connections have prepared.
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT k.id, k.name, k.type, k.roles, k.person, k.service_id, k.policy_id, k.allowed_operations,
+                    k.allowed_cidrs, k.certificate_sha256, k.last_four, k.expires_at, k.revoked_at, k.last_used_at,
+                    k.revision, k.created_at, k.updated_at, p.policy_number, $1 AS now
+               FROM api_keys k LEFT JOIN policies p ON p.id = k.policy_id ",
+            $rest
+        )
+    };
+}
+
+pub(super) async fn list(
+    database: impl PgExecutor<'_>,
+    now: Timestamp,
+    filter: &Filter,
+    with_admin_keys: bool,
+    page: PageRequest,
+) -> sqlx::Result<Vec<ApiKey>> {
+    sqlx::query_as(select!(
+        "WHERE ($2::uuid IS NULL OR k.id > $2)
+           AND ($3::uuid IS NULL OR k.service_id = $3)
+           AND ($4::text IS NULL OR k.type = $4)
+           AND ($5::text IS NULL OR $5 = CASE WHEN k.revoked_at IS NOT NULL THEN $6
+                                              WHEN k.expires_at <= $1 THEN $7
+                                              ELSE $8 END)
+           AND ($9::text IS NULL OR k.name = $9)
+           AND ($10::text IS NULL OR position(lower($10) IN lower(k.name)) > 0)
+           AND ($11 OR k.type <> 'admin')
+         ORDER BY k.id
+         LIMIT $12"
+    ))
+    .bind(now)
+    .bind(page.after())
+    .bind(filter.service_id)
+    .bind(filter.kind)
+    .bind(filter.status)
+    .bind(Status::Revoked)
+    .bind(Status::Expired)
+    .bind(Status::Active)
+    .bind(filter.name.as_deref())
+    .bind(filter.name_contains.as_deref())
+    .bind(with_admin_keys)
+    .bind(page.rows())
+    .fetch_all(database)
+    .await
+}
+
+pub(super) async fn read(
+    database: impl PgExecutor<'_>,
+    now: Timestamp,
+    id: ApiKeyId,
+) -> sqlx::Result<Option<ApiKey>> {
+    sqlx::query_as(select!("WHERE k.id = $2"))
+        .bind(now)
+        .bind(id)
+        .fetch_optional(database)
+        .await
+}
+
+/// Reads and locks an API key.
+pub(super) async fn lock(
+    connection: &mut PgConnection,
+    now: Timestamp,
+    id: ApiKeyId,
+) -> sqlx::Result<Option<ApiKey>> {
+    sqlx::query_as(select!("WHERE k.id = $2 FOR UPDATE OF k"))
+        .bind(now)
+        .bind(id)
+        .fetch_optional(connection)
+        .await
+}
+
+/// The type of an API key, which never changes.
+pub(super) async fn kind(
+    connection: &mut PgConnection,
+    id: ApiKeyId,
+) -> sqlx::Result<Option<Kind>> {
+    sqlx::query_scalar("SELECT type FROM api_keys WHERE id = $1")
+        .bind(id)
+        .fetch_optional(connection)
+        .await
+}
+
+/// Waits for other transactions that change admin keys. Two of them could otherwise remove the last two
+/// owners, or wait for each other: each holds the key that it changes, and its event refers to the key of
+/// its author.
+pub(super) async fn lock_admin_keys(connection: &mut PgConnection) -> sqlx::Result<()> {
+    sqlx::query("SELECT pg_advisory_xact_lock($1)")
+        .bind(ADMIN_KEYS)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Whether an owner key other than this one is neither revoked nor expired at `now`.
+pub(super) async fn has_other_owner(
+    connection: &mut PgConnection,
+    now: Timestamp,
+    id: ApiKeyId,
+) -> sqlx::Result<bool> {
+    sqlx::query_scalar(
+        "SELECT EXISTS (SELECT FROM api_keys
+                         WHERE id <> $1 AND $2 = ANY (roles) AND revoked_at IS NULL
+                           AND (expires_at IS NULL OR expires_at > $3))",
+    )
+    .bind(id)
+    .bind(Role::Owner)
+    .bind(now)
+    .fetch_one(connection)
+    .await
+}

@@ -1,0 +1,147 @@
+//! Errors of use cases.
+
+use super::changes::Proposed;
+use crate::auth::Role;
+use formats::problem::{Problem, Problems};
+
+/// Why a use case failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The request has these problems.
+    #[error("the request has problems")]
+    Invalid(Problems),
+    /// The resource does not exist.
+    #[error("there is no such {0}")]
+    Missing(Missing),
+    /// The change contradicts another resource or the state of this one. The text holds no secret.
+    #[error("{0}")]
+    Conflict(String),
+    /// The resource is not in the state that the caller expects.
+    #[error("the resource was changed in the meantime")]
+    Outdated,
+    /// The API key of the author was revoked or has expired since the request arrived.
+    #[error("the API key was revoked or has expired")]
+    Unauthenticated,
+    /// The author has none of the roles that the use case needs.
+    #[error("requires the role {}", named(.0))]
+    Forbidden(&'static [Role]),
+    /// The author may not decide about the change. The text explains why.
+    #[error("{0}")]
+    NotAnApprover(&'static str),
+    /// The change needs approval: it was proposed, and nothing else has happened.
+    #[error("the change needs approval")]
+    Proposed(Box<Proposed>),
+    /// The settings do not allow it. The text names the setting.
+    #[error("{0}")]
+    NotAllowed(&'static str),
+    /// The token failed.
+    #[error(transparent)]
+    Token(#[from] hsm::HsmError),
+    /// The task ended early, which is a defect. The reconciler finds its remaining token objects.
+    #[error("the task ended early")]
+    BrokenOff,
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+/// The kinds of resource that can be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// A service.
+    Service,
+    /// A policy.
+    Policy,
+    /// A key.
+    Key,
+    /// An API key.
+    ApiKey,
+    /// A change that needs approval.
+    Change,
+    /// A workload identity.
+    Identity,
+}
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Service => "service",
+            Self::Policy => "policy",
+            Self::Key => "key",
+            Self::ApiKey => "API key",
+            Self::Change => "change",
+            Self::Identity => "identity",
+        })
+    }
+}
+
+impl From<Problems> for Error {
+    fn from(problems: Problems) -> Self {
+        Self::Invalid(problems)
+    }
+}
+
+impl From<Problem> for Error {
+    fn from(problem: Problem) -> Self {
+        Self::Invalid(problem.into())
+    }
+}
+
+fn named(roles: &[Role]) -> String {
+    let names: Vec<_> = roles.iter().map(|role| role.name()).collect();
+    names.join(" or ")
+}
+
+impl Error {
+    /// Whether the database refused a second row where `index` admits one.
+    pub(super) fn is_duplicate_of(&self, index: &str) -> bool {
+        match self {
+            Self::Database(error) => error
+                .as_database_error()
+                .is_some_and(|refusal| refusal.constraint() == Some(index)),
+            Self::Invalid(_)
+            | Self::Missing(_)
+            | Self::Conflict(_)
+            | Self::Outdated
+            | Self::Forbidden(_)
+            | Self::NotAnApprover(_)
+            | Self::Proposed(_)
+            | Self::NotAllowed(_)
+            | Self::Token(_)
+            | Self::Unauthenticated
+            | Self::BrokenOff => false,
+        }
+    }
+
+    /// Whether the same change can succeed later: the token or the database failed.
+    pub(super) fn is_temporary(&self) -> bool {
+        match self {
+            Self::Token(_) | Self::Database(_) | Self::BrokenOff => true,
+            Self::Invalid(_)
+            | Self::Missing(_)
+            | Self::Conflict(_)
+            | Self::Outdated
+            | Self::Forbidden(_)
+            | Self::NotAnApprover(_)
+            | Self::Proposed(_)
+            | Self::NotAllowed(_)
+            | Self::Unauthenticated => false,
+        }
+    }
+
+    /// A conflict because `referrers` still refer to the resource.
+    pub(super) fn referred_to(what: &str, referrers: &[String]) -> Self {
+        const NAMED: usize = 20;
+        let named = referrers
+            .iter()
+            .take(NAMED)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(", ");
+        let more = match referrers.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Self::Conflict(format!("the {what} is still referred to by {named}{more}"))
+    }
+}

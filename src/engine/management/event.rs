@@ -1,0 +1,234 @@
+//! The record of a change.
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+use uuid::Uuid;
+
+use super::changes::Judgement;
+use crate::catalog::Topic;
+use crate::ids::{ApiKeyId, ChangeId, IdentityId, ImportKeyId, KeyId, PolicyId, ServiceId};
+use crate::resource::Identified;
+use crate::revision::Revision;
+use formats::closed_set;
+
+/// A resource that administrators manage, as the API shows it. It holds no secrets.
+pub trait Resource: Identified + Serialize {
+    /// The type that events name.
+    const TYPE: ResourceType;
+
+    /// Judges the change from `before` to `after`: whether it can need approval. A new resource has no
+    /// state before, and a deleted one none after.
+    fn judge(before: Option<&Self>, after: Option<&Self>) -> Judgement;
+}
+
+closed_set! {
+    /// The type of a resource.
+    pub enum ResourceType: "ResourceType" {
+        /// A service.
+        Service = "service",
+        /// A policy.
+        Policy = "policy",
+        /// A key.
+        Key = "key",
+        /// An API key.
+        ApiKey = "api_key",
+        /// A workload identity.
+        Identity = "identity",
+        /// The wrapping key of an import.
+        ImportKey = "import_key",
+        /// A change that needs approval.
+        Change = "change",
+        /// The dashboard.
+        Dashboard = "dashboard",
+        /// A management request.
+        Request = "request",
+        /// An audit log.
+        AuditLog = "audit_log",
+        /// An instance of the service.
+        Instance = "instance",
+        /// A PKCS#11 token.
+        Token = "token",
+    }
+}
+
+closed_set! {
+    /// The kind of a change or of a security event.
+    pub enum Action: "Action" {
+        /// The resource was created.
+        Create = "create",
+        /// It was changed.
+        Update = "update",
+        /// It was deleted.
+        Delete = "delete",
+        /// The API key was revoked.
+        Revoke = "revoke",
+        /// The key was destroyed in the token.
+        Destroy = "destroy",
+        /// A person approved the change.
+        Approve = "approve",
+        /// A person rejected the change.
+        Reject = "reject",
+        /// Its proposer withdrew the change.
+        Withdraw = "withdraw",
+        /// An administrator signed in to the dashboard.
+        SignIn = "sign_in",
+        /// An administrator signed out.
+        SignOut = "sign_out",
+        /// A sign-in failed.
+        SignInFailed = "sign_in_failed",
+        /// A management request was refused with 401 or 403.
+        Refuse = "refuse",
+        /// An audit log was read. Once per API key, filter and hour.
+        Read = "read",
+        /// An audit log was exported.
+        Export = "export",
+        /// An instance started.
+        Start = "start",
+        /// An instance stopped.
+        Stop = "stop",
+        /// A token became unavailable.
+        TokenLost = "token_lost",
+        /// A token became available again.
+        TokenFound = "token_found",
+        /// The PIN of a token was refused.
+        PinRefused = "pin_refused",
+    }
+}
+
+impl ResourceType {
+    /// The part of the catalog that depends on such resources, if any.
+    pub(super) const fn topic(self) -> Option<Topic> {
+        match self {
+            Self::Service => Some(Topic::Services),
+            Self::Policy => Some(Topic::Policies),
+            Self::Key | Self::ImportKey => Some(Topic::Keys),
+            Self::ApiKey => Some(Topic::ApiKeys),
+            Self::Identity => Some(Topic::Identities),
+            Self::Change
+            | Self::Dashboard
+            | Self::Request
+            | Self::AuditLog
+            | Self::Instance
+            | Self::Token => None,
+        }
+    }
+
+    /// The identifier of a resource of this type; none for types without identifiers.
+    pub(super) fn id(self, uuid: Uuid) -> Option<String> {
+        Some(match self {
+            Self::Service => ServiceId::from_uuid(uuid).to_string(),
+            Self::Policy => PolicyId::from_uuid(uuid).to_string(),
+            Self::Key => KeyId::from_uuid(uuid).to_string(),
+            Self::ApiKey => ApiKeyId::from_uuid(uuid).to_string(),
+            Self::Identity => IdentityId::from_uuid(uuid).to_string(),
+            Self::ImportKey => ImportKeyId::from_uuid(uuid).to_string(),
+            Self::Change => ChangeId::from_uuid(uuid).to_string(),
+            Self::Dashboard | Self::Request | Self::AuditLog | Self::Instance | Self::Token => {
+                return None;
+            }
+        })
+    }
+}
+
+/// A change of one resource, before and after, or a security event.
+#[derive(Debug)]
+pub struct Event {
+    pub(super) action: Action,
+    pub(super) resource_type: ResourceType,
+    pub(super) resource_id: Option<Uuid>,
+    pub(super) before: Option<Box<RawValue>>,
+    pub(super) after: Option<Box<RawValue>>,
+    /// The digest of a read that is recorded once.
+    pub(super) read_digest: Option<[u8; 32]>,
+    /// The judgement of a change; none for a security event.
+    pub(super) judgement: Option<Judgement>,
+    /// The revision before the change.
+    pub(super) revision: Option<Revision>,
+}
+
+impl Event {
+    /// `resource` was created.
+    pub fn created<R: Resource>(resource: &R) -> Self {
+        Self::of(Action::Create, resource, None, Some(resource))
+    }
+
+    /// `before` became `after`, by `action`.
+    pub fn changed<R: Resource>(action: Action, before: &R, after: &R) -> Self {
+        Self::of(action, before, Some(before), Some(after))
+    }
+
+    /// `resource` was deleted.
+    pub fn deleted<R: Resource>(resource: &R) -> Self {
+        Self::of(Action::Delete, resource, Some(resource), None)
+    }
+
+    /// The creation of a resource, as far as it is known before the token makes the key.
+    pub(super) fn planned<R: Resource>(judgement: Judgement, after: &Value) -> Self {
+        Self {
+            after: to_raw_value(after).ok(),
+            judgement: Some(judgement),
+            ..Self::bare(Action::Create, R::TYPE)
+        }
+    }
+
+    /// An event without a resource.
+    pub(super) fn bare(action: Action, resource_type: ResourceType) -> Self {
+        Self {
+            action,
+            resource_type,
+            resource_id: None,
+            before: None,
+            after: None,
+            read_digest: None,
+            judgement: None,
+            revision: None,
+        }
+    }
+
+    /// The resource that the answer to the request shows, with its type. A change that became stale is
+    /// not the answer: its approval is refused.
+    pub(super) fn answer(&self) -> Option<(ResourceType, &RawValue)> {
+        let is_decision =
+            self.resource_type == ResourceType::Change && self.action != Action::Update;
+        let is_answer = self.action == Action::Create || is_decision;
+        let resource = self.after.as_deref().filter(|_| is_answer)?;
+        Some((self.resource_type, resource))
+    }
+
+    /// The states before and after the change.
+    pub(super) fn states(&self) -> (Option<Value>, Option<Value>) {
+        let value = |state: &Option<Box<RawValue>>| {
+            state
+                .as_ref()
+                .and_then(|state| serde_json::from_str(state.get()).ok())
+        };
+        (value(&self.before), value(&self.after))
+    }
+
+    /// The identifier of the resource, as the API shows it.
+    pub(super) fn id(&self) -> Option<String> {
+        self.resource_id.and_then(|id| self.resource_type.id(id))
+    }
+
+    /// The changed resource and its revision before the change; none for a new one.
+    pub(super) fn state_before(&self) -> Option<(Uuid, Revision)> {
+        self.resource_id.zip(self.revision)
+    }
+
+    fn of<R: Resource>(
+        action: Action,
+        resource: &R,
+        before: Option<&R>,
+        after: Option<&R>,
+    ) -> Self {
+        Self {
+            resource_id: Some(resource.uuid()),
+            before: before.and_then(|state| to_raw_value(state).ok()),
+            after: after.and_then(|state| to_raw_value(state).ok()),
+            judgement: Some(R::judge(before, after)),
+            revision: before.map(Identified::revision),
+            ..Self::bare(action, R::TYPE)
+        }
+    }
+}

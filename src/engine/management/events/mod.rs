@@ -1,0 +1,151 @@
+//! Management events: the record of every change, and security events.
+
+mod export;
+pub(super) mod store;
+
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use serde::Serialize;
+use serde_json::Value;
+use sqlx::PgExecutor;
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+pub use self::export::ManagementLog;
+use super::{Action, Authorized, Error, Page, PageRequest, ReadAudit, ResourceType};
+use crate::ids::{
+    ApiKeyId, ChangeId, EventId, IdentityId, ImportKeyId, KeyId, NotAnId, PolicyId, ServiceId,
+};
+use formats::clock::Timestamp;
+
+/// A change or a security event, as the API shows it. Members are in snake case, as in audit records.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[schema(as = ManagementEvent)]
+pub struct Recorded {
+    /// The identifier.
+    pub id: EventId,
+    /// The time of the record.
+    pub timestamp: Timestamp,
+    /// The API key of the caller; null for people who signed in, for the command line, for jobs and for
+    /// unauthenticated requests.
+    pub api_key_id: Option<ApiKeyId>,
+    /// The person who signed in with OpenID Connect; null for other callers.
+    pub person: Option<EventPerson>,
+    /// The name of that key or person at the time, of the command or of the job.
+    pub actor: String,
+    /// The kind of change.
+    pub action: Action,
+    /// The type of the resource.
+    pub resource_type: ResourceType,
+    /// The identifier of the resource; null for security events without one.
+    pub resource_id: Option<String>,
+    /// The resource before the change; null for a new one.
+    pub before: Option<Value>,
+    /// The resource after the change; null for a deleted one. Of a security event: its details.
+    pub after: Option<Value>,
+    /// The address of the client.
+    #[schema(value_type = Option<String>)]
+    pub client_address: Option<IpAddr>,
+    /// The request.
+    pub request_id: Option<String>,
+    /// The change whose approval made this change; null if it needed none.
+    pub change_id: Option<ChangeId>,
+    /// The people who approved it; null if it needed no approval.
+    pub approved_by: Option<Vec<String>>,
+    /// The position in the log of management events; null until the record is sealed.
+    pub log_index: Option<i64>,
+}
+
+/// The person who made a change, as their ID token names them.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct EventPerson {
+    /// The issuer.
+    pub iss: String,
+    /// The subject.
+    pub sub: String,
+}
+
+/// The identifier of a resource of any type.
+#[derive(Clone, Debug, Serialize)]
+#[serde(into = "String")]
+pub struct ResourceId {
+    uuid: Uuid,
+    text: String,
+}
+
+impl FromStr for ResourceId {
+    type Err = NotAnId;
+
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        text.parse()
+            .map(ServiceId::uuid)
+            .or_else(|_| text.parse().map(PolicyId::uuid))
+            .or_else(|_| text.parse().map(KeyId::uuid))
+            .or_else(|_| text.parse().map(ApiKeyId::uuid))
+            .or_else(|_| text.parse().map(ImportKeyId::uuid))
+            .or_else(|_| text.parse().map(ChangeId::uuid))
+            .or_else(|_| text.parse().map(IdentityId::uuid))
+            .map(|uuid| Self {
+                uuid,
+                text: text.to_owned(),
+            })
+    }
+}
+
+impl From<ResourceId> for String {
+    fn from(id: ResourceId) -> Self {
+        id.text
+    }
+}
+
+/// The filter of a list of events.
+#[derive(Clone, Debug, Default, IntoParams, Serialize)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase")]
+pub struct Filter {
+    /// Events of this request.
+    pub request_id: Option<String>,
+    /// Events of this admin key.
+    pub api_key_id: Option<ApiKeyId>,
+    /// Events of this kind.
+    pub action: Option<Action>,
+    /// Events of this type of resource.
+    pub resource_type: Option<ResourceType>,
+    /// Events of this resource.
+    #[param(value_type = Option<String>)]
+    pub resource_id: Option<ResourceId>,
+    /// Events at or after this time.
+    pub from: Option<Timestamp>,
+    /// Events before this time.
+    pub to: Option<Timestamp>,
+}
+
+/// One event, if it exists.
+///
+/// # Errors
+/// The database cannot be read.
+pub async fn read(context: &Authorized<ReadAudit>, id: EventId) -> Result<Option<Recorded>, Error> {
+    Ok(store::read(&context.pool, id).await?)
+}
+
+/// The events with these ids, in any order. Those that do not exist are left out.
+///
+/// # Errors
+/// The database cannot be read.
+pub async fn named(database: impl PgExecutor<'_>, ids: &[Uuid]) -> sqlx::Result<Vec<Recorded>> {
+    store::named(database, ids).await
+}
+
+/// The events that match `filter`, newest first.
+///
+/// # Errors
+/// The database cannot be read.
+pub async fn list(
+    context: &Authorized<ReadAudit>,
+    filter: &Filter,
+    page: PageRequest,
+) -> Result<Page<Recorded>, Error> {
+    let rows = store::list(&context.pool, filter, page.after(), page.rows()).await?;
+    Ok(Page::of(page, rows, |event| event.id.uuid()))
+}

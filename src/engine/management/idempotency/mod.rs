@@ -1,0 +1,223 @@
+//! Requests that a client can send again: the first one makes the change, and the others get its answer.
+//!
+//! A request claims its key before it begins. The transaction of the change writes the answer, so that
+//! a crash leaves either both or none. A claim without an answer ends after a time, as its request may
+//! have ended with its instance.
+
+mod store;
+
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::changes::ChangeStatus;
+use super::{Error, ResourceType};
+use crate::auth::{CallerId, Kind};
+use crate::change_kind::ChangeKind;
+use crate::db::Pool;
+use formats::clock::{Entropy, Timestamp};
+
+/// How long an answer is kept.
+const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A request with an `Idempotency-Key`.
+#[derive(Clone, Debug)]
+pub struct IdempotentCall {
+    /// The caller.
+    pub caller: CallerId,
+    /// The path of the request.
+    pub path: String,
+    /// The `Idempotency-Key`.
+    pub key: String,
+    /// An HMAC of the body.
+    pub fingerprint: [u8; 32],
+}
+
+/// A claim on the key of a request. Only its holder writes the answer.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    call: IdempotentCall,
+    attempt: Uuid,
+}
+
+/// The standing of a request with an `Idempotency-Key`.
+#[derive(Clone, Debug)]
+pub enum Standing {
+    /// It is the first one.
+    First(Claim),
+    /// It is sent again: the answer to the first one.
+    Again(KeptAnswer),
+    /// The first one is in progress.
+    InProgress,
+    /// The first one had another body.
+    OtherBody,
+}
+
+/// The outcome of a first request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptOutcome {
+    /// It created the resource.
+    Created,
+    /// It proposed the change.
+    Proposed,
+    /// It approved or rejected the change.
+    Decided,
+}
+
+/// The answer to the first request: the resource that it created, or the change.
+#[derive(Clone, Debug)]
+pub struct KeptAnswer {
+    /// The type of the resource.
+    pub resource_type: ResourceType,
+    /// The resource in JSON as the first answer showed it, without secrets.
+    pub resource: String,
+}
+
+impl KeptAnswer {
+    /// Whether only owners read it: it is an admin key.
+    #[must_use]
+    pub fn is_admin_key(&self) -> bool {
+        if self.resource_type == ResourceType::ApiKey {
+            return self.text("type").as_deref() == Some(Kind::Admin.name());
+        }
+        self.is_change(ChangeKind::ApiKeyAdmin)
+    }
+
+    /// Whether it is the change of a credential, which requires the right to manage API keys.
+    #[must_use]
+    pub fn is_credential_change(&self) -> bool {
+        self.is_change(ChangeKind::CredentialOpen)
+    }
+
+    fn is_change(&self, kind: ChangeKind) -> bool {
+        // Of the types, only a change has this member.
+        let kinds = self.member("action");
+        let mut kinds = kinds.iter().filter_map(Value::as_array).flatten();
+        kinds.any(|it| it == kind.name())
+    }
+
+    /// The outcome of the first request.
+    #[must_use]
+    pub fn outcome(&self) -> KeptOutcome {
+        if self.resource_type != ResourceType::Change {
+            return KeptOutcome::Created;
+        }
+        let is_pending = self.text("status").as_deref() == Some(ChangeStatus::Pending.name());
+        let has_approvals = self.member("approvals") != Some(json!([]));
+        if is_pending && !has_approvals {
+            KeptOutcome::Proposed
+        } else {
+            KeptOutcome::Decided
+        }
+    }
+
+    /// Whether the first answer had the secret of a new API key.
+    #[must_use]
+    pub fn had_secret(&self) -> bool {
+        match self.outcome() {
+            KeptOutcome::Created => self.resource_type == ResourceType::ApiKey,
+            KeptOutcome::Proposed => {
+                let of_api_key =
+                    self.text("resourceType").as_deref() == Some(ResourceType::ApiKey.name());
+                of_api_key && self.member("before") == Some(Value::Null)
+            }
+            KeptOutcome::Decided => false,
+        }
+    }
+
+    /// A member of the resource that is a string.
+    #[must_use]
+    pub fn text(&self, member: &str) -> Option<String> {
+        Some(self.member(member)?.as_str()?.to_owned())
+    }
+
+    fn member(&self, member: &str) -> Option<Value> {
+        let mut resource: Value = serde_json::from_str(&self.resource).ok()?;
+        Some(resource.get_mut(member)?.take())
+    }
+}
+
+impl IdempotentCall {
+    /// Claims the key. A claim without an answer ends after `patience`.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn claim(
+        self,
+        pool: &Pool,
+        entropy: &Entropy,
+        now: Timestamp,
+        patience: Duration,
+    ) -> Result<Standing, Error> {
+        let attempt = Uuid::from_bytes(entropy.bytes());
+        loop {
+            let claim = Claim {
+                call: self.clone(),
+                attempt,
+            };
+            if store::claim(pool, &claim, now, now.minus(KEPT), now.minus(patience)).await? {
+                return Ok(Standing::First(claim));
+            }
+            // It may be released in the meantime.
+            let Some(found) = store::find(pool, &self).await? else {
+                continue;
+            };
+            return Ok(if found.fingerprint != self.fingerprint {
+                Standing::OtherBody
+            } else {
+                match found.resource_type.zip(found.answer) {
+                    None => Standing::InProgress,
+                    Some((resource_type, resource)) => Standing::Again(KeptAnswer {
+                        resource_type,
+                        resource,
+                    }),
+                }
+            });
+        }
+    }
+}
+
+impl Claim {
+    /// The identifier of the attempt, which is in the database while this claim holds.
+    pub(super) fn attempt(&self) -> Uuid {
+        self.attempt
+    }
+
+    /// Keeps the resource that the answer shows, in the transaction of the change.
+    ///
+    /// # Errors
+    /// The claim has ended and another request has the key, or the database fails.
+    pub(super) async fn keep(
+        &self,
+        connection: &mut PgConnection,
+        answer: Option<(ResourceType, &RawValue)>,
+    ) -> Result<(), Error> {
+        let Some((resource_type, resource)) = answer else {
+            return Ok(());
+        };
+        if store::keep(connection, self, resource_type, resource).await? {
+            return Ok(());
+        }
+        let message = "the request took too long: another request with its Idempotency-Key began";
+        Err(Error::Conflict(message.to_owned()))
+    }
+
+    /// Gives the key back, unless an answer is kept: the request failed and changed nothing.
+    ///
+    /// # Errors
+    /// The database fails. The claim then ends by itself.
+    pub async fn release(&self, pool: &Pool) -> Result<(), Error> {
+        Ok(store::release(pool, self).await?)
+    }
+}
+
+/// Deletes answers that are no longer kept.
+///
+/// # Errors
+/// The database fails.
+pub async fn forget_old(pool: &Pool, now: Timestamp) -> Result<(), Error> {
+    Ok(store::delete_before(pool, now.minus(KEPT)).await?)
+}

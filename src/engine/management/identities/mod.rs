@@ -1,0 +1,142 @@
+//! Workload identities: which tokens and certificates authenticate as which service.
+
+mod identity;
+mod judge;
+mod store;
+
+use sqlx::PgConnection;
+use utoipa::IntoParams;
+
+use super::api_keys::BoundPolicy;
+use super::changes::Call;
+use super::check::checked;
+use super::{
+    Action, Authorized, Change, Error, Event, Expected, ManageIdentities, Missing, Page,
+    PageRequest, ResourceType, services,
+};
+use crate::ids::{IdentityId, ServiceId};
+use crate::resource::{ResourceRequest, Stored as _};
+use formats::problem::Problems;
+
+pub use self::identity::{IdentityRequest, Status, WorkloadIdentity};
+
+/// The filter of a list of identities.
+#[derive(Clone, Debug, Default, IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub struct Filter {
+    /// Identities with this name.
+    pub name: Option<String>,
+    /// Identities whose name contains this text, ignoring case.
+    pub name_contains: Option<String>,
+    /// Identities of this service.
+    pub service_id: Option<ServiceId>,
+    /// Identities with this status.
+    pub status: Option<Status>,
+}
+
+/// The identities that match `filter`, in the order in which they were created.
+///
+/// # Errors
+/// The database cannot be read.
+pub async fn list(
+    context: &Authorized<ManageIdentities>,
+    filter: &Filter,
+    page: PageRequest,
+) -> Result<Page<WorkloadIdentity>, Error> {
+    let rows = store::list(&context.pool, filter, page).await?;
+    Ok(Page::of(page, rows, |identity| identity.id.uuid()))
+}
+
+/// One identity.
+///
+/// # Errors
+/// There is none, or the database cannot be read.
+pub async fn read(
+    context: &Authorized<ManageIdentities>,
+    id: IdentityId,
+) -> Result<WorkloadIdentity, Error> {
+    store::read(&context.pool, id)
+        .await?
+        .ok_or(Error::Missing(Missing::Identity))
+}
+
+/// Creates an identity.
+///
+/// # Errors
+/// The request is wrong, or the database refuses it.
+pub async fn create(
+    context: &Authorized<ManageIdentities>,
+    request: ResourceRequest<IdentityRequest>,
+) -> Result<WorkloadIdentity, Error> {
+    let mut change = context.begin().await?;
+    change.propose_as(Call::create(ResourceType::Identity, &request));
+    let id = IdentityId::new(&context.clock, &context.entropy);
+    let (mut problems, mut body) = (request.problems, request.body);
+    check(change.connection(), &mut problems, &mut body).await?;
+    let identity = body.create(id, change.now(), &mut problems);
+    let identity = checked(problems, identity)?;
+    change.insert(&identity, identity.columns()).await?;
+    change.commit(Event::created(&identity)).await?;
+    Ok(identity)
+}
+
+/// Changes an identity.
+///
+/// # Errors
+/// There is none or it is not in the expected state, the request is wrong, or the database refuses it.
+pub async fn update(
+    context: &Authorized<ManageIdentities>,
+    id: IdentityId,
+    expected: &Expected,
+    mut request: ResourceRequest<IdentityRequest>,
+) -> Result<WorkloadIdentity, Error> {
+    let mut change = context.begin().await?;
+    change.propose_as(Call::update(ResourceType::Identity, &request));
+    let before = lock(&mut change, id, expected).await?;
+    request.check_read_only(&before);
+    let (mut problems, mut body) = (request.problems, request.body);
+    check(change.connection(), &mut problems, &mut body).await?;
+    let after = body.update(&before, &mut problems);
+    let after = checked(problems, Some(after))?;
+    change.save(Action::Update, before, after).await
+}
+
+/// Deletes an identity. A tombstone stays.
+///
+/// # Errors
+/// There is none or it is not in the expected state, or the database refuses it.
+pub async fn delete(
+    context: &Authorized<ManageIdentities>,
+    id: IdentityId,
+    expected: &Expected,
+) -> Result<(), Error> {
+    let mut change = context.begin().await?;
+    let identity = lock(&mut change, id, expected).await?;
+    change.delete(&identity, &[]).await
+}
+
+/// Checks that the service and the policy exist. They cannot be deleted until the transaction on
+/// `connection` ends.
+async fn check(
+    connection: &mut PgConnection,
+    problems: &mut Problems,
+    body: &mut IdentityRequest,
+) -> sqlx::Result<()> {
+    if let Some(id) = body.service_id.given() {
+        let named = [("serviceId".to_owned(), *id)];
+        services::check_living(&mut *connection, problems, &named).await?;
+    }
+    BoundPolicy::find(connection, problems, &mut body.policy_number).await
+}
+
+async fn lock(
+    change: &mut Change<'_>,
+    id: IdentityId,
+    expected: &Expected,
+) -> Result<WorkloadIdentity, Error> {
+    let identity = store::lock(change.connection(), id)
+        .await?
+        .ok_or(Error::Missing(Missing::Identity))?;
+    expected.check(identity.revision)?;
+    Ok(identity)
+}

@@ -1,0 +1,351 @@
+//! Creating a key: first in the token, then its record.
+
+use serde_json::json;
+
+use super::plan::planned;
+use super::request::{KeyRequest, RequestedKey, Source};
+use super::rules::Rules;
+use super::{retire_former, store};
+use crate::ids::{ImportKeyId, KeyId, ServiceId};
+use crate::keys::{
+    Assignment, ImportKeyRecord, Key, Origin, Status, UnrecordedKey, Usage, Vault, VaultError,
+};
+use crate::management::changes::Call;
+use crate::management::{Authorized, Change, Claim, Error, Event, ManageKeys, ResourceType};
+use crate::resource::ResourceRequest;
+use crate::revision::Revision;
+use formats::envelope::HpkeRevision;
+use formats::material::{Algorithm, PublicKey};
+use formats::problem::{Code, Problem};
+
+/// Generates, imports or adopts a key.
+///
+/// # Errors
+/// The request is wrong or not allowed, or the token or the database refuses it. Then no usable key
+/// is left.
+pub async fn create(
+    context: &Authorized<ManageKeys>,
+    vault: &Vault,
+    rules: Rules,
+    request: ResourceRequest<KeyRequest>,
+) -> Result<Key, Error> {
+    let now = context.clock.now();
+    let is_storable = !request.body.is_in_plaintext();
+    let call = is_storable.then(|| Call::create(ResourceType::Key, &request));
+    // Testing primes and deriving a key from a passphrase are too long for a runtime thread.
+    let post_quantum = context.post_quantum;
+    let check = move || RequestedKey::check(request, rules, post_quantum, now);
+    let requested = tokio::task::spawn_blocking(check)
+        .await
+        .map_err(|_| Error::BrokenOff)??;
+    let (context, vault) = (context.clone(), vault.clone());
+    // A separate task: if the client disconnects, the key in the token is still recorded.
+    tokio::spawn(async move { carry_out(&context, &vault, requested, call).await })
+        .await
+        .map_err(|_| Error::BrokenOff)?
+}
+
+/// A key that was obtained from its source.
+struct Obtained {
+    id: KeyId,
+    usage: Usage,
+    algorithm: Algorithm,
+    origin: Origin,
+    public: Option<PublicKey>,
+    unrecorded: Option<UnrecordedKey>,
+    /// The import key that wrapped it.
+    import_key: Option<ImportKeyId>,
+}
+
+async fn carry_out(
+    context: &Authorized<ManageKeys>,
+    vault: &Vault,
+    requested: RequestedKey,
+    call: Option<Call>,
+) -> Result<Key, Error> {
+    // Checked before the token does anything, and again when the key is recorded.
+    let mut change = begin(context, &requested).await?;
+    if change
+        .is_proposed(&planned(&requested, call.as_ref()))
+        .await?
+    {
+        drop(change);
+        return Err(propose(context, vault, requested, call).await?);
+    }
+    drop(change);
+
+    let RequestedKey {
+        allow_extractable,
+        service_id,
+        partner_kid,
+        source,
+        name,
+        activate,
+        expires_at,
+        rotation_days,
+    } = requested;
+    let obtained = obtain(context, vault, service_id, source, allow_extractable).await?;
+    let mut change = context.begin().await?;
+    let now = change.now();
+    let key = Key {
+        id: obtained.id,
+        partner_kid,
+        service_id,
+        name: name.map_or_else(
+            || format!("{} {}", obtained.algorithm, obtained.usage),
+            |name| name.to_string(),
+        ),
+        usage: obtained.usage,
+        algorithm: obtained.algorithm,
+        origin: obtained.origin,
+        status: if activate {
+            Status::Active
+        } else {
+            Status::Retired
+        },
+        token_name: obtained
+            .unrecorded
+            .as_ref()
+            .map(|unrecorded| unrecorded.name.clone()),
+        extractable: obtained
+            .unrecorded
+            .as_ref()
+            .map(|unrecorded| unrecorded.extractable),
+        hpke_revision: HpkeRevision::of_new(obtained.algorithm),
+        public: obtained.public,
+        expires_at,
+        rotation_days,
+        succeeds: None,
+        retire_at: None,
+        activated_at: activate.then_some(now),
+        destroy_at: None,
+        revision: Revision::FIRST,
+        created_at: now,
+        updated_at: now,
+    };
+    let error = match record(&mut change, &key, obtained.import_key).await {
+        Ok(retired) => {
+            let events = retired.into_iter().chain([Event::created(&key)]);
+            match change.commit_all(events).await {
+                Ok(()) => return Ok(key),
+                // The commit may have succeeded without an answer. The key then stays in the token, and
+                // the reconciler compares it with the records.
+                Err(error @ Error::Database(_)) => return Err(error),
+                Err(error) => error,
+            }
+        }
+        Err(error) => {
+            drop(change);
+            error
+        }
+    };
+    if let Some(unrecorded) = obtained.unrecorded {
+        vault.discard(unrecorded).await;
+    }
+    Err(error)
+}
+
+async fn begin<'c>(
+    context: &'c Authorized<ManageKeys>,
+    requested: &RequestedKey,
+) -> Result<Change<'c>, Error> {
+    let mut change = context.begin().await?;
+    check_service(&mut change, requested.service_id).await?;
+    if let Some(kid) = &requested.partner_kid
+        && store::has_partner_kid(change.connection(), requested.service_id, kid).await?
+    {
+        return Err(partner_kid_taken());
+    }
+    Ok(change)
+}
+
+/// Proposes the creation. Approvers decide about the key that the token holds now: the approval of an
+/// adoption fails if its name belongs to another key then. A key that the token does not hold yet is
+/// proposed by its name alone.
+async fn propose(
+    context: &Authorized<ManageKeys>,
+    vault: &Vault,
+    mut requested: RequestedKey,
+    mut call: Option<Call>,
+) -> Result<Error, Error> {
+    if let Source::TokenObject(described) = &mut requested.source {
+        let adopted = vault.adopt(described.clone(), requested.allow_extractable);
+        match adopted.await {
+            Ok((usage, found)) => {
+                if let (None, Some(public)) = (&described.public, &found.public) {
+                    call = call.map(|call| call.with_member("publicKey", json!(public.to_jwk())));
+                }
+                described.usage = Some(usage);
+                described.algorithm = Some(found.algorithm);
+                described.public = found.public;
+            }
+            // The vendor's tools can create the key before the approval.
+            Err(VaultError::Problem(problem)) if problem.code == Code::Unknown => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let mut change = begin(context, &requested).await?;
+    let mut end = None;
+    if let Source::Wrapped { wrapped, .. } = &requested.source {
+        let connection = change.connection();
+        end = Some(vault.end_of_import_key(connection, wrapped).await?);
+    }
+    let plan = planned(&requested, call.as_ref());
+    if let Some(call) = call {
+        change.propose_as(call.usable_until(end));
+    }
+    Ok(change.propose_early(&plan).await)
+}
+
+async fn obtain(
+    context: &Authorized<ManageKeys>,
+    vault: &Vault,
+    service_id: ServiceId,
+    source: Source,
+    allow_extractable: bool,
+) -> Result<Obtained, Error> {
+    let change = context.authority().change();
+    let attempt = context.claim.as_ref().map(Claim::attempt);
+    let assignment = |usage| Assignment {
+        service_id,
+        usage,
+        change,
+        attempt,
+    };
+    let (usage, origin, unrecorded, import_key) = match source {
+        Source::Public { usage, key } => {
+            return Ok(Obtained {
+                id: KeyId::new(&context.clock, &context.entropy),
+                usage,
+                algorithm: key.algorithm(),
+                origin: Origin::Imported,
+                public: Some(key),
+                unrecorded: None,
+                import_key: None,
+            });
+        }
+        Source::Generated { usage, algorithm } => {
+            let unrecorded = vault.generate(assignment(usage), algorithm).await?;
+            (usage, Origin::Generated, unrecorded, None)
+        }
+        Source::Private { usage, key } => {
+            let unrecorded = vault.import_private(assignment(usage), &key).await;
+            (
+                usage,
+                Origin::Imported,
+                inside("privateKey", unrecorded)?,
+                None,
+            )
+        }
+        Source::Secret {
+            usage,
+            algorithm,
+            key,
+        } => {
+            let unrecorded = vault
+                .import_secret(assignment(usage), algorithm, &key)
+                .await;
+            (
+                usage,
+                Origin::Imported,
+                inside("secretKey", unrecorded)?,
+                None,
+            )
+        }
+        Source::Wrapped { usage, wrapped } => {
+            let import_key = wrapped.import_key;
+            let unrecorded = vault.import_wrapped(assignment(usage), wrapped).await?;
+            (usage, Origin::Imported, unrecorded, Some(import_key))
+        }
+        Source::TokenObject(described) => {
+            let (usage, unrecorded) = vault.adopt(described, allow_extractable).await?;
+            if !context.post_quantum && unrecorded.algorithm.kem().is_some() {
+                let message =
+                    "must be a key of a supported kind: the setting envelopes.post_quantum is off";
+                return Err(Problem::new("tokenObject", Code::Unsupported, message).into());
+            }
+            (usage, Origin::Adopted, unrecorded, None)
+        }
+    };
+    if let (Origin::Imported | Origin::Adopted, Some(public)) = (origin, unrecorded.public.clone())
+    {
+        let checked = tokio::task::spawn_blocking(move || public.check_strength()).await;
+        if let Err(problem) = checked.map_err(|_| Error::BrokenOff)? {
+            vault.discard(unrecorded).await;
+            let member = if origin == Origin::Adopted {
+                "tokenObject"
+            } else {
+                "wrappedKey"
+            };
+            return Err(Problem::new(member, problem.code, problem.message).into());
+        }
+    }
+    Ok(Obtained {
+        id: unrecorded.id,
+        usage,
+        algorithm: unrecorded.algorithm,
+        origin,
+        public: unrecorded.public.clone(),
+        unrecorded: Some(unrecorded),
+        import_key,
+    })
+}
+
+pub(super) async fn record(
+    change: &mut Change<'_>,
+    key: &Key,
+    import_key: Option<ImportKeyId>,
+) -> Result<Option<Event>, Error> {
+    check_service(change, key.service_id).await?;
+    if let Some(import_key) = import_key {
+        let now = change.now();
+        if !ImportKeyRecord::spend(change.connection(), import_key, now).await? {
+            return Err(Error::Conflict(
+                "the import key was used for another key in the meantime".to_owned(),
+            ));
+        }
+    }
+    let retired = retire_former(change, key).await?;
+    let inserted = store::insert(change.connection(), key).await;
+    let had_intent = inserted.map_err(|error| {
+        let error = Error::from(error);
+        let recorded = ["keys_token_id_is_unique", "keys_token_label_is_unique"];
+        if recorded.iter().any(|index| error.is_duplicate_of(index)) {
+            Error::Conflict("the key of the token is recorded already".to_owned())
+        } else if error.is_duplicate_of("keys_partner_kid_is_unique") {
+            partner_kid_taken()
+        } else {
+            error
+        }
+    })?;
+    let was_made = key.token_name.is_some() && key.origin != Origin::Adopted;
+    if was_made && !had_intent {
+        let message = "the key took too long to make, so its object was removed";
+        return Err(Error::Conflict(message.to_owned()));
+    }
+    Ok(retired)
+}
+
+fn partner_kid_taken() -> Error {
+    Error::Conflict("another key of the service has this partnerKid".to_owned())
+}
+
+async fn check_service(change: &mut Change<'_>, service: ServiceId) -> Result<(), Error> {
+    if store::lock_service(change.connection(), service).await? {
+        Ok(())
+    } else {
+        let message = "must be the id of an existing service";
+        Err(Problem::new("serviceId", Code::Unknown, message).into())
+    }
+}
+
+/// A problem with a key as a whole is a problem with its member.
+fn inside<T>(member: &str, unrecorded: Result<T, VaultError>) -> Result<T, Error> {
+    unrecorded.map_err(|reason| match reason {
+        VaultError::Problem(problem) if problem.field.is_empty() => problem.inside(member).into(),
+        VaultError::Problem(_)
+        | VaultError::Extractable
+        | VaultError::Token(_)
+        | VaultError::Database(_) => reason.into(),
+    })
+}

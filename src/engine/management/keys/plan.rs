@@ -1,0 +1,62 @@
+//! The creation of a key, as approvers see it before the token makes the key.
+
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::judge;
+use super::request::{RequestedKey, Source};
+use crate::keys::{Key, Origin, Usage};
+use crate::management::Event;
+use crate::management::changes::Call;
+use formats::material::{Algorithm, PublicKey};
+
+/// The creation of the requested key.
+pub(super) fn planned(requested: &RequestedKey, call: Option<&Call>) -> Event {
+    let source = &requested.source;
+    let origin = match source {
+        Source::Generated { .. } => Origin::Generated,
+        Source::TokenObject(_) => Origin::Adopted,
+        Source::Public { .. }
+        | Source::Wrapped { .. }
+        | Source::Private { .. }
+        | Source::Secret { .. } => Origin::Imported,
+    };
+    let only_verifies = matches!(source, Source::Public { usage, .. } if *usage != Usage::Enc);
+    let judgement = judge::of_creation(origin, requested.activate && !only_verifies);
+    Event::planned::<Key>(judgement, &shown(source, call))
+}
+
+/// The request, with what follows from it. A digest replaces a wrapped key.
+fn shown(source: &Source, call: Option<&Call>) -> Value {
+    let mut shown = call.and_then(Call::body).unwrap_or_default();
+    let (usage, algorithm, public) = known(source);
+    if let Value::Object(members) = &mut shown {
+        members.extend(usage.map(|usage| ("use".to_owned(), json!(usage))));
+        members.extend(algorithm.map(|algorithm| ("algorithm".to_owned(), json!(algorithm))));
+        let thumbprint = public.map(PublicKey::thumbprint);
+        members.extend(thumbprint.map(|thumbprint| ("thumbprint".to_owned(), json!(thumbprint))));
+    }
+    if let (Source::Wrapped { wrapped, .. }, Some(Value::Object(members))) =
+        (source, shown.get_mut("wrappedKey"))
+    {
+        members.remove("ciphertext");
+        let digest = Sha256::digest(&wrapped.ciphertext);
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        members.insert("ciphertextSha256".to_owned(), json!(digest));
+    }
+    shown
+}
+
+fn known(source: &Source) -> (Option<Usage>, Option<Algorithm>, Option<&PublicKey>) {
+    match source {
+        Source::Generated { usage, algorithm } => (Some(*usage), Some(*algorithm), None),
+        Source::Public { usage, key } => (Some(*usage), Some(key.algorithm()), Some(key)),
+        Source::Wrapped { usage, wrapped } => {
+            let public = wrapped.public.as_ref();
+            (Some(*usage), Some(wrapped.algorithm), public)
+        }
+        Source::TokenObject(object) => (object.usage, object.algorithm, object.public.as_ref()),
+        // Their requests are not stored.
+        Source::Private { .. } | Source::Secret { .. } => (None, None, None),
+    }
+}

@@ -1,0 +1,167 @@
+//! Rotates keys: makes their successors, activates those, and retires the keys.
+//!
+//! Each step is a transaction of its own, and each run does the steps that are due. Whatever fails or
+//! is interrupted is tried again by the next run. Until a successor is active, the key before it works.
+
+mod store;
+
+use std::time::Duration;
+
+use super::create::record;
+use super::{lock, retire_former};
+use crate::ids::KeyId;
+use crate::keys::{Assignment, Cause, Key, Origin, Status, Usage, Vault, store as keys_store};
+use crate::management::{Action, Authorized, Change, Error, Event, Expected, ManageKeys};
+use crate::revision::Revision;
+use formats::envelope::HpkeRevision;
+
+/// Does the steps of all rotations that are due. Several instances can do this at once.
+///
+/// # Errors
+/// When the database does not show what is due. The failure of one key is logged, and the others go on.
+pub async fn rotate_due(
+    context: &Authorized<ManageKeys>,
+    vault: &Vault,
+    overlap: Duration,
+) -> Result<(), Error> {
+    let now = context.clock.now();
+    for key in store::without_successor(&context.pool, now).await? {
+        if let Err(error) = make_successor(context, vault, key).await {
+            tracing::warn!(%key, %error, "the successor of a key was not created");
+        }
+    }
+    for key in store::ready(&context.pool, now).await? {
+        if let Err(error) = activate(context, vault, key, overlap).await {
+            tracing::warn!(%key, %error, "the successor of a key is not active yet");
+        }
+    }
+    for key in store::to_retire(&context.pool, now).await? {
+        if let Err(error) = retire(context, key).await {
+            tracing::warn!(%key, %error, "a key with an active successor was not retired");
+        }
+    }
+    let overdue = store::overdue(&context.pool, now).await?;
+    vault.note_overdue(usize::try_from(overdue).unwrap_or_default());
+    Ok(())
+}
+
+/// Retires what `after`, which is `before` activated, replaces: the active envelope key of the family
+/// at once, and a predecessor of another use after `overlap`.
+pub(super) async fn take_over(
+    change: &mut Change<'_>,
+    before: &Key,
+    after: &Key,
+    overlap: Duration,
+) -> Result<Option<Event>, Error> {
+    if let (Some(predecessor), Status::Active, Usage::Sig | Usage::Data) =
+        (before.succeeds, after.status, after.usage)
+    {
+        let at = change.now().plus(overlap);
+        store::retire_later(change.connection(), predecessor, at).await?;
+    }
+    retire_former(change, after).await
+}
+
+async fn make_successor(
+    context: &Authorized<ManageKeys>,
+    vault: &Vault,
+    id: KeyId,
+) -> Result<(), Error> {
+    let mut change = context.begin().await?;
+    let now = change.now();
+    if !store::reserve(change.connection(), id).await? {
+        return Ok(());
+    }
+    // Another instance may have made it before the reservation.
+    let still = store::without_successor(&mut *change.connection(), now).await?;
+    if !still.contains(&id) {
+        return Ok(());
+    }
+    let Some(key) = keys_store::by_id(&mut *change.connection(), id).await? else {
+        return Ok(());
+    };
+    let assignment = Assignment {
+        service_id: key.service_id,
+        usage: key.usage,
+        change: None,
+        attempt: None,
+    };
+    let unrecorded = vault.generate(assignment, key.algorithm).await?;
+    let successor = Key {
+        id: unrecorded.id,
+        partner_kid: None,
+        service_id: key.service_id,
+        name: key.name,
+        usage: key.usage,
+        algorithm: key.algorithm,
+        origin: Origin::Generated,
+        status: Status::Retired,
+        token_name: Some(unrecorded.name.clone()),
+        extractable: Some(unrecorded.extractable),
+        public: unrecorded.public.clone(),
+        hpke_revision: HpkeRevision::of_new(key.algorithm),
+        expires_at: None,
+        rotation_days: key.rotation_days,
+        succeeds: Some(id),
+        retire_at: None,
+        activated_at: None,
+        destroy_at: None,
+        revision: Revision::FIRST,
+        created_at: now,
+        updated_at: now,
+    };
+    match record(&mut change, &successor, None).await {
+        Ok(_) => change.commit(Event::created(&successor)).await,
+        Err(error) => {
+            drop(change);
+            vault.discard(unrecorded).await;
+            Err(error)
+        }
+    }
+}
+
+async fn activate(
+    context: &Authorized<ManageKeys>,
+    vault: &Vault,
+    id: KeyId,
+    overlap: Duration,
+) -> Result<(), Error> {
+    let Some(key) = keys_store::by_id(&context.pool, id).await? else {
+        return Ok(());
+    };
+    if let Some(half) = key.token_key()
+        && !vault.is_on_every_token(&half).await?
+    {
+        let message = "a token does not hold the key: copy it to every token of the settings";
+        return Err(Error::Conflict(message.to_owned()));
+    }
+    let mut change = context.begin().await?;
+    let now = change.now();
+    let before = lock(&mut change, id, &Expected::Any).await?;
+    // Someone may have changed it or its predecessor in the meantime.
+    let ready = store::ready(&mut *change.connection(), now).await?;
+    if !ready.contains(&id) {
+        return Ok(());
+    }
+    let after = before.moved(Cause::Set, Status::Active, now)?;
+    let retired = take_over(&mut change, &before, &after, overlap).await?;
+    keys_store::update(change.connection(), &after).await?;
+    let activated = Event::changed(Action::Update, &before, &after);
+    let events = retired.into_iter().chain([activated]);
+    change.commit_all(events).await
+}
+
+async fn retire(context: &Authorized<ManageKeys>, id: KeyId) -> Result<(), Error> {
+    let mut change = context.begin().await?;
+    let now = change.now();
+    let before = lock(&mut change, id, &Expected::Any).await?;
+    // Someone may have changed it or its successor in the meantime.
+    let due = store::to_retire(&mut *change.connection(), now).await?;
+    if !due.contains(&id) {
+        return Ok(());
+    }
+    let after = before.moved(Cause::Rotation, Status::Retired, now)?;
+    keys_store::update(change.connection(), &after).await?;
+    let event = Event::changed(Action::Update, &before, &after);
+    change.commit(event).await
+}

@@ -1,0 +1,129 @@
+//! The keys that rotation concerns.
+
+use sqlx::{PgConnection, PgExecutor};
+
+use crate::ids::KeyId;
+use formats::clock::Timestamp;
+
+/// When the successor of the key `p` becomes active.
+macro_rules! takeover {
+    () => {
+        "p.activated_at + make_interval(hours => p.rotation_days * 24)"
+    };
+}
+
+/// Whether an active key of the same kind, which has not expired at `$1`, is newer than the key `p`.
+macro_rules! replaced {
+    () => {
+        "EXISTS (SELECT FROM keys s
+                  WHERE s.service_id = p.service_id AND s.usage = p.usage AND s.algorithm = p.algorithm
+                    AND s.status = 'active' AND s.activated_at > p.activated_at
+                    AND (s.expires_at IS NULL OR s.expires_at > $1))"
+    };
+}
+
+/// Active keys that rotate and whose successor has not taken over, or does not work any more.
+macro_rules! rotating {
+    () => {
+        concat!(
+            "p.status = 'active' AND p.rotation_days IS NOT NULL AND (p.retire_at IS NULL OR NOT ",
+            replaced!(),
+            ")"
+        )
+    };
+}
+
+/// The keys that need a successor at `now`. That of a signing key is made a day ahead, so that it is
+/// published before it signs.
+pub(super) async fn without_successor(
+    database: impl PgExecutor<'_>,
+    now: Timestamp,
+) -> sqlx::Result<Vec<KeyId>> {
+    sqlx::query_scalar(concat!(
+        "SELECT p.id FROM keys p
+          WHERE ",
+        rotating!(),
+        " AND ",
+        takeover!(),
+        " - CASE p.usage WHEN 'sig' THEN interval '24 hours' ELSE interval '0' END <= $1
+            AND NOT EXISTS (SELECT FROM keys s WHERE s.succeeds = p.id AND s.status <> 'destroyed')
+          ORDER BY p.id"
+    ))
+    .bind(now)
+    .fetch_all(database)
+    .await
+}
+
+/// The successors that can take over at `now`, as soon as every token holds them. An expired key replaces
+/// none.
+pub(super) async fn ready(
+    database: impl PgExecutor<'_>,
+    now: Timestamp,
+) -> sqlx::Result<Vec<KeyId>> {
+    sqlx::query_scalar(concat!(
+        "SELECT s.id FROM keys p JOIN keys s ON s.succeeds = p.id AND s.status = 'retired'
+          WHERE ",
+        rotating!(),
+        " AND ",
+        takeover!(),
+        " <= $1
+            AND (s.usage <> 'sig' OR s.created_at + interval '24 hours' <= $1)
+            AND (s.expires_at IS NULL OR s.expires_at > $1)
+          ORDER BY s.id"
+    ))
+    .bind(now)
+    .fetch_all(database)
+    .await
+}
+
+/// The keys that retire by `now`, because newer keys do their work.
+pub(super) async fn to_retire(
+    database: impl PgExecutor<'_>,
+    now: Timestamp,
+) -> sqlx::Result<Vec<KeyId>> {
+    sqlx::query_scalar(concat!(
+        "SELECT p.id FROM keys p WHERE p.retire_at <= $1 AND ",
+        replaced!(),
+        " ORDER BY p.id"
+    ))
+    .bind(now)
+    .fetch_all(database)
+    .await
+}
+
+/// How many keys should have been replaced by `now`.
+pub(super) async fn overdue(database: impl PgExecutor<'_>, now: Timestamp) -> sqlx::Result<i64> {
+    sqlx::query_scalar(concat!(
+        "SELECT count(*) FROM keys p WHERE ",
+        rotating!(),
+        " AND ",
+        takeover!(),
+        " <= $1"
+    ))
+    .bind(now)
+    .fetch_one(database)
+    .await
+}
+
+/// Reserves the making of a successor of `key` until the transaction ends. Returns false where another
+/// instance makes it.
+pub(super) async fn reserve(connection: &mut PgConnection, key: KeyId) -> sqlx::Result<bool> {
+    sqlx::query_scalar("SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))")
+        .bind(format!("sealward rotation {key}"))
+        .fetch_one(connection)
+        .await
+}
+
+/// Has an active key retire at that time.
+pub(super) async fn retire_later(
+    connection: &mut PgConnection,
+    key: KeyId,
+    at: Timestamp,
+) -> sqlx::Result<()> {
+    sqlx::query("UPDATE keys SET retire_at = $2 WHERE id = $1 AND status = 'active'")
+        .bind(key)
+        .bind(at)
+        .execute(connection)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! Policies in the database, as administrators see them.
+
+use sqlx::{PgConnection, PgExecutor};
+
+use super::{Filter, Name, Policy};
+use crate::db::undecodable;
+use crate::ids::{ApiKeyId, IdentityId, PolicyId, ServiceId};
+use crate::keys::{self, Usage};
+use crate::management::PageRequest;
+use crate::policy::{KeyOwnership, PolicyNumber, Status, select_policies};
+use formats::envelope::Alg;
+use formats::material::Family;
+
+pub(super) async fn list(
+    database: impl PgExecutor<'_>,
+    filter: &Filter,
+    page: PageRequest,
+) -> sqlx::Result<Vec<Policy>> {
+    sqlx::query_as(select_policies!(
+        "WHERE deleted_at IS NULL
+            AND ($1::uuid IS NULL OR id > $1)
+            AND ($2::text IS NULL OR status = $2)
+            AND ($3::uuid IS NULL OR destination_service_id = $3)
+            AND ($4::text IS NULL OR position(lower($4) IN lower(policy_number || ' ' || name)) > 0)
+            AND ($5::text IS NULL OR name = $5)
+            AND ($6::text IS NULL OR position(lower($6) IN lower(name)) > 0)
+          ORDER BY id
+          LIMIT $7"
+    ))
+    .bind(page.after())
+    .bind(filter.status)
+    .bind(filter.destination_service_id)
+    .bind(filter.text.as_deref())
+    .bind(filter.name.as_deref())
+    .bind(filter.name_contains.as_deref())
+    .bind(page.rows())
+    .fetch_all(database)
+    .await
+}
+
+/// An active policy that opens envelopes with a private key of this service and family.
+pub(in crate::management) async fn opened_with(
+    database: impl PgExecutor<'_>,
+    service: ServiceId,
+    family: Family,
+) -> sqlx::Result<Option<PolicyNumber>> {
+    sqlx::query_scalar(
+        "SELECT policy_number FROM policies
+          WHERE deleted_at IS NULL AND destination_service_id = $1 AND status = $2
+            AND key_ownership = $3 AND alg = ANY ($4)
+          ORDER BY policy_number LIMIT 1",
+    )
+    .bind(service)
+    .bind(Status::Active)
+    .bind(KeyOwnership::ServiceManaged)
+    .bind(Alg::of(family).collect::<Vec<_>>())
+    .fetch_optional(database)
+    .await
+}
+
+/// The families of the active envelope keys of a service.
+pub(super) async fn families_of(
+    connection: &mut PgConnection,
+    service: ServiceId,
+) -> sqlx::Result<Vec<Family>> {
+    sqlx::query_scalar(
+        "SELECT DISTINCT family FROM keys WHERE service_id = $1 AND usage = $2 AND status = $3",
+    )
+    .bind(service)
+    .bind(Usage::Enc)
+    .bind(keys::Status::Active)
+    .fetch_all(connection)
+    .await
+}
+
+pub(super) async fn choices(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<(String, String)>> {
+    sqlx::query_as(
+        "SELECT policy_number, name FROM policies WHERE deleted_at IS NULL ORDER BY policy_number",
+    )
+    .fetch_all(database)
+    .await
+}
+
+pub(super) async fn read(
+    database: impl PgExecutor<'_>,
+    name: &Name,
+) -> sqlx::Result<Option<Policy>> {
+    let (id, number) = name.parts();
+    sqlx::query_as(select_policies!(
+        "WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)"
+    ))
+    .bind(id)
+    .bind(number)
+    .fetch_optional(database)
+    .await
+}
+
+/// Reads and locks a policy, so that no other transaction changes it or begins to refer to it.
+pub(super) async fn lock(
+    connection: &mut PgConnection,
+    name: &Name,
+) -> sqlx::Result<Option<Policy>> {
+    let (id, number) = name.parts();
+    sqlx::query_as(select_policies!(
+        "WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)
+            FOR UPDATE"
+    ))
+    .bind(id)
+    .bind(number)
+    .fetch_optional(connection)
+    .await
+}
+
+/// The policy with that number, which cannot be deleted until the transaction ends, so a row can refer
+/// to it. (A foreign key accepts a tombstone.)
+pub(in crate::management) async fn lock_living(
+    connection: &mut PgConnection,
+    number: &PolicyNumber,
+) -> sqlx::Result<Option<PolicyId>> {
+    sqlx::query_scalar(
+        "SELECT id FROM policies WHERE policy_number = $1 AND deleted_at IS NULL FOR SHARE",
+    )
+    .bind(number.as_str())
+    .fetch_optional(connection)
+    .await
+}
+
+pub(super) async fn next_number(connection: &mut PgConnection) -> sqlx::Result<PolicyNumber> {
+    let number: i64 = sqlx::query_scalar("SELECT nextval('policy_numbers')")
+        .fetch_one(connection)
+        .await?;
+    format!("POL-{number:06}").parse().map_err(undecodable)
+}
+
+/// The identities and the API keys that are bound to a policy and not revoked, by their names.
+pub(super) async fn referrers(
+    connection: &mut PgConnection,
+    id: PolicyId,
+) -> sqlx::Result<Vec<String>> {
+    let api_keys: Vec<(ApiKeyId, String)> = sqlx::query_as(
+        "SELECT id, name FROM api_keys WHERE policy_id = $1 AND revoked_at IS NULL ORDER BY id",
+    )
+    .bind(id)
+    .fetch_all(&mut *connection)
+    .await?;
+    let identities: Vec<(IdentityId, String)> = sqlx::query_as(
+        "SELECT id, name FROM identities WHERE policy_id = $1 AND deleted_at IS NULL ORDER BY id",
+    )
+    .bind(id)
+    .fetch_all(connection)
+    .await?;
+    let api_keys = api_keys
+        .into_iter()
+        .map(|(id, name)| format!("API key {name:?} ({id})"));
+    let identities = identities
+        .into_iter()
+        .map(|(id, name)| format!("identity {name:?} ({id})"));
+    Ok(api_keys.chain(identities).collect())
+}
+
+impl Name {
+    fn parts(&self) -> (Option<PolicyId>, Option<&str>) {
+        match self {
+            Self::Id(id) => (Some(*id), None),
+            Self::Number(number) => (None, Some(number.as_str())),
+        }
+    }
+}

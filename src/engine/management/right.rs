@@ -1,0 +1,131 @@
+//! The rights of administrators: the roles that each needs, and the proof that an author has one.
+
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use super::changes::Authority;
+use super::{Actor, Context, Error};
+use crate::auth::Role::{self, Auditor, Custodian, Owner, PolicyAdmin};
+use crate::catalog::Catalog;
+use crate::db::Pool;
+use crate::settings::Approvals;
+use formats::clock::{Clock, Entropy};
+
+/// A right that some roles give.
+pub trait Right: Copy + Debug + Send + Sync + 'static {
+    /// The roles that give it.
+    const ROLES: &'static [Role];
+}
+
+macro_rules! rights {
+    ($($(#[doc = $doc:literal])* $right:ident: $($role:ident)+;)*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $right;
+
+        impl Right for $right {
+            const ROLES: &'static [Role] = &[$($role),+];
+        }
+    )*};
+}
+
+rights! {
+    /// Reads services, policies and keys.
+    ReadResources: Owner Custodian PolicyAdmin Auditor;
+    /// Creates, imports, changes and deletes keys.
+    ManageKeys: Owner Custodian;
+    /// Creates, changes and deletes services and policies.
+    ManagePolicies: Owner PolicyAdmin;
+    /// Reads, creates, changes and revokes the API keys of applications.
+    ManageApiKeys: Owner PolicyAdmin;
+    /// Does the same with admin keys and their roles.
+    ManageAdminKeys: Owner;
+    /// Reads, creates, changes and deletes workload identities.
+    ManageIdentities: Owner PolicyAdmin;
+    /// Reads and exports the audit logs.
+    ReadAudit: Owner Auditor;
+}
+
+/// The proof that the author of a use case has the right `R`, with the context of the use case. Only
+/// [`Context::authorize`] makes one for a request.
+#[derive(Clone, Debug)]
+pub struct Authorized<R> {
+    context: Context,
+    authority: Authority,
+    right: PhantomData<R>,
+}
+
+impl Context {
+    /// Proves that the author has a role for `R`.
+    ///
+    /// # Errors
+    /// The author has no such role.
+    pub fn authorize<R: Right>(&self) -> Result<Authorized<R>, Error> {
+        if !self.may::<R>() {
+            return Err(Error::Forbidden(R::ROLES));
+        }
+        Ok(Authorized {
+            context: self.clone(),
+            authority: Authority::Administrator,
+            right: PhantomData,
+        })
+    }
+
+    /// Whether the author has a role for `R`.
+    #[must_use]
+    pub fn may<R: Right>(&self) -> bool {
+        self.actor.roles.meet(R::ROLES)
+    }
+}
+
+impl<R: Right> Authorized<R> {
+    /// The authority of the service itself: of a job, or of a command on its machine.
+    #[must_use]
+    pub fn of_system(
+        clock: Clock,
+        entropy: Entropy,
+        catalog: Catalog,
+        pool: Pool,
+        name: &str,
+    ) -> Self {
+        Self {
+            context: Context {
+                clock,
+                entropy,
+                catalog,
+                pool,
+                approvals: Approvals::default(),
+                actor: Actor::system(name),
+                post_quantum: false,
+                owners_sign_in: false,
+                claim: None,
+            },
+            authority: Authority::System,
+            right: PhantomData,
+        }
+    }
+
+    /// The authority of the proposer of an approved change, whose roles each change checks again.
+    pub(super) fn of_proposer(context: Context, authority: Authority) -> Self {
+        Self {
+            context,
+            authority,
+            right: PhantomData,
+        }
+    }
+}
+
+impl<R> Authorized<R> {
+    pub(super) fn authority(&self) -> &Authority {
+        &self.authority
+    }
+}
+
+impl<R> Deref for Authorized<R> {
+    type Target = Context;
+
+    fn deref(&self) -> &Context {
+        &self.context
+    }
+}

@@ -1,0 +1,226 @@
+//! Security events: sign-ins, refused management requests, reads of the audit logs, and the state of
+//! the service. They are management events without a change.
+
+mod event;
+mod tokens;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use moka::future::Cache;
+use sha2::{Digest as _, Sha256};
+use sqlx::PgConnection;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+use tracing::Instrument as _;
+
+use super::{Actor, Authorized, Event, ReadAudit, store};
+use crate::audit::AnonymousLimit;
+use crate::db::Pool;
+use crate::ids::EventId;
+use formats::clock::{Clock, Entropy};
+
+pub use self::event::{Log, LogRead, RefusedRequest, Selection};
+
+/// The number of events of unauthenticated requests that wait to be written.
+const QUEUE: usize = 256;
+
+/// The number of reads that an instance remembers, so that it writes each once an hour.
+const READS: u64 = 10_000;
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+/// How often the number of unrecorded requests is checked.
+const SUMMARY_CHECK: Duration = Duration::from_secs(1);
+
+/// The time limit for the events that remain at shutdown.
+const LAST_EVENTS: Duration = Duration::from_secs(2);
+
+/// Records security events. Clones share it.
+#[derive(Clone, Debug)]
+pub struct SecurityLog(Arc<State>);
+
+#[derive(Debug)]
+struct State {
+    clock: Clock,
+    entropy: Entropy,
+    pool: Pool,
+    /// The digests of recorded reads.
+    reads: Cache<[u8; 32], ()>,
+    anonymous: AnonymousLimit<()>,
+    waiting: mpsc::Sender<(Actor, Event)>,
+}
+
+/// Records that `sealward audit init` began the tamper-evident logs or changed their public keys, in the
+/// transaction of the change.
+///
+/// # Errors
+/// When the database cannot be written.
+pub async fn record_initialization(
+    connection: &mut PgConnection,
+    (clock, entropy): (&Clock, &Entropy),
+    before: &[String],
+    after: &[String],
+) -> sqlx::Result<()> {
+    let id = EventId::new(clock, entropy);
+    let event = Event::initialized(before, after);
+    store::insert_event(
+        connection,
+        id,
+        clock.now(),
+        &Actor::system("cli"),
+        event,
+        None,
+    )
+    .await
+}
+
+/// Writes the events of unauthenticated requests.
+#[derive(Debug)]
+pub struct SecurityWriter {
+    task: JoinHandle<()>,
+    /// Dropping it stops the task.
+    stop: oneshot::Sender<()>,
+}
+
+impl SecurityLog {
+    /// A log in this database. Starts the writer of events that no request waits for.
+    #[must_use]
+    pub fn open(clock: Clock, entropy: Entropy, pool: Pool) -> (Self, SecurityWriter) {
+        let (sender, waiting) = mpsc::channel(QUEUE);
+        let log = Self(Arc::new(State {
+            clock,
+            entropy,
+            pool,
+            reads: Cache::builder()
+                .max_capacity(READS)
+                .time_to_live(HOUR)
+                .build(),
+            anonymous: AnonymousLimit::default(),
+            waiting: sender,
+        }));
+        let (stop, stopped) = oneshot::channel();
+        let task = tokio::spawn(write(log.clone(), waiting, stopped));
+        (log, SecurityWriter { task, stop })
+    }
+
+    /// Records an event of an identified caller or of the service.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub async fn record(&self, actor: &Actor, event: Event) -> sqlx::Result<()> {
+        let (state, actor) = (Arc::clone(&self.0), actor.clone());
+        let writing = async move {
+            let id = EventId::new(&state.clock, &state.entropy);
+            let mut connection = state.pool.acquire().await?;
+            let now = state.clock.now();
+            store::insert_event(&mut connection, id, now, &actor, event, None).await
+        };
+        // The event is recorded also if the client disconnects.
+        let written = tokio::spawn(writing.in_current_span()).await;
+        written.unwrap_or(Err(sqlx::Error::WorkerCrashed))
+    }
+
+    /// Records that the author reads an audit log: each export, and other reads once per selection and
+    /// hour on all instances together.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub async fn record_read(
+        &self,
+        context: &Authorized<ReadAudit>,
+        read: LogRead<'_>,
+    ) -> sqlx::Result<()> {
+        let actor = &context.actor;
+        let mut event = Event::log_read(&read);
+        let (Some(reader), None) = (actor.uuid(), read.format) else {
+            return self.record(actor, event).await;
+        };
+        let hour = self.0.clock.now().as_millis().div_euclid(HOUR_MILLIS);
+        let details = event.after.as_ref().map(ToString::to_string);
+        let digest = Sha256::new()
+            .chain_update(reader)
+            .chain_update(hour.to_be_bytes())
+            .chain_update(details.unwrap_or_default());
+        let digest = digest.finalize().into();
+        event.read_digest = Some(digest);
+        let recorded = self.0.reads.try_get_with(digest, self.record(actor, event));
+        recorded.await.map_err(shared)
+    }
+
+    /// Records an event of an unauthenticated request: some each second, the others as a number.
+    pub fn submit_anonymous(&self, client: IpAddr, request_id: String, event: Event) {
+        let State {
+            anonymous,
+            clock,
+            waiting,
+            ..
+        } = &*self.0;
+        if anonymous.admit(clock.monotonic(), ())
+            && waiting
+                .try_send((Actor::anonymous(client, request_id), event))
+                .is_err()
+        {
+            anonymous.count(());
+        }
+    }
+
+    async fn summarize(&self, end: bool) {
+        let State {
+            anonymous, clock, ..
+        } = &*self.0;
+        let Some(summary) = anonymous.summary(clock.monotonic(), end) else {
+            return;
+        };
+        let event = Event::refused_in_total(summary.requests);
+        let actor = Actor::system("unauthenticated requests");
+        if let Err(error) = self.record(&actor, event).await {
+            tracing::warn!(%error, requests = summary.requests, "the number of refused management requests could not be recorded");
+        }
+    }
+}
+
+const HOUR_MILLIS: i64 = 60 * 60 * 1_000;
+
+/// The error of a read that several requests share.
+fn shared(error: Arc<sqlx::Error>) -> sqlx::Error {
+    Arc::try_unwrap(error).unwrap_or(sqlx::Error::WorkerCrashed)
+}
+
+impl SecurityWriter {
+    /// Writes the remaining events.
+    pub async fn finish(self) {
+        drop(self.stop);
+        if timeout(LAST_EVENTS, self.task).await.is_err() {
+            tracing::warn!("some refused management requests could not be recorded");
+        }
+    }
+}
+
+/// Writes events until `stopped` resolves, and then the remaining ones.
+async fn write(
+    log: SecurityLog,
+    mut waiting: mpsc::Receiver<(Actor, Event)>,
+    mut stopped: oneshot::Receiver<()>,
+) {
+    let write = async |(actor, event): (Actor, Event)| {
+        if let Err(error) = log.record(&actor, event).await {
+            tracing::debug!(%error, "a refused management request could not be recorded");
+            log.0.anonymous.count(());
+        }
+    };
+    loop {
+        tokio::select! {
+            _ = &mut stopped => break,
+            Some(event) = waiting.recv() => write(event).await,
+            () = sleep(SUMMARY_CHECK) => {}
+        }
+        log.summarize(false).await;
+    }
+    while let Ok(event) = waiting.try_recv() {
+        write(event).await;
+    }
+    log.summarize(true).await;
+}

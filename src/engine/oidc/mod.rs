@@ -1,0 +1,271 @@
+//! OpenID Connect: sign-in at a provider with authorization code, PKCE and nonce.
+//!
+//! The provider authenticates people. Sealward verifies their ID tokens and derives their roles from a
+//! claim. This module knows neither browsers nor sessions.
+
+#![deny(clippy::wildcard_enum_match_arm)]
+
+mod access;
+mod metadata;
+mod person;
+mod profile;
+mod redeem;
+mod roles;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use moka::future::Cache;
+use secrecy::SecretString;
+use sha2::{Digest as _, Sha256};
+use tokio::sync::Semaphore;
+use ureq::Agent;
+
+use self::access::AccessTokens;
+use self::metadata::Metadata;
+pub use self::redeem::Redirect;
+pub use self::roles::without_groups;
+use crate::jwt::{Issuer, Location, PublishedKeys, Refused, Rules};
+use crate::settings::{NotInPem, Oidc, certificates};
+use crate::web_client::client;
+use formats::algorithms::JwsAlgorithm;
+use formats::binary::to_base64url;
+use formats::clock::Clock;
+
+/// The maximum time of one request to the provider.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The number of requests to the provider at the same time. Each takes a thread, which other work needs too.
+const REQUESTS: usize = 16;
+
+/// How long the OpenID configuration of the provider is cached.
+const CACHED: Duration = Duration::from_secs(5 * 60);
+
+/// The code of a response with the requested content.
+const OK: u16 = 200;
+
+/// The longest response of the provider, in bytes.
+const LONGEST: u64 = 256 * 1024;
+
+/// The provider of the settings. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Provider(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    clock: Clock,
+    settings: Oidc,
+    issuer: String,
+    redirect_uri: String,
+    secret: SecretString,
+    agent: Agent,
+    requests: Arc<Semaphore>,
+    metadata: Cache<(), Arc<Metadata>>,
+    /// Verifies ID tokens.
+    id_tokens: Issuer,
+    /// Verifies access tokens, if the management API accepts them.
+    access_tokens: Option<AccessTokens>,
+}
+
+/// The values that bind a sign-in to a browser.
+#[derive(Clone, Copy, Debug)]
+pub struct Binding<'a> {
+    /// The value of `state`.
+    pub state: &'a str,
+    /// The value of `nonce`.
+    pub nonce: &'a str,
+    /// The PKCE verifier.
+    pub verifier: &'a str,
+}
+
+/// The CA file of the provider cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("admin.oidc.ca {path}: {source}", path = .path.display())]
+pub struct InvalidAuthorities {
+    path: PathBuf,
+    source: NotInPem,
+}
+
+/// Why a person is not signed in.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum NotSignedIn {
+    /// The provider cannot be reached, or its response is not usable.
+    #[error("the provider is unavailable: {0}")]
+    Unavailable(String),
+    /// The provider refused the request or the code.
+    #[error("the provider answered {0:?}")]
+    Refused(String),
+    /// The ID token is not valid.
+    #[error(transparent)]
+    Token(#[from] Refused),
+    /// A claim of the ID token is missing or wrong.
+    #[error("the claim {0} of the ID token is missing or wrong")]
+    Claim(&'static str),
+}
+
+impl Provider {
+    /// The provider of the settings. None without an issuer. Nothing is requested yet.
+    ///
+    /// # Errors
+    /// The CA file cannot be read.
+    pub fn new(
+        clock: Clock,
+        settings: &Oidc,
+        secret: Option<SecretString>,
+    ) -> Result<Option<Self>, InvalidAuthorities> {
+        let (Some(issuer), Some(redirect_uri), Some(secret)) =
+            (&settings.issuer, &settings.redirect_uri, secret)
+        else {
+            return Ok(None);
+        };
+        let read = |path: &PathBuf| {
+            certificates(path).map_err(|source| InvalidAuthorities {
+                path: path.clone(),
+                source,
+            })
+        };
+        let authorities = settings.ca.as_ref().map(read).transpose()?;
+        let keys = PublishedKeys::new(
+            clock.clone(),
+            Location::Discovery(issuer.clone()),
+            authorities.as_deref(),
+        );
+        let rules = Rules {
+            issuer: issuer.clone(),
+            audiences: vec![settings.client_id.clone()],
+            algorithms: JwsAlgorithm::ALL.to_vec(),
+            // Access tokens have the type `at+jwt`.
+            accepts_type: |typ| typ.is_none_or(|typ| typ == "jwt"),
+        };
+        Ok(Some(Self(Arc::new(Inner {
+            clock,
+            settings: settings.clone(),
+            issuer: issuer.clone(),
+            redirect_uri: redirect_uri.clone(),
+            secret,
+            agent: client(authorities.as_deref(), PATIENCE),
+            requests: Arc::new(Semaphore::new(REQUESTS)),
+            metadata: Cache::builder().time_to_live(CACHED).build(),
+            access_tokens: AccessTokens::new(settings, keys.clone()),
+            id_tokens: Issuer::new(rules, keys),
+        }))))
+    }
+
+    /// The keys with which the provider signs.
+    #[must_use]
+    pub fn keys(&self) -> &PublishedKeys {
+        self.0.id_tokens.keys()
+    }
+
+    /// A secret of this service that the database does not have.
+    #[must_use]
+    pub fn secret(&self) -> &SecretString {
+        &self.0.secret
+    }
+
+    /// The issuer.
+    #[must_use]
+    pub fn issuer(&self) -> &str {
+        &self.0.issuer
+    }
+
+    /// The URL at the provider where a person signs in.
+    ///
+    /// # Errors
+    /// The provider is unavailable.
+    pub async fn authorization_url(&self, binding: Binding<'_>) -> Result<String, NotSignedIn> {
+        let metadata = self.metadata().await?;
+        let challenge = to_base64url(&Sha256::digest(binding.verifier.as_bytes()));
+        let scopes = self.0.settings.scopes.join(" ");
+        let query = [
+            ("response_type", "code"),
+            ("client_id", &self.0.settings.client_id),
+            ("redirect_uri", &self.0.redirect_uri),
+            ("scope", &scopes),
+            ("state", binding.state),
+            ("nonce", binding.nonce),
+            ("code_challenge", &challenge),
+            ("code_challenge_method", "S256"),
+        ];
+        Ok(with_query(&metadata.authorization_endpoint, &query))
+    }
+
+    /// The URL at the provider where a person ends the session there; none if the provider has none.
+    ///
+    /// # Errors
+    /// The provider is unavailable.
+    pub async fn sign_out_url(&self) -> Result<Option<String>, NotSignedIn> {
+        let metadata = self.metadata().await?;
+        let endpoint = metadata.end_session_endpoint.as_deref();
+        let query = [("client_id", self.0.settings.client_id.as_str())];
+        Ok(endpoint.map(|endpoint| with_query(endpoint, &query)))
+    }
+
+    /// Tries to read the OpenID configuration and the keys of the provider.
+    ///
+    /// # Errors
+    /// Either cannot be read.
+    pub async fn probe(&self) -> Result<(), NotSignedIn> {
+        let metadata = self.metadata().await?;
+        let keys = self.get(metadata.jwks_uri.clone()).await?;
+        let keys: serde_json::Value = serde_json::from_slice(&keys).unwrap_or_default();
+        if keys.get("keys").is_some_and(serde_json::Value::is_array) {
+            return Ok(());
+        }
+        let reason = "jwks_uri must be a JWK Set".to_owned();
+        Err(NotSignedIn::Unavailable(reason))
+    }
+
+    /// The OpenID configuration.
+    async fn metadata(&self) -> Result<Arc<Metadata>, NotSignedIn> {
+        let read = async {
+            let issuer = &self.0.issuer;
+            let base = issuer.trim_end_matches('/');
+            let url = format!("{base}/.well-known/openid-configuration");
+            let metadata = Metadata::parse(&self.get(url).await?, issuer);
+            metadata.map(Arc::new).map_err(NotSignedIn::Unavailable)
+        };
+        let read = self.0.metadata.try_get_with((), read);
+        read.await
+            .map_err(|error: Arc<NotSignedIn>| error.as_ref().clone())
+    }
+
+    async fn get(&self, url: String) -> Result<Vec<u8>, NotSignedIn> {
+        let (status, body) = self.request(move |agent| agent.get(url).call()).await?;
+        if status == OK {
+            return Ok(body);
+        }
+        let reason = format!("the response has the status {status}");
+        Err(NotSignedIn::Unavailable(reason))
+    }
+
+    /// Sends a request to the provider.
+    async fn request<S>(&self, send: S) -> Result<(u16, Vec<u8>), NotSignedIn>
+    where
+        S: FnOnce(&Agent) -> Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+        S: Send + 'static,
+    {
+        let turn = Arc::clone(&self.0.requests).acquire_owned().await;
+        let agent = self.0.agent.clone();
+        let sent = tokio::task::spawn_blocking(move || {
+            // Also if the client has left.
+            let _turn = turn;
+            let mut response = send(&agent)?;
+            let body = response.body_mut().with_config().limit(LONGEST);
+            let body = body.read_to_vec()?;
+            Ok::<_, ureq::Error>((response.status().as_u16(), body))
+        });
+        let unavailable = |reason: String| NotSignedIn::Unavailable(reason);
+        let sent = sent.await.map_err(|error| unavailable(error.to_string()))?;
+        sent.map_err(|error| unavailable(error.to_string()))
+    }
+}
+
+/// An endpoint, which may have a query, with these parameters.
+fn with_query(endpoint: &str, parameters: &[(&str, &str)]) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    let query = query.extend_pairs(parameters).finish();
+    let separator = if endpoint.contains('?') { '&' } else { '?' };
+    format!("{endpoint}{separator}{query}")
+}

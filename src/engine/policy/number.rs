@@ -1,0 +1,84 @@
+//! Policy numbers.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use crate::resource::{Input, Member, Value, string};
+use formats::json::Text;
+use formats::problem::{Code, Problem, Problems};
+
+/// The text by which callers name a policy.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, sqlx::Type, utoipa::ToSchema)]
+#[sqlx(transparent)]
+#[schema(value_type = String, description = "The number of a policy.", pattern = "^[A-Za-z0-9._-]{1,64}$", examples("POL-000001"))]
+pub struct PolicyNumber(String);
+
+impl PolicyNumber {
+    /// The number as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The text cannot be a policy number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be 1 to 64 characters of A-Z a-z 0-9 . _ -")]
+pub struct NotANumber;
+
+impl FromStr for PolicyNumber {
+    type Err = NotANumber;
+
+    fn from_str(text: &str) -> Result<Self, NotANumber> {
+        let is_allowed =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+        if (1..=64).contains(&text.len()) && text.bytes().all(is_allowed) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(NotANumber)
+        }
+    }
+}
+
+impl Value for PolicyNumber {
+    const INPUT: Input = Input::Line;
+
+    fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
+        string(text, field, problems, |number| {
+            number
+                .parse()
+                .map_err(|error: NotANumber| Problem::of_body(Code::Format, error.to_string()))
+        })
+    }
+}
+
+impl fmt::Display for PolicyNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for PolicyNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_has_1_to_64_characters_of_a_restricted_alphabet() {
+        let longest = "x".repeat(64);
+        for valid in ["POL-000001", "a", "A.b_c-9", &longest] {
+            assert!(valid.parse::<PolicyNumber>().is_ok(), "{valid}");
+        }
+        let too_long = "x".repeat(65);
+        for bad in ["", " ", "a b", "ä", "a\0", "a/b", &too_long] {
+            assert!(bad.parse::<PolicyNumber>().is_err(), "{bad:?}");
+        }
+    }
+}

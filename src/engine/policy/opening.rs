@@ -1,0 +1,113 @@
+//! Permits for opening an envelope: two policies decide.
+
+use std::sync::Arc;
+
+use super::permit::{NotAllowed, Permittable, PolicyPermit, to};
+use super::{Policies, Policy};
+use crate::catalog::Unreadable;
+use formats::envelope::Envelope;
+
+/// Proof that a caller may open one envelope. The policy that the request names allows it, and so does
+/// the policy under which the envelope was sealed, if it is known here.
+///
+/// Only [`Policies::permit_opening`] makes one:
+///
+/// ```compile_fail,E0451
+/// use formats::envelope::Envelope;
+/// use sealward_engine::policy::{OpeningPermit, PolicyPermit, to};
+///
+/// fn permit(permit: PolicyPermit<to::Unprotect>, envelope: Envelope) -> OpeningPermit {
+///     OpeningPermit { permit, envelope }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct OpeningPermit {
+    permit: PolicyPermit<to::Unprotect>,
+    envelope: Envelope,
+}
+
+/// The caller may not open the envelope, or that is unknown.
+#[derive(Debug, thiserror::Error)]
+pub enum OpeningRefused {
+    /// A policy does not allow it.
+    #[error(transparent)]
+    NotAllowed(#[from] NotAllowed),
+    /// The policy of the envelope could not be read.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+}
+
+impl OpeningPermit {
+    /// The policy that the request names. It chooses the key.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        self.permit.policy()
+    }
+
+    /// The envelope.
+    #[must_use]
+    pub fn envelope(&self) -> &Envelope {
+        &self.envelope
+    }
+
+    /// The envelope, to be opened.
+    #[must_use]
+    pub fn into_envelope(self) -> Envelope {
+        self.envelope
+    }
+}
+
+impl Policies {
+    /// Adds to `permit` the permission of the policy in the `pol` of `envelope`. A deleted policy goes
+    /// on deciding by its last state. A policy that was never known here decides nothing.
+    ///
+    /// # Errors
+    /// That policy does not allow the operation to the caller, there is none and the policy of
+    /// `permit` requires one, or the database does not answer.
+    pub async fn permit_opening(
+        &self,
+        permit: PolicyPermit<to::Unprotect>,
+        envelope: Envelope,
+    ) -> Result<OpeningPermit, OpeningRefused> {
+        let sealed_under = self.of_envelope(permit.shared_policy(), &envelope).await?;
+        permit.opening(sealed_under.as_deref(), envelope)
+    }
+
+    /// The policy in the `pol` of `envelope`, if it is known here. `named` is the policy that the
+    /// request names.
+    pub(super) async fn of_envelope(
+        &self,
+        named: &Arc<Policy>,
+        envelope: &Envelope,
+    ) -> Result<Option<Arc<Policy>>, Unreadable> {
+        match envelope.pol().and_then(|pol| pol.parse().ok()) {
+            Some(id) if id == named.id => Ok(Some(Arc::clone(named))),
+            Some(id) => self.known(id).await,
+            None => Ok(None),
+        }
+    }
+}
+
+impl PolicyPermit<to::Unprotect> {
+    /// Adds the permission of the policy `sealed_under`, which is that of `envelope`.
+    pub(super) fn opening(
+        self,
+        sealed_under: Option<&Policy>,
+        envelope: Envelope,
+    ) -> Result<OpeningPermit, OpeningRefused> {
+        let operation = to::Unprotect::OPERATION;
+        let service = self.application().service_id();
+        match sealed_under {
+            // The permit already has the permission of the policy that it names.
+            Some(policy) if policy.id == self.policy().id => {}
+            Some(policy) if policy.allows(service, operation) => {}
+            Some(_) => return Err(NotAllowed::ByPolicyOfEnvelope(operation).into()),
+            None if self.policy().require_binding => return Err(NotAllowed::Unbound.into()),
+            None => {}
+        }
+        Ok(OpeningPermit {
+            permit: self,
+            envelope,
+        })
+    }
+}

@@ -1,0 +1,228 @@
+//! Permits: proof that a caller may do an operation. Nothing else makes one.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::Policy;
+use crate::auth::Application;
+use crate::operation::Operation;
+
+/// The operations as types, so that a permit for one operation does not pass for another.
+pub mod to {
+    use super::Permittable;
+    use crate::operation::Operation;
+
+    macro_rules! operations {
+        ($($operation:ident)*) => {$(
+            #[doc = concat!("[`Operation::", stringify!($operation), "`].")]
+            #[derive(Clone, Copy, Debug)]
+            pub enum $operation {}
+
+            impl Permittable for $operation {
+                const OPERATION: Operation = Operation::$operation;
+            }
+        )*};
+    }
+
+    operations! { Protect Unprotect Rewrap Encrypt Decrypt Sign Verify Hash }
+}
+
+/// An operation as a type.
+pub trait Permittable {
+    /// The operation as a value.
+    const OPERATION: Operation;
+}
+
+/// Proof that the caller's API key allows the operation `O`.
+#[derive(Clone, Debug)]
+pub struct Permit<O> {
+    application: Application,
+    operation: PhantomData<O>,
+}
+
+/// Proof that a policy allows the operation `O` too.
+#[derive(Clone, Debug)]
+pub struct PolicyPermit<O> {
+    permit: Permit<O>,
+    policy: Arc<Policy>,
+}
+
+/// The caller may not do this operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotAllowed {
+    /// The API key does not include it.
+    #[error("the API key does not allow {0}")]
+    ByApiKey(Operation),
+    /// The policy does not include it, or not for this service.
+    #[error("the policy does not allow {0} to this service")]
+    ByPolicy(Operation),
+    /// The policy under which the envelope was sealed does not include it, or not for this service.
+    #[error("the policy of the envelope does not allow {0} to this service")]
+    ByPolicyOfEnvelope(Operation),
+    /// The policy requires that an envelope names a policy that is known here.
+    #[error("the policy opens only envelopes that name a policy of this service")]
+    Unbound,
+}
+
+/// Permits `application` the operation `O` with its own key. An operation under a policy also
+/// needs [`Permit::under`].
+///
+/// # Errors
+/// The API key does not allow it.
+pub fn authorize<O: Permittable>(application: &Application) -> Result<Permit<O>, NotAllowed> {
+    if !application.may(O::OPERATION) {
+        return Err(NotAllowed::ByApiKey(O::OPERATION));
+    }
+    Ok(Permit {
+        application: application.clone(),
+        operation: PhantomData,
+    })
+}
+
+impl<O: Permittable> Permit<O> {
+    /// The caller.
+    #[must_use]
+    pub fn application(&self) -> &Application {
+        &self.application
+    }
+
+    /// Adds the permission of `policy`.
+    ///
+    /// # Errors
+    /// The policy does not allow the operation, or not for this service.
+    pub fn under(self, policy: Arc<Policy>) -> Result<PolicyPermit<O>, NotAllowed> {
+        if !policy.allows(self.application.service_id(), O::OPERATION) {
+            return Err(NotAllowed::ByPolicy(O::OPERATION));
+        }
+        Ok(PolicyPermit {
+            permit: self,
+            policy,
+        })
+    }
+}
+
+impl<O: Permittable> PolicyPermit<O> {
+    /// The permit of an operation that is part of a permitted rewrap under `policy`.
+    pub(super) fn of_rewrap(application: &Application, policy: &Arc<Policy>) -> Self {
+        let permit = Permit {
+            application: application.clone(),
+            operation: PhantomData,
+        };
+        Self {
+            permit,
+            policy: Arc::clone(policy),
+        }
+    }
+
+    /// The caller.
+    #[must_use]
+    pub fn application(&self) -> &Application {
+        &self.permit.application
+    }
+
+    /// The policy.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    pub(super) fn shared_policy(&self) -> &Arc<Policy> {
+        &self.policy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{PolicyId, ServiceId};
+    use crate::operation::Operations;
+    use crate::policy::{AllowedServices, KeyOwnership, Status};
+    use crate::resource::Name;
+    use crate::revision::Revision;
+    use formats::clock::Timestamp;
+    use formats::envelope::{Alg, Enc};
+
+    fn service(number: u128) -> ServiceId {
+        ServiceId::from_uuid(uuid::Uuid::from_u128(number))
+    }
+
+    fn policy(services: AllowedServices, operations: &[Operation]) -> Arc<Policy> {
+        Arc::new(Policy {
+            id: PolicyId::from_uuid(uuid::Uuid::nil()),
+            policy_number: "POL-000001".parse().unwrap(),
+            name: Name::default(),
+            description: None,
+            destination_service_id: service(9),
+            key_ownership: KeyOwnership::ServiceManaged,
+            alg: Alg::default(),
+            enc: Enc::default(),
+            status: Status::Active,
+            failure_mode: Default::default(),
+            allowed_service_ids: services,
+            allowed_operations: operations.iter().copied().collect(),
+            context_required: false,
+            require_binding: false,
+            headers: None,
+            created_at: Timestamp::from_millis(0),
+            updated_at: Timestamp::from_millis(0),
+            revision: Revision::FIRST,
+        })
+    }
+
+    /// For each operation, whether `application` may do it.
+    fn answers(application: &Application) -> [(Operation, Result<(), NotAllowed>); 8] {
+        fn one<O: Permittable>(caller: &Application) -> (Operation, Result<(), NotAllowed>) {
+            (O::OPERATION, authorize::<O>(caller).map(drop))
+        }
+        [
+            one::<to::Protect>(application),
+            one::<to::Unprotect>(application),
+            one::<to::Rewrap>(application),
+            one::<to::Encrypt>(application),
+            one::<to::Decrypt>(application),
+            one::<to::Sign>(application),
+            one::<to::Verify>(application),
+            one::<to::Hash>(application),
+        ]
+    }
+
+    #[test]
+    fn an_api_key_allows_the_operations_that_it_lists() {
+        let listed: Operations = [Operation::Sign, Operation::Verify].into_iter().collect();
+        let answers = answers(&Application::sample(service(1), Some(listed)));
+        assert_eq!(answers.map(|(operation, _)| operation), Operation::ALL);
+        for (operation, permitted) in answers {
+            let expected = if listed.contain(operation) {
+                Ok(())
+            } else {
+                Err(NotAllowed::ByApiKey(operation))
+            };
+            assert_eq!(permitted, expected);
+        }
+    }
+
+    #[test]
+    fn an_api_key_without_a_list_allows_every_operation() {
+        for (operation, permitted) in answers(&Application::sample(service(1), None)) {
+            assert!(permitted.is_ok(), "{operation}");
+        }
+    }
+
+    #[test]
+    fn a_policy_is_limited_to_its_operations_and_services() {
+        use AllowedServices::{Any, Only};
+        use Operation::{Protect, Unprotect};
+        fn under<O: Permittable>(caller: u128, policy: Arc<Policy>) -> bool {
+            let permit = authorize::<O>(&Application::sample(service(caller), None)).unwrap();
+            permit.under(policy).is_ok()
+        }
+        let both = policy(Any, &[Protect, Unprotect]);
+        assert!(under::<to::Protect>(1, both));
+        assert!(!under::<to::Unprotect>(1, policy(Any, &[Protect])));
+        assert!(!under::<to::Protect>(1, policy(Any, &[])));
+        let to_one = policy(Only(vec![service(1)]), &[Protect]);
+        assert!(under::<to::Protect>(1, to_one.clone()));
+        assert!(!under::<to::Protect>(2, to_one));
+        assert!(!under::<to::Protect>(1, policy(Only(vec![]), &[Protect])));
+    }
+}

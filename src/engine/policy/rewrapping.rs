@@ -1,0 +1,111 @@
+//! Permits for a rewrap: opening under one policy, sealing under the same or another.
+
+use std::sync::Arc;
+
+use super::opening::{OpeningPermit, OpeningRefused};
+use super::permit::{NotAllowed, PolicyPermit, authorize, to};
+use super::{Policies, Policy};
+use crate::auth::Application;
+use crate::operation::Operation;
+use formats::envelope::Envelope;
+
+/// Proof that a caller may open one envelope in order to seal its payload again.
+///
+/// Only [`Policies::permit_rewrapping`] makes one:
+///
+/// ```compile_fail,E0451
+/// use sealward_engine::policy::{OpeningPermit, PolicyPermit, RewrapPermit, to};
+///
+/// fn permit(opening: OpeningPermit, sealing: PolicyPermit<to::Protect>) -> RewrapPermit {
+///     RewrapPermit { opening, sealing }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct RewrapPermit {
+    opening: OpeningPermit,
+    sealing: PolicyPermit<to::Protect>,
+}
+
+impl RewrapPermit {
+    /// The policy that the request names for the envelope.
+    #[must_use]
+    pub fn source(&self) -> &Policy {
+        self.opening.policy()
+    }
+
+    /// The policy of the new envelope.
+    #[must_use]
+    pub fn target(&self) -> &Policy {
+        self.sealing.policy()
+    }
+
+    /// The permits to open the envelope and to seal its payload.
+    #[must_use]
+    pub fn into_parts(self) -> (OpeningPermit, PolicyPermit<to::Protect>) {
+        (self.opening, self.sealing)
+    }
+}
+
+impl Policies {
+    /// Permits `application` to open `envelope` under the policy `from` and to seal its payload under
+    /// `target`.
+    ///
+    /// If both policies and the policy of the envelope are the same, `rewrap` is enough, and so are
+    /// `unprotect` and `protect` together. Otherwise the caller needs `unprotect` under `from` and the
+    /// policy of the envelope, and `protect` under `target`.
+    ///
+    /// # Errors
+    /// The API key or a policy does not allow it, or the database does not answer.
+    pub async fn permit_rewrapping(
+        &self,
+        application: &Application,
+        from: Arc<Policy>,
+        target: Arc<Policy>,
+        envelope: Envelope,
+    ) -> Result<RewrapPermit, OpeningRefused> {
+        let sealed_under = self.of_envelope(&from, &envelope).await?;
+        let sealed_under = sealed_under.as_deref();
+        let is_one_policy =
+            from.id == target.id && sealed_under.is_none_or(|policy| policy.id == from.id);
+        let rewrap = if is_one_policy {
+            may_rewrap(application, &from)
+        } else {
+            Err(None)
+        };
+        let (unprotect, protect) = match rewrap {
+            Ok(()) => (
+                PolicyPermit::of_rewrap(application, &from),
+                PolicyPermit::of_rewrap(application, &target),
+            ),
+            Err(no_rewrap) => {
+                let both = unprotect_and_protect(application, from, target);
+                both.map_err(|not_allowed| no_rewrap.unwrap_or(not_allowed))?
+            }
+        };
+        Ok(RewrapPermit {
+            opening: unprotect.opening(sealed_under, envelope)?,
+            sealing: protect,
+        })
+    }
+}
+
+fn may_rewrap(application: &Application, policy: &Policy) -> Result<(), Option<NotAllowed>> {
+    if !application.may(Operation::Rewrap) {
+        return Err(Some(NotAllowed::ByApiKey(Operation::Rewrap)));
+    }
+    if !policy.allows(application.service_id(), Operation::Rewrap) {
+        return Err(Some(NotAllowed::ByPolicy(Operation::Rewrap)));
+    }
+    Ok(())
+}
+
+fn unprotect_and_protect(
+    application: &Application,
+    from: Arc<Policy>,
+    target: Arc<Policy>,
+) -> Result<(PolicyPermit<to::Unprotect>, PolicyPermit<to::Protect>), NotAllowed> {
+    Ok((
+        authorize(application)?.under(from)?,
+        authorize(application)?.under(target)?,
+    ))
+}

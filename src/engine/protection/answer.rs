@@ -1,0 +1,57 @@
+//! The answer to a request, which exists only after its audit record is committed.
+
+use std::fmt;
+
+use super::Refusal;
+use crate::audit::Receipt;
+use formats::wiped::Wiped;
+
+/// An answer in JSON. It may hold a plaintext, so it wipes itself when it is dropped.
+pub struct Body(pub(super) Wiped<String>);
+
+/// The answer to one request. It is made from the receipt of the request's audit record, which only
+/// the committed record gives.
+///
+/// ```compile_fail,E0451
+/// use sealward_engine::protection::{Answer, Refusal};
+///
+/// fn answer() -> Answer {
+///     Answer { outcome: Err(Refusal::PolicyNotFound) }
+/// }
+/// ```
+///
+/// ```compile_fail,E0423
+/// fn receipt() -> sealward_engine::audit::Receipt {
+///     sealward_engine::audit::Receipt(())
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Answer {
+    outcome: Result<Body, Refusal>,
+}
+
+impl Answer {
+    pub(super) fn new(_: Receipt, outcome: Result<Body, Refusal>) -> Self {
+        Self { outcome }
+    }
+
+    /// The body of a success.
+    ///
+    /// # Errors
+    /// The refusal that is answered instead.
+    pub fn into_outcome(self) -> Result<Body, Refusal> {
+        self.outcome
+    }
+}
+
+impl AsRef<[u8]> for Body {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Body([redacted])")
+    }
+}

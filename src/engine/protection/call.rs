@@ -1,0 +1,168 @@
+//! One request of an authenticated caller, from its arrival to its record.
+
+use std::time::Duration;
+
+use super::body::Head;
+use super::{RecordedStatus, Refusal};
+use crate::audit::{Endpoint, OperationType, Outcome, Record, Sealing};
+use crate::auth::{Application, Caller};
+use crate::ids::KeyId;
+use crate::ratelimit::{Exceeded, Standing};
+use crate::request_tag::RequestTag;
+use formats::envelope::ContextTag;
+use formats::json::Text;
+
+/// A request of an authenticated caller. Its outcome is always recorded.
+#[derive(Debug)]
+pub struct Call {
+    caller: Caller,
+    admitted: Result<Standing, Exceeded>,
+    tag: RequestTag,
+    record: Record,
+}
+
+impl Call {
+    /// The request `tag`, which arrived at `endpoint` at that time, with the rate limiter's decision.
+    #[must_use]
+    pub fn new(
+        caller: Caller,
+        admitted: Result<Standing, Exceeded>,
+        endpoint: Endpoint,
+        tag: RequestTag,
+        arrived: Duration,
+    ) -> Self {
+        let record = Record {
+            request_id: tag.as_str().into(),
+            application_id: caller.service_id(),
+            credential_id: Some(caller.credential_id()),
+            token_subject: caller.token_subject().map(Box::from),
+            operation_type: endpoint.operation_type(),
+            endpoint: Some(endpoint),
+            policy_number: None,
+            key_id: None,
+            ctx: None,
+            payload_size_bytes: 0,
+            response_status: 0,
+            arrived,
+            error_code: None,
+            outcome: Outcome::Done,
+            error_message: None,
+            client_address: Some(caller.client_address()),
+            item: None,
+            sealing: endpoint.sealing(),
+        };
+        Self {
+            caller,
+            admitted,
+            tag,
+            record,
+        }
+    }
+
+    /// The identifier of the request.
+    #[must_use]
+    pub fn tag(&self) -> &RequestTag {
+        &self.tag
+    }
+
+    /// The call of one item of a batch.
+    pub(super) fn item(&self, place: u16) -> Self {
+        Self {
+            caller: self.caller.clone(),
+            admitted: self.admitted,
+            tag: self.tag.clone(),
+            record: Record {
+                item: Some(place),
+                ..self.record.clone()
+            },
+        }
+    }
+
+    /// The further members that an envelope to open may have: an item of a batch has the `status` of the
+    /// answer that made it.
+    pub(super) fn ignored(&self) -> &'static [&'static str] {
+        match self.record.item {
+            Some(_) => &["status"],
+            None => &[],
+        }
+    }
+
+    /// When the request arrived, on the monotonic clock.
+    pub(super) fn arrived(&self) -> Duration {
+        self.record.arrived
+    }
+
+    /// The first member of the answer.
+    pub(super) fn head(&self) -> Head<'_> {
+        match self.record.item {
+            Some(_) => Head::Item,
+            None => Head::Request(&self.tag),
+        }
+    }
+
+    /// The first three refusals in their order: no JSON, no application, rate limit exceeded.
+    pub(super) fn admit<'a>(&self, body: &'a [u8]) -> Result<(Application, Text<'a>), Refusal> {
+        let text = Text::parse(body)?;
+        Ok((self.application()?, text))
+    }
+
+    /// The calling application.
+    ///
+    /// # Errors
+    /// The caller is no application, or exceeds its rate limit.
+    pub fn application(&self) -> Result<Application, Refusal> {
+        let application = self.caller.clone().application()?;
+        self.admitted?;
+        Ok(application)
+    }
+
+    /// The lane of queues for this call.
+    pub(super) fn lane(&self) -> u64 {
+        lane_of(&self.caller)
+    }
+
+    pub(super) fn note_operation(&mut self, operation: OperationType) {
+        self.record.operation_type = Some(operation);
+    }
+
+    pub(super) fn note_outcome(&mut self, outcome: Outcome) {
+        self.record.outcome = outcome;
+    }
+
+    pub(super) fn note_policy(&mut self, number: Option<&str>) {
+        self.record.policy_number = number.map(Into::into);
+    }
+
+    pub(super) fn note_key(&mut self, key: KeyId) {
+        self.record.key_id = Some(key);
+    }
+
+    pub(super) fn note_ctx(&mut self, ctx: Option<ContextTag>) {
+        self.record.ctx = ctx;
+    }
+
+    /// The part of a rewrap that creates the new envelope.
+    pub(super) fn sealing(&mut self) -> &mut Sealing {
+        self.record.sealing.get_or_insert_default()
+    }
+
+    pub(super) fn note_payload(&mut self, payload: Option<Text<'_>>) {
+        self.record.payload_size_bytes = payload.map_or(0, |payload| payload.as_str().len());
+    }
+
+    pub(super) fn into_record(self, status: RecordedStatus, refusal: Option<&Refusal>) -> Record {
+        Record {
+            response_status: status.number,
+            error_code: status.code,
+            outcome: refusal.map_or(self.record.outcome, |_| status.outcome),
+            error_message: refusal.map(|refusal| refusal.to_string().into()),
+            ..self.record
+        }
+    }
+}
+
+/// The lane of queues for this caller: a service's burst delays its own operations first.
+pub(super) fn lane_of(caller: &Caller) -> u64 {
+    let service = caller.service_id();
+    service.map_or(0, |service| service.uuid().as_u64_pair().1)
+}

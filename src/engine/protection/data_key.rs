@@ -1,0 +1,157 @@
+//! Keys with which applications encrypt large data themselves.
+
+use std::cell::Cell;
+
+use tracing::Instrument as _;
+use zeroize::Zeroizing;
+
+use super::body::{Base64, Head, Reference, answer, request, require_policy, written};
+use super::sealing::Sealing;
+use super::{Answer, Body, Call, Protection, Refusal, caught};
+use crate::audit::Unrecorded;
+use crate::closed_set::ClosedSet;
+use crate::policy::{PolicyNumber, Verdict};
+use crate::telemetry::step;
+use formats::binary::append_base64;
+use formats::closed_set;
+use formats::envelope::Context;
+use formats::json::{Members, Text};
+use formats::problem::Problems;
+use formats::wiped::Wiped;
+
+request! {
+    /// A request for a data key.
+    DataKeyRequest<'a> {
+        /// The policy that protects the data key. Default: the policy that is bound to the API key.
+        policy_number "policyNumber": Option<Reference<'a, PolicyNumber>>,
+        /// The context of the envelope. `/unprotect` needs the same context.
+        context "context": Option<Context>,
+        /// The algorithm of the data key. Default: `AES-256`.
+        algorithm "algorithm": Option<DataKeyAlgorithm>,
+        /// Whether the response contains the data key itself. Default: true.
+        plaintext "plaintext": Option<bool>,
+    }
+}
+
+answer! {
+    /// A data key and an envelope that contains it.
+    DataKey<'a> {
+        head "requestId": Head<'a>,
+        algorithm "algorithm": DataKeyAlgorithm,
+        /// The data key. Absent if the request has `plaintext` false.
+        key "key": Option<Base64<&'a [u8]>>,
+        /// The envelope. Its payload is `key` as a string.
+        jwe "jwe": Sealing<'a>,
+    }
+}
+
+closed_set! {
+    /// The algorithm of a data key.
+    #[derive(Default)]
+    pub enum DataKeyAlgorithm: "DataKeyAlgorithm" {
+        /// 256 bits.
+        #[default]
+        Aes256 = "AES-256",
+        /// 128 bits.
+        Aes128 = "AES-128",
+    }
+}
+
+impl ClosedSet for DataKeyAlgorithm {}
+
+impl DataKeyAlgorithm {
+    const fn bytes(self) -> usize {
+        match self {
+            Self::Aes256 => 32,
+            Self::Aes128 => 16,
+        }
+    }
+}
+
+/// The room for the largest encapsulated secret of HPKE, which is encoded twice.
+const LARGEST_SECRET: usize = 3 * 1_024;
+
+impl Protection {
+    /// Makes a data key under the policy that `body` names.
+    ///
+    /// # Errors
+    /// When the outcome could not be recorded; then nothing leaves.
+    pub async fn make_data_key(&self, mut call: Call, body: &[u8]) -> Result<Answer, Unrecorded> {
+        self.modules.recorder.ready()?;
+        caught(async {
+            let outcome = self.try_make_data_key(&mut call, body).await;
+            self.conclude(call, outcome).await
+        })
+        .await
+    }
+
+    async fn try_make_data_key(&self, call: &mut Call, body: &[u8]) -> Result<Body, Refusal> {
+        let (application, text) = self.admit(call, body).await?;
+        let is_bound = application.bound_policy().is_some();
+        let request = read(text, is_bound)?;
+        let number = request.policy_number.as_deref();
+        let permit = self.permit(call, &application, number).await?;
+        let context = request.context.as_ref();
+        let policy = permit.policy();
+        policy.check_context("context", context.is_some())?;
+        // No failure mode applies: a data key that is not protected would be lost.
+        match policy.verdict() {
+            Verdict::Protect => {}
+            Verdict::Refuse | Verdict::PassThrough | Verdict::Drop => {
+                return Err(Refusal::PolicyNotActive);
+            }
+        }
+        let step = step!("crypto");
+        let key = self
+            .modules
+            .keyring
+            .to_protect(&permit)
+            .instrument(step.clone())
+            .await;
+        let key = key.map_err(Refusal::of_destination)?;
+        let _entered = step.entered();
+        call.note_key(key.id());
+        let algorithm = request.algorithm.unwrap_or_default();
+        let mut bytes = Zeroizing::new([0; DataKeyAlgorithm::Aes256.bytes()]);
+        self.modules.entropy.fill(bytes.as_mut_slice());
+        let data_key = bytes.get(..algorithm.bytes()).unwrap_or_default();
+        let payload = string_of(data_key);
+        let ctx = Cell::default();
+        let answer = DataKey {
+            head: call.head(),
+            algorithm,
+            key: request
+                .plaintext
+                .unwrap_or(true)
+                .then_some(Base64(data_key)),
+            jwe: Sealing {
+                key,
+                entropy: &self.modules.entropy,
+                context,
+                payload: &payload,
+                ctx: &ctx,
+            },
+        };
+        // The plaintext key precedes the envelope, so the buffer has room for the largest one.
+        let body = written(Sealing::capacity(&payload) + LARGEST_SECRET, &answer);
+        drop(answer);
+        call.note_ctx(ctx.get());
+        body
+    }
+}
+
+/// The JSON string of a data key in base64.
+fn string_of(data_key: &[u8]) -> Wiped<String> {
+    let mut string = Wiped::new(String::with_capacity(64));
+    string.push('"');
+    append_base64(&mut string, data_key);
+    string.push('"');
+    string
+}
+
+fn read(text: Text<'_>, is_bound: bool) -> Result<DataKeyRequest<'_>, Problems> {
+    let mut members = Members::exactly(text, DataKeyRequest::MEMBERS);
+    let request = DataKeyRequest::read(&mut members);
+    require_policy(&mut members, is_bound);
+    members.finish(|| request)
+}

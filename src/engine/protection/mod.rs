@@ -1,0 +1,220 @@
+//! What the runtime does for applications: protect, unprotect, rewrap, and operations of their choice.
+//!
+//! This module composes the path of a request: from the caller to a permit, from the permit to a key,
+//! from the key to a result, from the result to an audit record, and from the record's receipt to an
+//! [`Answer`]. A result that is not permitted or not recorded does not leave. This module knows no
+//! HTTP: its caller passes down the function that gives each result its status.
+
+#![deny(clippy::wildcard_enum_match_arm)]
+
+mod answer;
+mod batch;
+mod body;
+mod call;
+mod data_key;
+mod form;
+mod long_work;
+mod lookup;
+mod operate;
+mod protect;
+mod refusal;
+mod rewrap;
+mod run_to_completion;
+mod sealing;
+mod turns;
+mod unprotect;
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use tokio_util::task::TaskTracker;
+use tracing::Instrument as _;
+
+pub use self::answer::{Answer, Body};
+pub use self::batch::{Batch, BatchLimits};
+pub use self::batch::{
+    ProtectBatch, ProtectedBatch, RewrapBatch, RewrappedBatch, UnprotectBatch, UnprotectedBatch,
+};
+pub use self::call::Call;
+pub use self::data_key::{DataKey, DataKeyRequest};
+pub use self::long_work::LongWorkStatus;
+use self::long_work::{Cost, LongWork};
+pub use self::operate::{Cipher, Hash};
+pub use self::operate::{OperationAnswer, OperationRequest};
+pub use self::protect::{ProtectRequest, ProtectedPayload};
+pub use self::refusal::{RecordedStatus, Refusal, Unread};
+pub use self::rewrap::{RewrapRequest, RewrappedPayload};
+use self::run_to_completion::run_to_completion;
+pub use self::unprotect::{UnprotectRequest, Unprotected};
+use crate::audit::{Recorder, Unrecorded};
+use crate::auth::Application;
+use crate::keys::Keyring;
+use crate::policy::{Permittable, Policies, Policy, PolicyPermit, authorize};
+use crate::telemetry::step;
+use formats::clock::{Clock, Entropy};
+use formats::json::Text;
+
+/// The modules that a request uses.
+#[derive(Clone)]
+pub struct Modules {
+    /// The time.
+    pub clock: Clock,
+    /// Randomness.
+    pub entropy: Entropy,
+    /// The policies.
+    pub policies: Arc<Policies>,
+    /// The keys and their operations.
+    pub keyring: Arc<Keyring>,
+    /// The audit log.
+    pub recorder: Recorder,
+    /// Whether envelopes of HPKE are read.
+    pub post_quantum: bool,
+}
+
+/// Protects, unprotects and operates. Cheap to clone.
+#[derive(Clone)]
+pub struct Protection {
+    modules: Modules,
+    status: fn(Option<&Refusal>) -> RecordedStatus,
+    error: fn(&Refusal) -> String,
+    /// Work whose client has disconnected.
+    left: TaskTracker,
+    long_work: LongWork,
+}
+
+impl Protection {
+    /// Composes the modules. `status` gives the status and code of a refusal, or of a success, so that
+    /// the audit log and the answer agree. `error` gives the JSON of a refused item of a batch.
+    #[must_use]
+    pub fn new(
+        modules: Modules,
+        status: fn(Option<&Refusal>) -> RecordedStatus,
+        error: fn(&Refusal) -> String,
+    ) -> Self {
+        Self {
+            modules,
+            status,
+            error,
+            left: TaskTracker::new(),
+            long_work: LongWork::new(),
+        }
+    }
+
+    /// The work on large bodies, for metrics.
+    #[must_use]
+    pub fn long_work(&self) -> LongWorkStatus {
+        self.long_work.status()
+    }
+
+    /// Waits until the work whose clients have disconnected is recorded. Whether it is within
+    /// `patience`.
+    pub async fn finish(&self, patience: Duration) -> bool {
+        self.left.close();
+        tokio::time::timeout(patience, self.left.wait())
+            .await
+            .is_ok()
+    }
+
+    /// Answers with a refusal that precedes this module.
+    ///
+    /// # Errors
+    /// That could not be recorded.
+    pub async fn refuse(&self, call: Call, refusal: Refusal) -> Result<Answer, Unrecorded> {
+        self.conclude(call, Err(refusal)).await
+    }
+
+    /// Records the outcome, and makes the answer from the receipt.
+    ///
+    /// The record is handed over before anything is awaited: a client that disconnects cannot
+    /// cancel the request between the work and its record.
+    async fn conclude(
+        &self,
+        call: Call,
+        outcome: Result<Body, Refusal>,
+    ) -> Result<Answer, Unrecorded> {
+        let refusal = outcome.as_ref().err();
+        let is_over_limit = matches!(refusal, Some(Refusal::Limited(_)));
+        let record = call.into_record((self.status)(refusal), refusal);
+        let pending = if is_over_limit {
+            self.modules.recorder.submit_over_limit(record)?
+        } else {
+            self.modules.recorder.submit(record)?
+        };
+        let receipt = pending.receipt().instrument(step!("audit")).await?;
+        Ok(Answer::new(receipt, outcome))
+    }
+
+    /// The first three refusals of a request, and its body.
+    async fn admit<'a>(
+        &self,
+        call: &Call,
+        body: &'a [u8],
+    ) -> Result<(Application, Text<'a>), Refusal> {
+        let admitting = || call.admit(body);
+        let size = body.len();
+        self.long_work
+            .run(call.lane(), Cost::Low, size, admitting)
+            .await
+    }
+
+    /// Does `work` to its end, even if the client disconnects. Its token operations wait in `lane`.
+    async fn run_to_completion<F>(&self, lane: u64, work: F) -> Result<Answer, Unrecorded>
+    where
+        F: Future<Output = Result<Answer, Unrecorded>> + Send + 'static,
+    {
+        self.modules.recorder.ready()?;
+        // The work is large: the futures around it are moved, and the box is not.
+        run_to_completion(caught(Box::pin(work)), lane, &self.left).await
+    }
+
+    /// The permit for an operation under the policy that a request names or defaults to.
+    async fn permit<O: Permittable>(
+        &self,
+        call: &mut Call,
+        application: &Application,
+        number: Option<&str>,
+    ) -> Result<PolicyPermit<O>, Refusal> {
+        let permitted = async {
+            let policy = self.resolve(call, application, number).await?;
+            Ok(authorize(application)?.under(policy)?)
+        };
+        permitted.instrument(step!("permit")).await
+    }
+
+    /// The policy that a request names or defaults to. The record notes its number, whether it exists
+    /// or not.
+    async fn resolve(
+        &self,
+        call: &mut Call,
+        application: &Application,
+        number: Option<&str>,
+    ) -> Result<Arc<Policy>, Refusal> {
+        call.note_policy(number);
+        let policy = self.modules.policies.resolve(application, number).await?;
+        call.note_policy(Some(policy.policy_number.as_str()));
+        Ok(policy)
+    }
+}
+
+/// Work that panics is not recorded.
+async fn caught(
+    work: impl Future<Output = Result<Answer, Unrecorded>>,
+) -> Result<Answer, Unrecorded> {
+    let done = AssertUnwindSafe(work).catch_unwind().await;
+    done.unwrap_or(Err(Unrecorded::Closed))
+}
+
+impl fmt::Debug for Protection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Protection").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Modules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Modules").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,337 @@
+//! Operations with an algorithm of the application's choice.
+
+mod algorithm;
+mod member;
+mod request;
+mod signature;
+
+use std::borrow::Cow;
+
+use aws_lc_rs::digest::Digest;
+use formats::algorithms::SignatureScheme;
+use hsm::ErrorKind;
+use tracing::Instrument as _;
+
+pub use self::algorithm::{Cipher, Hash};
+use self::member::{AssociatedData, DecryptedData, Encoding, Message, base64_required};
+pub use self::request::OperationRequest;
+use self::request::{DecryptPayload, EncryptPayload, SignPayload};
+use self::signature::{SignatureFormat, curve, from_der, to_der};
+use super::body::{Base64, answer, answer_of, written};
+use super::long_work::Cost;
+use super::{Answer, Body, Call, Protection, Refusal};
+use crate::audit::Unrecorded;
+use crate::auth::Application;
+use crate::body_memory::BodyBytes;
+use crate::ids::KeyId;
+use crate::keys::{KeyError, NoKey, PermittedKey, SignatureInput};
+use crate::policy::{Permit, Permittable, authorize, to};
+use crate::request_tag::RequestTag;
+use crate::telemetry::step;
+use formats::clock::Timestamp;
+use formats::json::Text;
+use formats::material::Algorithm;
+use formats::problem::{Code, Problem};
+
+answer! {
+    /// The result of an operation.
+    OperationAnswer<'a> {
+        request_id "requestId": &'a RequestTag,
+        result "result": OperationResult<'a>,
+        timestamp "timestamp": Timestamp,
+    }
+}
+
+answer_of! {
+    /// One object per operation: `encrypt`, `decrypt`, `sign`, `verify`, `hash`.
+    OperationResult<'a> { Encrypted<>, Decrypted<'a>, Signed<>, Verified<>, Hashed<>, }
+}
+
+answer! {
+    /// The result of `encrypt`.
+    Encrypted<> {
+        ciphertext "ciphertext": Base64<Vec<u8>>,
+        iv "iv": Base64<Vec<u8>>,
+        tag "tag": Base64<Vec<u8>>,
+        algorithm "algorithm": Cipher,
+        key_id "keyId": KeyId,
+    }
+}
+
+answer! {
+    /// The result of `decrypt`.
+    Decrypted<'a> {
+        /// The unchanged text of the encrypted data, or its bytes in base64.
+        data "data": DecryptedData<'a>,
+    }
+}
+
+answer! {
+    /// The result of `sign`.
+    Signed<> {
+        signature "signature": Base64<Vec<u8>>,
+        algorithm "algorithm": SignatureScheme,
+        key_id "keyId": KeyId,
+    }
+}
+
+answer! {
+    /// The result of `verify`.
+    Verified<> {
+        /// Whether the signature is valid.
+        valid "valid": bool,
+    }
+}
+
+answer! {
+    /// The result of `hash`.
+    Hashed<> {
+        hash "hash": Base64<Digest>,
+        algorithm "algorithm": Hash,
+    }
+}
+
+impl Protection {
+    /// Does what `body` asks for. A body with more than `limit` bytes is allowed for operations that open
+    /// or verify only.
+    ///
+    /// # Errors
+    /// The outcome could not be recorded, so no result is returned.
+    pub async fn operate(
+        &self,
+        mut call: Call,
+        body: BodyBytes,
+        limit: usize,
+    ) -> Result<Answer, Unrecorded> {
+        let this = self.clone();
+        self.run_to_completion(call.lane(), async move {
+            let outcome = this.try_operate(&mut call, &body, limit).await;
+            this.conclude(call, outcome).await
+        })
+        .await
+    }
+
+    async fn try_operate(
+        &self,
+        call: &mut Call,
+        body: &[u8],
+        limit: usize,
+    ) -> Result<Body, Refusal> {
+        let (application, text) = self.admit(call, body).await?;
+        let (lane, size) = (call.lane(), body.len());
+        let read = || request::read(call, text, size > limit);
+        let request = self.long_work.run(lane, Cost::High, size, read).await?;
+        let performed = self.perform(call, &application, request);
+        performed.instrument(step!("crypto")).await
+    }
+
+    async fn perform(
+        &self,
+        call: &mut Call,
+        caller: &Application,
+        request: OperationRequest<'_>,
+    ) -> Result<Body, Refusal> {
+        let result = match request {
+            OperationRequest::Encrypt(payload) => {
+                self.encrypt(call, &permit(caller)?, payload).await?
+            }
+            OperationRequest::Decrypt(payload) => {
+                return self.decrypt(call, &permit(caller)?, payload).await;
+            }
+            OperationRequest::Sign(payload) => self.sign(call, &permit(caller)?, payload).await?,
+            OperationRequest::Verify(payload) => {
+                let permit: Permit<to::Verify> = permit(caller)?;
+                let scheme = payload.algorithm;
+                let key = self.choose(call, &permit, Some(&payload.key_id), scheme.keys());
+                let key = key.await?;
+                let input = input(&payload.data, payload.prehashed);
+                let signature = p1363(scheme, payload.signature_format, &payload.signature.0);
+                let valid = match signature {
+                    Some(signature) => key.verify(scheme, input, &signature).await?,
+                    None => false,
+                };
+                OperationResult::Verified(Verified { valid })
+            }
+            OperationRequest::Hash(payload) => {
+                let algorithm = payload.algorithm;
+                let digest = algorithm.of(&permit(caller)?, &payload.data.0);
+                OperationResult::Hashed(Hashed {
+                    hash: Base64(digest),
+                    algorithm,
+                })
+            }
+        };
+        self.answer(call, result)
+    }
+
+    async fn encrypt(
+        &self,
+        call: &mut Call,
+        permit: &Permit<to::Encrypt>,
+        payload: EncryptPayload<'_>,
+    ) -> Result<OperationResult<'static>, Refusal> {
+        let algorithm = payload.algorithm;
+        let key = self.choose(call, permit, payload.key_id.as_deref(), algorithm.keys());
+        let key = key.await?;
+        let sealed = key.encrypt(&payload.data.0, aad(&payload.aad)).await?;
+        Ok(OperationResult::Encrypted(Encrypted {
+            ciphertext: Base64(sealed.ciphertext),
+            iv: Base64(sealed.iv.to_vec()),
+            tag: Base64(sealed.tag.to_vec()),
+            algorithm,
+            key_id: key.id(),
+        }))
+    }
+
+    async fn decrypt(
+        &self,
+        call: &mut Call,
+        permit: &Permit<to::Decrypt>,
+        payload: DecryptPayload<'_>,
+    ) -> Result<Body, Refusal> {
+        let kinds = payload.algorithm.keys();
+        let key = self
+            .choose(call, permit, Some(&payload.key_id), kinds)
+            .await?;
+        let opened = key.decrypt(
+            &payload.iv.0,
+            &payload.ciphertext.0,
+            &payload.tag.0,
+            aad(&payload.aad),
+        );
+        let plaintext = opened.await.map_err(|not_done| {
+            if let KeyError::Token(error) = &not_done
+                && error.kind() == ErrorKind::BadInput
+            {
+                Refusal::DecryptionFailed
+            } else {
+                not_done.into()
+            }
+        })?;
+        let lane = call.lane();
+        let answering = || {
+            let data = match payload.encoding {
+                Some(Encoding::Base64) => DecryptedData::Base64(&plaintext),
+                Some(Encoding::Json) | None => {
+                    let text = Text::parse(&plaintext).map_err(|_| {
+                        let is_given = payload.encoding.is_some();
+                        base64_required(is_given, "the plaintext is not JSON").inside("payload")
+                    })?;
+                    DecryptedData::Json(text.as_str())
+                }
+            };
+            self.answer(call, OperationResult::Decrypted(Decrypted { data }))
+        };
+        let size = plaintext.len();
+        self.long_work
+            .finish(lane, Cost::Low, size, answering)
+            .await
+    }
+
+    async fn sign(
+        &self,
+        call: &mut Call,
+        permit: &Permit<to::Sign>,
+        payload: SignPayload<'_>,
+    ) -> Result<OperationResult<'static>, Refusal> {
+        let algorithm = payload.algorithm;
+        let key = self.choose(call, permit, payload.key_id.as_deref(), algorithm.keys());
+        let key = key.await?;
+        let input = input(&payload.data, payload.prehashed);
+        let signature = key.sign(algorithm, input).await?;
+        let signature = match payload.signature_format {
+            Some(SignatureFormat::Der) => to_der(&signature),
+            Some(SignatureFormat::P1363) | None => signature,
+        };
+        Ok(OperationResult::Signed(Signed {
+            signature: Base64(signature),
+            algorithm,
+            key_id: key.id(),
+        }))
+    }
+
+    /// The key for an operation. The record names it, even where the caller owns it and cannot use
+    /// it.
+    async fn choose<'a, O: Permittable>(
+        &'a self,
+        call: &mut Call,
+        permit: &'a Permit<O>,
+        key_id: Option<&str>,
+        kinds: &[Algorithm],
+    ) -> Result<PermittedKey<'a, Permit<O>>, Refusal> {
+        let chosen = self.modules.keyring.choose(permit, key_id, kinds).await;
+        match chosen {
+            Ok(key) => {
+                call.note_key(key.id());
+                Ok(key)
+            }
+            Err(NoKey::NotFound | NoKey::HeldByDestination(_)) => Err(Refusal::KeyNotFound),
+            Err(NoKey::NotAllowed(key, status)) => {
+                call.note_key(key);
+                Err(Refusal::KeyState(status))
+            }
+            Err(NoKey::Expired(key)) => {
+                call.note_key(key);
+                Err(Refusal::KeyExpired)
+            }
+            Err(NoKey::Unreadable(unreadable)) => Err(unreadable.into()),
+            Err(NoKey::Unfit(key)) => {
+                call.note_key(key);
+                let names = kinds.iter().map(|kind| kind.name());
+                let names: Vec<_> = names.collect();
+                let message = format!(
+                    "must fit the key; this algorithm takes {}",
+                    names.join(", ")
+                );
+                let problem = Problem::new("payload.algorithm", Code::Unsupported, message);
+                Err(problem.into())
+            }
+        }
+    }
+
+    fn answer(&self, call: &Call, result: OperationResult<'_>) -> Result<Body, Refusal> {
+        let length = match &result {
+            OperationResult::Encrypted(encrypted) => encrypted.ciphertext.0.len() / 3 * 4,
+            OperationResult::Decrypted(decrypted) => decrypted.data.len(),
+            OperationResult::Signed(signed) => signed.signature.0.len() * 2,
+            OperationResult::Verified(_) | OperationResult::Hashed(_) => 0,
+        };
+        let answer = OperationAnswer {
+            request_id: call.tag(),
+            result,
+            timestamp: self.modules.clock.now(),
+        };
+        written(length, &answer)
+    }
+}
+
+fn aad(aad: &Option<AssociatedData>) -> &[u8] {
+    aad.as_ref().map_or(&[], |aad| &aad.0)
+}
+
+fn input<'a>(data: &'a Message<'_>, prehashed: Option<bool>) -> SignatureInput<'a> {
+    match prehashed {
+        Some(true) => SignatureInput::Digest(&data.0),
+        Some(false) | None => SignatureInput::Message(&data.0),
+    }
+}
+
+/// The signature in the format that the key verifies; none if it is malformed.
+fn p1363(
+    scheme: SignatureScheme,
+    format: Option<SignatureFormat>,
+    signature: &[u8],
+) -> Option<Cow<'_, [u8]>> {
+    match (format, curve(scheme)) {
+        (Some(SignatureFormat::Der), Some(curve)) => {
+            from_der(signature, curve.coordinate_len()).map(Cow::Owned)
+        }
+        (Some(SignatureFormat::Der | SignatureFormat::P1363) | None, _) => {
+            Some(Cow::Borrowed(signature))
+        }
+    }
+}
+
+fn permit<O: Permittable>(caller: &Application) -> Result<Permit<O>, Refusal> {
+    Ok(step!("permit").in_scope(|| authorize(caller))?)
+}

@@ -1,0 +1,213 @@
+//! The reasons to refuse a request.
+
+use hsm::{ErrorKind, HsmError};
+
+use crate::audit::Outcome;
+use crate::auth::WrongKind;
+use crate::catalog::Unreadable;
+use crate::keys::{KeyError, NoKey, NotCounted, Status};
+use crate::policy::{NotAllowed, OpeningRefused, UnprotectNotAvailable, Unresolved};
+use crate::ratelimit::Exceeded;
+use formats::envelope::{NotAnEnvelope, SealError, Unopenable};
+use formats::json::NotJson;
+use formats::problem::{Problem, Problems};
+
+/// The reasons to refuse a request of an authenticated caller, in the order of the checks.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Refusal {
+    /// The body could not be read.
+    #[error(transparent)]
+    Unread(#[from] Unread),
+    /// The body is not one JSON value.
+    #[error(transparent)]
+    NotJson(#[from] NotJson),
+    /// The API key is of a type for another API.
+    #[error(transparent)]
+    WrongKind(#[from] WrongKind),
+    /// The caller exceeds its rate limit.
+    #[error(transparent)]
+    Limited(#[from] Exceeded),
+    /// Members of the body are wrong; never empty.
+    #[error("{}", listed(.0))]
+    Problems(Problems),
+    /// The legacy string is no envelope.
+    #[error(transparent)]
+    InvalidProtectedPayload(#[from] NotAnEnvelope),
+    /// There is no policy of that number.
+    #[error("there is no such policy")]
+    PolicyNotFound,
+    /// The API key or the policy does not allow the operation.
+    #[error(transparent)]
+    NotAllowed(#[from] NotAllowed),
+    /// Only the destination holds the private key.
+    #[error(transparent)]
+    UnprotectNotAvailable(#[from] UnprotectNotAvailable),
+    /// The policy is inactive, and its failure mode is to refuse.
+    #[error("the policy is not active")]
+    PolicyNotActive,
+    /// The destination has no key for this.
+    #[error("the destination service has no active key for this algorithm")]
+    DestinationKeyNotFound,
+    /// There is no such key, or another service owns it.
+    #[error("there is no such key")]
+    KeyNotFound,
+    /// The key's state forbids the operation.
+    #[error("the key is {0}, which does not allow this")]
+    KeyState(Status),
+    /// The key has expired, and the operation makes something new with it.
+    #[error("the key has expired, which does not allow this")]
+    KeyExpired,
+    /// The key has reached its limit of encryptions.
+    #[error("the key has reached the limit of AES-GCM encryptions; use a new key")]
+    KeySpent,
+    /// The ciphertext does not authenticate.
+    #[error("the ciphertext is not authentic for this key")]
+    DecryptionFailed,
+    /// The envelope does not open.
+    #[error("the operation failed")]
+    Unopenable,
+    /// No envelope could be made.
+    #[error("the operation failed")]
+    Unsealed(SealError),
+    /// A working token refused the operation.
+    #[error("the operation failed")]
+    Token(HsmError),
+    /// No token can be reached.
+    #[error("the token cannot be reached")]
+    TokenOut(HsmError),
+    /// The item of a batch was not begun before the request ended.
+    #[error("the item was not started in time")]
+    NotBegun,
+    /// Too many large bodies wait for a processor.
+    #[error("too many large bodies wait for a processor")]
+    QueueFull,
+    /// The database cannot be reached.
+    #[error("the database cannot be reached")]
+    Unreadable(#[from] Unreadable),
+}
+
+/// The reasons why a body could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unread {
+    /// The content type is another one.
+    #[error("the body is not application/json")]
+    OtherMedia,
+    /// It has a content encoding.
+    #[error("the body has a Content-Encoding")]
+    Encoded,
+    /// It is larger than allowed.
+    #[error("the body is too large")]
+    TooLarge,
+    /// It ended early.
+    #[error("the body ended early")]
+    BrokenOff,
+    /// Other large bodies used the memory for too long.
+    #[error("too many large bodies are in memory")]
+    NoMemory,
+    /// It did not arrive in time.
+    #[error("the body did not arrive in time")]
+    Late,
+}
+
+/// The status and code that the audit record of an answer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedStatus {
+    /// The number of the status.
+    pub number: u16,
+    /// The code of an error; none of a success.
+    pub code: Option<&'static str>,
+    /// The outcome.
+    pub outcome: Outcome,
+}
+
+impl From<Problems> for Refusal {
+    fn from(problems: Problems) -> Self {
+        Self::Problems(problems)
+    }
+}
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Self {
+        Self::Problems(problem.into())
+    }
+}
+
+impl From<Unresolved> for Refusal {
+    fn from(unresolved: Unresolved) -> Self {
+        match unresolved {
+            Unresolved::NotNamed => Problem::required("policyNumber").into(),
+            Unresolved::NotFound => Self::PolicyNotFound,
+            Unresolved::Unreadable(unreadable) => unreadable.into(),
+        }
+    }
+}
+
+impl From<OpeningRefused> for Refusal {
+    fn from(refused: OpeningRefused) -> Self {
+        match refused {
+            OpeningRefused::NotAllowed(not_allowed) => not_allowed.into(),
+            OpeningRefused::Unreadable(unreadable) => unreadable.into(),
+        }
+    }
+}
+
+impl From<SealError> for Refusal {
+    fn from(error: SealError) -> Self {
+        Self::Unsealed(error)
+    }
+}
+
+impl From<Unopenable> for Refusal {
+    fn from(_: Unopenable) -> Self {
+        Self::Unopenable
+    }
+}
+
+impl From<KeyError> for Refusal {
+    fn from(not_done: KeyError) -> Self {
+        match not_done {
+            KeyError::NoPrivateHalf => Self::KeyNotFound,
+            KeyError::NotCounted(NotCounted::Exhausted) => Self::KeySpent,
+            KeyError::NotCounted(NotCounted::Unreadable(unreadable)) => unreadable.into(),
+            KeyError::Token(error) => error.into(),
+        }
+    }
+}
+
+impl From<HsmError> for Refusal {
+    fn from(error: HsmError) -> Self {
+        match error.kind() {
+            ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late => Self::TokenOut(error),
+            ErrorKind::BadInput | ErrorKind::KeyMissing | ErrorKind::Refused => Self::Token(error),
+        }
+    }
+}
+
+impl Refusal {
+    /// The refusal where the destination of a policy has no key.
+    pub(super) fn of_destination(no_key: NoKey) -> Self {
+        match no_key {
+            NoKey::NotFound | NoKey::Unfit(_) | NoKey::NotAllowed(..) | NoKey::Expired(_) => {
+                Self::DestinationKeyNotFound
+            }
+            NoKey::HeldByDestination(held) => held.into(),
+            NoKey::Unreadable(unreadable) => unreadable.into(),
+        }
+    }
+}
+
+/// The problems in one line, for the audit log.
+fn listed(problems: &Problems) -> String {
+    let mut line = String::new();
+    for problem in problems.as_slice() {
+        if !line.is_empty() {
+            line.push_str("; ");
+        }
+        if !problem.field.is_empty() {
+            line.push_str(&problem.place());
+            line.push_str(": ");
+        }
+        line.push_str(&problem.message);
+    }
+    line
+}

@@ -1,0 +1,218 @@
+//! Look-ups of unknown credentials and ids, which read the database for unauthenticated requests.
+//!
+//! An address looks up 1,000 at once. Further look-ups wait in a queue of 50, which advances by 50 a
+//! second. A look-up that finds something does not count. Look-ups of all addresses use few connections, and
+//! a network with many look-ups delays one of another network by few.
+
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+
+use super::{Limiter, Rule, Scope, network_of};
+use crate::semaphores::Semaphores;
+
+/// The number of look-ups that wait per address.
+const QUEUE: u32 = 50;
+
+/// The number of look-ups that use the database at the same time. Other work has the other connections.
+const AT_ONCE: usize = 2;
+
+/// The permits of look-ups to use the database. A look-up first waits for one of its network, so that each
+/// network has few look-ups in the queue of all.
+#[derive(Debug)]
+pub(super) struct Turns {
+    networks: Semaphores<IpAddr>,
+    all: Semaphore,
+}
+
+/// The permit of one look-up to use the database.
+#[derive(Debug)]
+struct Turn<'a> {
+    _of_network: OwnedSemaphorePermit,
+    _of_all: SemaphorePermit<'a>,
+}
+
+/// A look-up of one request.
+#[derive(Debug)]
+pub struct LookUp<'a> {
+    limiter: &'a Limiter,
+    network: IpAddr,
+    /// Its permit to use the database.
+    turn: Option<Turn<'a>>,
+    /// Whether it counts.
+    is_taken: bool,
+}
+
+/// The queue of the address is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the address has too many look-ups of unknown credentials")]
+pub struct Crowded;
+
+impl Rule {
+    /// The look-ups that an address may begin: at once and in the queue.
+    const LOOK_UPS: Self = match NonZeroU32::new(Self::FAILURES.burst.get() + QUEUE) {
+        Some(burst) => Self::new(Self::FAILURES.per_second, burst),
+        None => Self::FAILURES,
+    };
+}
+
+impl Limiter {
+    /// A look-up for a request from this address, which does not count yet.
+    #[must_use]
+    pub fn look_up(&self, client: IpAddr) -> LookUp<'_> {
+        LookUp {
+            limiter: self,
+            network: network_of(client),
+            turn: None,
+            is_taken: false,
+        }
+    }
+}
+
+impl Turns {
+    /// Waits for a permit. The semaphores are never closed.
+    async fn take(&self, network: IpAddr) -> Option<Turn<'_>> {
+        Some(Turn {
+            _of_network: self.networks.of(network).acquire_owned().await.ok()?,
+            _of_all: self.all.acquire().await.ok()?,
+        })
+    }
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self {
+            networks: Semaphores::new(AT_ONCE),
+            all: Semaphore::new(AT_ONCE),
+        }
+    }
+}
+
+impl LookUp<'_> {
+    /// Counts the look-up, at most once, and waits in the queue of the address. It then may do work without
+    /// the database.
+    ///
+    /// # Errors
+    /// The queue of the address is full.
+    pub async fn counted(&mut self) -> Result<(), Crowded> {
+        if self.is_taken {
+            return Ok(());
+        }
+        let wait = self.queue()?;
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+        Ok(())
+    }
+
+    /// Counts the look-up, and waits for its turn to use the database.
+    ///
+    /// # Errors
+    /// The queue of the address is full.
+    pub async fn turn(&mut self) -> Result<(), Crowded> {
+        self.counted().await?;
+        self.turn = self.limiter.turns.take(self.network).await;
+        Ok(())
+    }
+
+    /// Takes a place in the queue and returns how long to wait.
+    fn queue(&mut self) -> Result<Duration, Crowded> {
+        let look_ups = &self.limiter.look_ups;
+        let taken = look_ups.take(
+            self.scope(),
+            Rule::LOOK_UPS,
+            self.limiter.now(),
+            NonZeroU32::MIN,
+        );
+        let level = taken.map_err(|_| Crowded)?;
+        self.is_taken = true;
+        let at_once = Duration::from_nanos(Rule::FAILURES.depth());
+        Ok(level.full_in.saturating_sub(at_once))
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Failures(self.network)
+    }
+
+    /// The look-up found something, so it does not count.
+    pub fn found(self) {
+        if self.is_taken {
+            let limiter = self.limiter;
+            let look_ups = &limiter.look_ups;
+            look_ups.give_back(self.scope(), Rule::LOOK_UPS, limiter.now());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::Poll;
+
+    use futures_util::poll;
+    use futures_util::stream::{FuturesUnordered, StreamExt as _};
+
+    use super::*;
+    use formats::clock::{Clock, Timestamp};
+
+    #[test]
+    fn an_address_waits_for_its_look_ups_and_then_has_none() {
+        let (crowded, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
+        let clock = Clock::held_at(Timestamp::from_millis(1_000));
+        let limiter = Limiter::new(clock.clone());
+        let wait = |client| limiter.look_up(client).queue();
+        for _ in 0..1_000 {
+            assert_eq!(wait(crowded), Ok(Duration::ZERO));
+        }
+        let interval = Duration::from_millis(20);
+        for place in 1..=QUEUE {
+            assert_eq!(wait(crowded), Ok(interval * place));
+        }
+        assert_eq!(wait(crowded), Err(Crowded));
+        assert_eq!(wait(other), Ok(Duration::ZERO));
+        clock.advance(interval);
+        assert_eq!(wait(crowded), Ok(interval * QUEUE));
+        assert_eq!(wait(crowded), Err(Crowded));
+    }
+
+    #[test]
+    fn a_look_up_that_finds_something_does_not_count() {
+        let limiter = Limiter::new(Clock::held_at(Timestamp::from_millis(1_000)));
+        let client = IpAddr::from([192, 0, 2, 1]);
+        for _ in 0..2_000 {
+            let mut look_up = limiter.look_up(client);
+            assert_eq!(look_up.queue(), Ok(Duration::ZERO));
+            look_up.found();
+        }
+    }
+
+    #[tokio::test]
+    async fn networks_with_many_look_ups_delay_another_by_two_each() {
+        const BUSY: usize = 4;
+        let limiter = Limiter::new(Clock::held_at(Timestamp::from_millis(1_000)));
+        let served = async |last: usize| {
+            let network = u8::try_from(last).unwrap();
+            let mut look_up = limiter.look_up(IpAddr::from([192, 0, 2, network]));
+            look_up.turn().await.unwrap();
+            look_up
+        };
+        let mut busy: FuturesUnordered<_> = (0..BUSY * 8).map(|it| served(it % BUSY)).collect();
+        let mut using = Vec::new();
+        while let Poll::Ready(Some(look_up)) = poll!(busy.next()) {
+            using.push(look_up);
+        }
+        assert_eq!(using.len(), AT_ONCE);
+        let mut other = pin!(served(BUSY));
+        let mut before = 0;
+        while poll!(&mut other).is_pending() {
+            drop(using.remove(0));
+            before += 1;
+            while let Poll::Ready(Some(look_up)) = poll!(busy.next()) {
+                using.push(look_up);
+            }
+        }
+        assert!(before <= 2 * BUSY, "{before}");
+    }
+}

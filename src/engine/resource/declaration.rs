@@ -1,0 +1,316 @@
+//! The declaration of a resource.
+
+/// Declares the members that requests can set: a struct with a [`Member`](crate::resource::Member)
+/// for each, its reading, its documentation and the fields of its form.
+///
+/// A member has its documentation, its label in the dashboard, its name and its type. With a default
+/// behind it, or with `optional`, a request may leave it out. `as` names another type that reads it.
+#[macro_export]
+macro_rules! request {
+    (
+        $(#[doc = $request_doc:expr])*
+        $vis:vis struct $Request:ident: $schema:ident {
+            $(
+                $(#[doc = $doc:literal])*
+                $label:literal
+                $name:ident: $type:ty
+                $(as $read:ty)?
+                $(= $default:expr)?
+                $(, $optional:ident)?;
+            )*
+            $(@fixed {
+                $(
+                    $(#[doc = $fixed_doc:literal])*
+                    $fixed_label:literal
+                    $fixed:ident: $fixed_type:ty $(= $fixed_default:expr)?;
+                )*
+            })?
+        }
+        $(read_only: [$($read_only:ident),*], volatile: [$($volatile:ident),*])?
+    ) => {
+        $(#[doc = $request_doc])*
+        #[derive(Clone, Default)]
+        $vis struct $Request {
+            $(
+                $(#[doc = $doc])*
+                pub $name: $crate::resource::Member<$type>,
+            )*
+            $($(
+                $(#[doc = $fixed_doc])*
+                pub $fixed: $crate::resource::Member<$fixed_type>,
+            )*)?
+        }
+
+        /// A request may have a secret in any member.
+        impl ::std::fmt::Debug for $Request {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(concat!(stringify!($Request), "([redacted])"))
+            }
+        }
+
+        #[allow(unused_qualifications, reason = "the derive qualifies generic arguments")]
+        const _: () = {
+            #[derive(::utoipa::ToSchema)]
+            #[serde(rename_all = "camelCase", deny_unknown_fields)]
+            #[schema(as = $schema)]
+            #[expect(dead_code, reason = "only the schema uses it")]
+            $(#[doc = $request_doc])*
+            struct Documentation {
+                $(
+                    $(#[doc = $doc])*
+                    $name: $type,
+                )*
+                $($(
+                    $(#[doc = $fixed_doc])*
+                    $fixed: $fixed_type,
+                )*)?
+            }
+
+            impl ::utoipa::PartialSchema for $Request {
+                fn schema() -> ::utoipa::openapi::RefOr<::utoipa::openapi::Schema> {
+                    $crate::resource::with_required::<Self>(Documentation::schema())
+                }
+            }
+
+            impl ::utoipa::ToSchema for $Request {
+                fn name() -> ::std::borrow::Cow<'static, str> {
+                    <Documentation as ::utoipa::ToSchema>::name()
+                }
+
+                fn schemas(
+                    schemas: &mut Vec<(
+                        String,
+                        ::utoipa::openapi::RefOr<::utoipa::openapi::Schema>,
+                    )>,
+                ) {
+                    <Documentation as ::utoipa::ToSchema>::schemas(schemas);
+                }
+            }
+        };
+
+        impl $crate::resource::RequestBody for $Request {
+            const FIELDS: &'static [$crate::resource::Field] = &[
+                $($crate::resource::Field {
+                    name: $crate::member_name!($name),
+                    label: $label,
+                    documentation: concat!($($doc, "\n"),*),
+                    input: <$crate::request!(@read $type $(, $read)?) as $crate::resource::Value>::INPUT,
+                    required: !$crate::request!(@any $($default)? $($optional)?),
+                    nullable: <$crate::request!(@read $type $(, $read)?) as $crate::resource::Value>::NULLABLE,
+                    changeable: true,
+                },)*
+                $($($crate::resource::Field {
+                    name: $crate::member_name!($fixed),
+                    label: $fixed_label,
+                    documentation: concat!($($fixed_doc, "\n"),*),
+                    input: <$fixed_type as $crate::resource::Value>::INPUT,
+                    required: !$crate::request!(@any $($fixed_default)?),
+                    nullable: <$fixed_type as $crate::resource::Value>::NULLABLE,
+                    changeable: false,
+                },)*)?
+            ];
+            $(
+                const READ_ONLY: &'static [&'static str] = &[$($crate::member_name!($read_only)),*];
+                const VOLATILE: &'static [&'static str] = &[$($crate::member_name!($volatile)),*];
+            )?
+
+            fn read(reader: &mut $crate::resource::Reader<'_>) -> Self {
+                Self {
+                    $($name: reader
+                        .member::<$crate::request!(@read $type $(, $read)?)>($crate::member_name!($name))
+                        .map(From::from),)*
+                    $($($fixed: reader.member($crate::member_name!($fixed)),)*)?
+                }
+            }
+        }
+    };
+
+    (@read $type:ty) => { $type };
+    (@read $type:ty, $read:ty) => { $read };
+    (@any) => { false };
+    (@any $($some:tt)+) => { true };
+}
+
+/// Declares a resource that the database keeps in a row of its own: the struct, its row and its
+/// answer, and the request that creates or changes it ([`request!`](crate::request)).
+///
+/// Every resource also has `id`, `created_at`, `updated_at` and `revision`.
+#[macro_export]
+macro_rules! resource {
+    (
+        $(#[doc = $resource_doc:literal])*
+        $vis:vis struct $Resource:ident($Id:ty) in $table:literal, requested by $Request:ident {
+            $(@fixed {
+                $(
+                    $(#[doc = $fixed_doc:literal])*
+                    $(#[sqlx($fixed_row:ident)])?
+                    $fixed_label:literal
+                    $fixed:ident: $fixed_type:ty $(= $fixed_default:expr)?;
+                )*
+            })?
+            $(
+                $(#[doc = $doc:literal])*
+                $(#[sqlx($row:ident)])?
+                $label:literal
+                $name:ident: $type:ty
+                $(as $read:ty)?
+                $(= $default:expr)?
+                $(, $optional:ident)?;
+            )*
+            $(@read_only {
+                $(
+                    $(#[doc = $read_only_doc:literal])*
+                    $(#[sqlx($read_only_row:ident)])?
+                    $read_only:ident: $read_only_type:ty;
+                )*
+            })?
+            $(@volatile {
+                $(
+                    $(#[doc = $volatile_doc:literal])*
+                    $volatile:ident: $volatile_type:ty;
+                )*
+            })?
+        }
+    ) => {
+        $(#[doc = $resource_doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, ::serde::Serialize, ::sqlx::FromRow, ::utoipa::ToSchema)]
+        #[serde(rename_all = "camelCase")]
+        $vis struct $Resource {
+            /// The identifier.
+            pub id: $Id,
+            $($(
+                $(#[doc = $fixed_doc])*
+                $(#[sqlx($fixed_row)])?
+                pub $fixed: $fixed_type,
+            )*)?
+            $(
+                $(#[doc = $doc])*
+                $(#[sqlx($row)])?
+                pub $name: $type,
+            )*
+            $($(
+                $(#[doc = $read_only_doc])*
+                $(#[sqlx($read_only_row)])?
+                pub $read_only: $read_only_type,
+            )*)?
+            $($(
+                $(#[doc = $volatile_doc])*
+                pub $volatile: $volatile_type,
+            )*)?
+            /// The creation time.
+            pub created_at: ::formats::clock::Timestamp,
+            /// The time of the last change.
+            pub updated_at: ::formats::clock::Timestamp,
+            /// The number of its state, for the `ETag`.
+            #[serde(skip)]
+            pub revision: $crate::revision::Revision,
+        }
+
+        $crate::request! {
+            #[doc = concat!("The members of [`", stringify!($Resource), "`] that requests can set.")]
+            $vis struct $Request: $Resource {
+                $(
+                    $(#[doc = $doc])*
+                    $label
+                    $name: $type $(as $read)? $(= $default)? $(, $optional)?;
+                )*
+                $(@fixed {
+                    $(
+                        $(#[doc = $fixed_doc])*
+                        $fixed_label
+                        $fixed: $fixed_type $(= $fixed_default)?;
+                    )*
+                })?
+            }
+            read_only: [id, $($($read_only,)*)? created_at],
+            volatile: [$($($volatile,)*)? updated_at]
+        }
+
+        impl $Request {
+            /// The new resource that this requests. Members that are missing are noted; members that
+            /// requests cannot set begin with the default of their type.
+            $vis fn create(
+                self,
+                id: $Id,
+                now: ::formats::clock::Timestamp,
+                problems: &mut ::formats::problem::Problems,
+            ) -> Option<$Resource> {
+                $($(self.$fixed.check_new($crate::member_name!($fixed), None, problems);)*)?
+                $(self.$name.check_new($crate::member_name!($name), None, problems);)*
+                $($(let $fixed = self.$fixed.or_default(
+                    $crate::member_name!($fixed),
+                    $crate::resource!(@default $($fixed_default)?),
+                    problems,
+                );)*)?
+                $(let $name = self.$name.or_default(
+                    $crate::member_name!($name),
+                    $crate::resource!(@default $($default)?),
+                    problems,
+                );)*
+                Some($Resource {
+                    id,
+                    $($($fixed: $fixed?,)*)?
+                    $($name: $name?,)*
+                    $($($read_only: Default::default(),)*)?
+                    $($($volatile: Default::default(),)*)?
+                    created_at: now,
+                    updated_at: now,
+                    revision: $crate::revision::Revision::FIRST,
+                })
+            }
+
+            /// The resource after this change; the one before it, where nothing changes. Members that
+            /// cannot change are noted.
+            $vis fn update(
+                self,
+                before: &$Resource,
+                problems: &mut ::formats::problem::Problems,
+            ) -> $Resource {
+                $($(self.$fixed.keep_fixed($crate::member_name!($fixed), &before.$fixed, problems);)*)?
+                $(self.$name.check_new(
+                    $crate::member_name!($name),
+                    Some(&before.$name),
+                    problems,
+                );)*
+                $Resource {
+                    $($name: self.$name.or_keep(&before.$name),)*
+                    ..before.clone()
+                }
+            }
+        }
+
+        impl $crate::resource::Identified for $Resource {
+            fn uuid(&self) -> ::uuid::Uuid {
+                self.id.uuid()
+            }
+
+            fn revision(&self) -> $crate::revision::Revision {
+                self.revision
+            }
+        }
+
+        impl $crate::resource::Stored for $Resource {
+            const TABLE: &'static str = $table;
+
+            fn times(&self) -> [::formats::clock::Timestamp; 2] {
+                [self.created_at, self.updated_at]
+            }
+
+            fn touched(mut self, now: ::formats::clock::Timestamp) -> Self {
+                self.updated_at = now;
+                self.revision = self.revision.next();
+                self
+            }
+
+            fn columns(&self) -> $crate::resource::Columns {
+                let mut columns = $crate::resource::Columns::default();
+                $($($crate::resource::Column::write(&self.$fixed, stringify!($fixed), &mut columns);)*)?
+                $($crate::resource::Column::write(&self.$name, stringify!($name), &mut columns);)*
+                columns
+            }
+        }
+    };
+
+    (@default) => { None };
+    (@default $default:expr) => { Some($default) };
+}

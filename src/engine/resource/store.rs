@@ -1,0 +1,151 @@
+//! The columns of a resource's row.
+
+use sqlx::postgres::PgArguments;
+use sqlx::{Arguments as _, AssertSqlSafe, Encode, PgConnection, Postgres, Type};
+use uuid::Uuid;
+
+use crate::revision::Revision;
+use formats::clock::Timestamp;
+
+/// A resource that has an identifier, and a state that counts its changes.
+pub trait Identified {
+    /// The identifier.
+    fn uuid(&self) -> Uuid;
+
+    /// The number of its state.
+    fn revision(&self) -> Revision;
+}
+
+/// A resource with its own row.
+pub trait Stored: Identified + Clone + PartialEq {
+    /// The table.
+    const TABLE: &'static str;
+
+    /// When it was created and last changed.
+    fn times(&self) -> [Timestamp; 2];
+
+    /// The same resource after one more change.
+    #[must_use]
+    fn touched(self, now: Timestamp) -> Self;
+
+    /// The columns of the members that requests can set.
+    fn columns(&self) -> Columns;
+}
+
+/// A value that the database keeps in one or more columns.
+pub trait Column {
+    /// Adds its columns; `name` is the name of the member.
+    fn write(&self, name: &'static str, columns: &mut Columns);
+}
+
+/// Columns with their values, for one statement.
+#[derive(Debug, Default)]
+pub struct Columns {
+    names: Vec<&'static str>,
+    arguments: PgArguments,
+    error: Option<sqlx::Error>,
+}
+
+impl<T: Type<Postgres> + for<'q> Encode<'q, Postgres>> Column for T {
+    fn write(&self, name: &'static str, columns: &mut Columns) {
+        columns.set(name, self);
+    }
+}
+
+impl Columns {
+    /// Sets a column.
+    pub fn set<T: Type<Postgres> + for<'q> Encode<'q, Postgres>>(
+        &mut self,
+        name: &'static str,
+        value: T,
+    ) {
+        self.names.push(name.trim_start_matches("r#"));
+        if let Err(error) = self.arguments.add(value) {
+            self.error = Some(sqlx::Error::Encode(error));
+        }
+    }
+
+    /// The same columns and one more.
+    #[must_use]
+    pub fn with<T: Type<Postgres> + for<'q> Encode<'q, Postgres>>(
+        mut self,
+        name: &'static str,
+        value: T,
+    ) -> Self {
+        self.set(name, value);
+        self
+    }
+
+    /// Inserts a row with these columns.
+    ///
+    /// # Errors
+    /// A value cannot be written, another row conflicts, or the database fails.
+    pub async fn insert(
+        self,
+        connection: &mut PgConnection,
+        table: &'static str,
+    ) -> sqlx::Result<()> {
+        self.insert_or(connection, table, "").await?;
+        Ok(())
+    }
+
+    /// Inserts a row with these columns, unless it conflicts with another row; whether it did so.
+    ///
+    /// # Errors
+    /// A value cannot be written, or the database fails.
+    pub async fn insert_new(
+        self,
+        connection: &mut PgConnection,
+        table: &'static str,
+    ) -> sqlx::Result<bool> {
+        let inserted = self.insert_or(connection, table, "ON CONFLICT DO NOTHING");
+        Ok(inserted.await? == 1)
+    }
+
+    async fn insert_or(
+        self,
+        connection: &mut PgConnection,
+        table: &'static str,
+        on_conflict: &'static str,
+    ) -> sqlx::Result<u64> {
+        let (names, arguments) = self.finish()?;
+        let places: Vec<String> = (1..=names.len()).map(|place| format!("${place}")).collect();
+        let sql = format!(
+            "INSERT INTO {table} ({}) VALUES ({}) {on_conflict}",
+            names.join(", "),
+            places.join(", ")
+        );
+        let inserted = sqlx::query_with(AssertSqlSafe(sql), arguments);
+        Ok(inserted.execute(connection).await?.rows_affected())
+    }
+
+    /// Writes these columns of the row with this identifier.
+    ///
+    /// # Errors
+    /// A value cannot be written, or the database fails.
+    pub async fn update(
+        self,
+        connection: &mut PgConnection,
+        table: &'static str,
+        id: Uuid,
+    ) -> sqlx::Result<()> {
+        let (mut names, arguments) = self.with("id", id).finish()?;
+        let id = names.len();
+        names.pop();
+        let sets: Vec<String> = (1..)
+            .zip(names)
+            .map(|(place, name)| format!("{name} = ${place}"))
+            .collect();
+        let sql = format!("UPDATE {table} SET {} WHERE id = ${id}", sets.join(", "));
+        let updated = sqlx::query_with(AssertSqlSafe(sql), arguments);
+        updated.execute(connection).await?;
+        Ok(())
+    }
+
+    fn finish(self) -> sqlx::Result<(Vec<&'static str>, PgArguments)> {
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok((self.names, self.arguments)),
+        }
+    }
+}

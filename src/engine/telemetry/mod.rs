@@ -1,0 +1,62 @@
+//! The log, and traces of requests if they are configured.
+
+mod log;
+mod traces;
+
+use tracing_subscriber::Registry;
+use tracing_subscriber::filter::{FilterExt as _, Targets};
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+
+pub use self::log::BadFilter;
+pub use self::traces::{BadExporter, Traces, trace_id};
+use crate::settings::{Log, Telemetry};
+use formats::clock::{Clock, Entropy};
+
+/// A step of a request: a span if traces are enabled.
+///
+/// Its fields leave this process: they contain names and numbers of the service, never input of a
+/// client and never keys.
+#[macro_export]
+macro_rules! step {
+    ($name:literal $(, $($fields:tt)+)?) => {
+        ::tracing::trace_span!(target: "sealward::step", $name $(, $($fields)+)?)
+    };
+}
+pub use crate::step;
+
+/// The targets of steps: requests, and operations on tokens.
+const STEPS: [&str; 2] = ["sealward::step", "hsm::step"];
+
+/// Why telemetry cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The setting `log.level` is not a filter.
+    #[error(transparent)]
+    Log(#[from] BadFilter),
+    /// Traces cannot be exported.
+    #[error(transparent)]
+    Traces(#[from] BadExporter),
+}
+
+/// Starts the log on standard error, and traces if they are configured.
+///
+/// # Errors
+/// A setting is invalid.
+pub fn start(log: &Log, telemetry: &Telemetry) -> Result<Option<Traces>, Error> {
+    let filter = log::filter(log)?;
+    if !telemetry.otlp.is_enabled() {
+        // An existing subscriber stays, as in tests.
+        let _ = tracing::subscriber::set_global_default(
+            Registry::default().with(filter).with(log::lines(log)),
+        );
+        return Ok(None);
+    }
+    let (steps, traces) = traces::open(Clock::system(), Entropy::system(), &telemetry.otlp)?;
+    let are_steps =
+        Targets::new().with_targets(STEPS.map(|target| (target, tracing::Level::TRACE)));
+    let subscriber = Registry::default()
+        .with(log::lines(log).with_filter(filter.and(are_steps.clone().not())))
+        .with(steps.with_filter(are_steps));
+    let _ = tracing::subscriber::set_global_default(subscriber);
+    Ok(Some(traces))
+}

@@ -1,0 +1,57 @@
+//! The parts of the service that handlers of the API and pages of the dashboard both use.
+
+use std::sync::Arc;
+
+use crate::audit::Recorder;
+use crate::auth::{Authenticator, Caller};
+use crate::body_memory::{BodyMemory, CallerMemory};
+use crate::catalog::Catalog;
+use crate::db::Pool;
+use crate::meter::Meter;
+use crate::ratelimit::Limiter;
+use crate::request_tag::RequestTag;
+use crate::settings::Settings;
+use formats::clock::{Clock, Entropy};
+
+/// Everything that both surfaces need to handle a request.
+#[derive(Debug)]
+pub struct Resources {
+    /// The time.
+    pub clock: Clock,
+    /// Randomness.
+    pub entropy: Entropy,
+    /// The operator's settings.
+    pub settings: Settings,
+    /// The connection pool for administration and for health checks.
+    pub database: Pool,
+    /// The caches and their invalidation.
+    pub catalog: Catalog,
+    /// Identifies callers.
+    pub authenticator: Arc<Authenticator>,
+    /// Enforces rate limits.
+    pub limiter: Arc<Limiter>,
+    /// Writes the audit log.
+    pub recorder: Recorder,
+    /// The tokens, for their status.
+    pub token: hsm::Token,
+    /// Counts requests.
+    pub meter: Arc<Meter>,
+    /// Bounds the memory of request bodies.
+    pub body_memory: BodyMemory,
+}
+
+impl Resources {
+    /// The memory for the bodies of a caller. All credentials of a service share it.
+    #[must_use]
+    pub fn memory_of(&self, caller: &Caller) -> CallerMemory<'_> {
+        let service = caller.service_id();
+        let owner = service.map_or_else(|| caller.credential_id().uuid(), |service| service.uuid());
+        self.body_memory.of(owner)
+    }
+
+    /// A generated id for a request.
+    #[must_use]
+    pub fn new_request_tag(&self) -> RequestTag {
+        RequestTag::new(&self.clock, &self.entropy)
+    }
+}

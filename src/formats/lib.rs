@@ -1,0 +1,17 @@
+//! The data formats of Sealward: values, their text and their bytes.
+//!
+//! This crate is pure: it knows no I/O, database, runtime, log or token. The feature `service` adds the
+//! conversions of its types for Postgres and OpenAPI.
+
+pub mod algorithms;
+pub mod binary;
+pub mod canonical;
+pub mod clock;
+pub mod closed_set;
+pub mod envelope;
+pub mod json;
+pub mod material;
+pub mod problem;
+pub mod similar;
+pub mod tlog;
+pub mod wiped;
