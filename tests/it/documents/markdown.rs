@@ -28,12 +28,18 @@ pub(super) fn top() -> &'static Path {
 
 /// Every document.
 pub(super) fn all() -> Vec<Document> {
-    let mut paths: Vec<PathBuf> = ["", "docs", "docs/hsm", "docs/install", "src/envelope"]
-        .into_iter()
-        .flat_map(|folder| fs::read_dir(top().join(folder)).expect("a folder of documents"))
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
-        .collect();
+    let mut paths: Vec<PathBuf> = [
+        "",
+        "docs",
+        "docs/hsm",
+        "docs/install",
+        "src/formats/envelope",
+    ]
+    .into_iter()
+    .flat_map(|folder| fs::read_dir(top().join(folder)).expect("a folder of documents"))
+    .map(|entry| entry.expect("an entry").path())
+    .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+    .collect();
     paths.sort();
     paths.iter().map(Document::read).collect()
 }
