@@ -12,8 +12,8 @@ use engine::auth::{Kind, Role};
 use engine::catalog::Catalog;
 use engine::fingerprint::Fingerprint;
 use engine::ids::ApiKeyId;
-use engine::management::api_keys::{self, ApiKey, ApiKeyRequest, Created, Filter, Status};
-use engine::management::{Authorized, Error, Expected, ManageApiKeys, PageRequest};
+use engine::management::api_keys::{ApiKey, ApiKeyRequest, Created, Filter, Status, operator};
+use engine::management::{Error, PageRequest, System};
 use engine::resource::ResourceRequest;
 use engine::settings::Environment;
 use formats::clock::{Clock, Entropy};
@@ -92,29 +92,27 @@ pub(super) async fn run(
 ) -> Result<(), Failure> {
     let settings = startup::prepare_quietly(config, environment)?;
     let database = startup::database(&settings, environment).await?;
-    let context = Authorized::of_system(
+    let system = System::new(
+        "cli",
         Clock::system(),
         Entropy::system(),
         Catalog::new(),
         database.pool().clone(),
-        "cli",
     );
     match arguments.action {
-        Action::Create(wanted) => create(&context, &wanted).await,
-        Action::List(wanted) => list(&context, &wanted).await,
-        Action::Revoke(Revoke { id }) => api_keys::revoke(&context, id, &Expected::Any)
-            .await
-            .map_err(failure),
+        Action::Create(wanted) => create(&system, &wanted).await,
+        Action::List(wanted) => list(&system, &wanted).await,
+        Action::Revoke(Revoke { id }) => operator::revoke(&system, id).await.map_err(failure),
     }
 }
 
-async fn create(context: &Authorized<ManageApiKeys>, wanted: &Create) -> Result<(), Failure> {
+async fn create(system: &System, wanted: &Create) -> Result<(), Failure> {
     let request = request(wanted).map_err(failure)?;
-    let made = api_keys::create(context, request).await.map_err(failure)?;
+    let made = operator::create(system, request).await.map_err(failure)?;
     Ok(print(&made, wanted.json)?)
 }
 
-async fn list(context: &Authorized<ManageApiKeys>, wanted: &List) -> Result<(), Failure> {
+async fn list(system: &System, wanted: &List) -> Result<(), Failure> {
     let filter = Filter {
         kind: wanted.kind,
         status: wanted.status,
@@ -122,7 +120,7 @@ async fn list(context: &Authorized<ManageApiKeys>, wanted: &List) -> Result<(), 
     };
     let mut request = PageRequest::default();
     loop {
-        let page = api_keys::list(context, &filter, request);
+        let page = operator::list(system, &filter, request);
         let page = page.await.map_err(failure)?;
         for api_key in &page.items {
             if wanted.json {

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use hsm::OpenError;
 
 use engine::audit::{Login, RetentionError};
+use engine::auth::oidc::InvalidAuthorities;
 use engine::ledger::forward::CollectorError;
-use engine::oidc::InvalidAuthorities;
 use engine::ratelimit::BadAddress;
 use engine::settings::SecretError;
 use engine::{db, settings, telemetry};

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use secrecy::SecretString;
 
 use super::failure::Failure;
+use engine::auth::oidc::Provider;
 use engine::db::{Pool, Primary, SchemaAge, Servers};
 use engine::keys::RefusedPins;
 use engine::ledger::forward::Collector;
-use engine::oidc::Provider;
 use engine::ratelimit::{Limiter, Shared};
 use engine::settings::{Environment, HsmToken, SecretSource, Settings, Stage, Telemetry};
 use engine::telemetry::Traces;

@@ -17,12 +17,11 @@ use super::app::Dashboard;
 use super::cross_site;
 use super::error::{self, PageError};
 use super::form::Form;
-use super::session::{self, Holder, Secret, Transport};
+use super::session::{Secret, Transport};
 use super::viewer::{TOKEN, Viewer, Visitor};
-use engine::auth::{Administrator, AtRest, Denied, Person};
+use engine::auth::Visit;
 use engine::body_memory::{BodyShare, CallerMemory, SMALL_BODY};
 use engine::client_certificates::ClientCertificate;
-use engine::ids::PersonId;
 use engine::management::security::RefusedRequest;
 use engine::management::{Actor, Event};
 use engine::ratelimit::network_of;
@@ -166,55 +165,20 @@ async fn resume(
     client: IpAddr,
     certificate: &ClientCertificate,
 ) -> Result<Option<Viewer>, PageError> {
-    let now = dashboard.clock.now();
-    let look_up = dashboard.limiter.look_up(client);
-    let sessions = &dashboard.sessions;
-    let resumed = sessions.resume(&dashboard.database, now, &secret, look_up);
-    let administrator = match resumed.await? {
-        None => return Ok(None),
-        Some(Holder::Key(at_rest)) => {
-            holder_of_key(dashboard, at_rest, client, certificate).await?
-        }
-        Some(Holder::Person(id)) => signed_in(dashboard, id, client).await?,
+    let visit = Visit {
+        digest: secret.digest(),
+        client,
+        certificate,
+        now: dashboard.clock.now(),
     };
-    if administrator.is_none() {
-        session::close(&dashboard.database, &secret).await?;
-    }
-    Ok(administrator.map(|administrator| Viewer {
+    let look_up = dashboard.limiter.look_up(client);
+    let resumed = dashboard
+        .sessions
+        .resume(&dashboard.authenticator, visit, look_up);
+    Ok(resumed.await?.map(|administrator| Viewer {
         administrator,
         secret,
     }))
-}
-
-/// The holder of an admin key; none if the key was revoked, has expired, or cannot sign in.
-async fn holder_of_key(
-    dashboard: &Dashboard,
-    at_rest: AtRest,
-    client: IpAddr,
-    certificate: &ClientCertificate,
-) -> Result<Option<Administrator>, PageError> {
-    if !dashboard.settings.admin.key_sign_in {
-        return Ok(None);
-    }
-    let authenticator = &dashboard.authenticator;
-    match authenticator.resume(at_rest, client, certificate).await {
-        Ok(caller) => Ok(caller.administrator().ok()),
-        Err(Denied::Unreadable(unreadable)) => Err(unreadable.into()),
-        Err(Denied::Crowded) => Err(PageError::Crowded),
-        Err(Denied::Refused(_)) => Ok(None),
-    }
-}
-
-/// A person of the configured provider; none if they have no roles any more.
-async fn signed_in(
-    dashboard: &Dashboard,
-    id: PersonId,
-    client: IpAddr,
-) -> Result<Option<Administrator>, PageError> {
-    let issuer = dashboard.settings.admin.oidc.issuer.as_deref();
-    let person = Person::read(&dashboard.database, id).await?;
-    let person = person.filter(|person| Some(person.issuer()) == issuer);
-    Ok(person.and_then(|person| Administrator::signed_in(person, client)))
 }
 
 async fn admit(

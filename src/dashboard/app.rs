@@ -3,12 +3,12 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::session::Sessions;
+use engine::auth::Sessions;
+use engine::auth::oidc::Provider;
 use engine::keys::Vault;
 use engine::ledger::SealStatus;
 use engine::ledger::forward::ForwardStatus;
 use engine::management::security::SecurityLog;
-use engine::oidc::Provider;
 use engine::web::Resources;
 
 /// Everything a page may use. Clones share it.
@@ -39,9 +39,11 @@ impl Dashboard {
     /// Shares `parts` among pages.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
+        let resources = &parts.resources;
+        let sessions = Sessions::new(resources.database.clone(), &resources.settings.admin);
         Self {
             parts: Arc::new(parts),
-            sessions: Arc::default(),
+            sessions: Arc::new(sessions),
         }
     }
 }

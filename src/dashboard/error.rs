@@ -8,11 +8,11 @@ use axum::response::{IntoResponse, Redirect, Response};
 use hsm::ErrorKind;
 use maud::html;
 
-use super::session::NotResumed;
 use super::view::notice::Notice;
 use super::view::shell;
 use super::view::words::capital;
 use super::viewer::Viewer;
+use engine::auth::Denied;
 use engine::catalog::Unreadable;
 use engine::management::{self, Missing};
 use engine::request_tag::RequestTag;
@@ -275,11 +275,13 @@ impl From<Unreadable> for PageError {
     }
 }
 
-impl From<NotResumed> for PageError {
-    fn from(not_resumed: NotResumed) -> Self {
-        match not_resumed {
-            NotResumed::Crowded(_) => Self::Crowded,
-            NotResumed::Database(error) => error.into(),
+/// A session cannot be resumed. A refused credential has no session.
+impl From<Denied> for PageError {
+    fn from(denied: Denied) -> Self {
+        match denied {
+            Denied::Refused(_) => Self::Management(management::Error::Unauthenticated),
+            Denied::Unreadable(unreadable) => unreadable.into(),
+            Denied::Crowded => Self::Crowded,
         }
     }
 }

@@ -16,7 +16,6 @@ pub mod keys;
 pub mod ledger;
 pub mod management;
 pub mod meter;
-pub mod oidc;
 pub mod operation;
 pub mod policy;
 pub mod protection;

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use utoipa::openapi::OpenApi;
 
 use super::database_monitor::DatabaseMonitor;
+use engine::auth::oidc::Provider;
 use engine::keys::{Keyring, Vault};
 use engine::ledger::forward::ForwardStatus;
 use engine::ledger::{PublishedLogs, SealStatus};
 use engine::management::changes::Backlog;
 use engine::management::security::SecurityLog;
-use engine::oidc::Provider;
 use engine::protection::Protection;
 use engine::web::Resources;
 

@@ -164,12 +164,12 @@ pub(super) async fn person(
         return Ok(None);
     };
     let mut look_up = app.limiter.look_up(client);
-    let person = provider.person(&app.database, &app.entropy, token, &mut look_up);
+    let person = provider.administrator(&app.database, &app.entropy, token, client, &mut look_up);
     let person = person.await?;
     if person.is_some() {
         look_up.found();
     }
-    Ok(person.map(|person| Administrator::with_token(person, client)))
+    Ok(person)
 }
 
 /// The error for a denied request to the runtime API: 403 for the access token of a person, as for the

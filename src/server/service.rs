@@ -12,6 +12,7 @@ use super::front::Front;
 use super::metrics;
 use super::tls::Tls;
 use engine::audit::{self, Recorder, Writer};
+use engine::auth::oidc::Provider;
 use engine::auth::{Authenticator, LastUse, Unusable};
 use engine::body_memory::BodyMemory;
 use engine::catalog::Catalog;
@@ -22,9 +23,8 @@ use engine::ledger::forward::{Collector, ForwardStatus, Forwarder};
 use engine::ledger::{InvalidWitness, PublishedLogs, SealStatus, Sealer};
 use engine::management::changes::Backlog;
 use engine::management::security::{SecurityLog, SecurityWriter};
-use engine::management::{Authorized, keys};
+use engine::management::{System, keys};
 use engine::meter::{Meter, TokenTimes};
-use engine::oidc::Provider;
 use engine::policy::Policies;
 use engine::protection::{Modules, Protection};
 use engine::ratelimit::Limiter;
@@ -111,6 +111,7 @@ impl Service {
             keyring: keyring.clone(),
             recorder: recorder.clone(),
             post_quantum: settings.envelopes.post_quantum,
+            request_timeout: settings.limits.request_timeout.0,
         };
         let database_monitor = DatabaseMonitor::start(&clock, &database, &encryptions).await;
         jobs.spawn(monitor_database(
@@ -120,12 +121,12 @@ impl Service {
             encryptions,
         ));
         let vault = Vault::new(token.clone(), database.clone(), clock.clone(), entropy);
-        let maintenance = Authorized::of_system(
+        let maintenance = System::new(
+            "housekeeping",
             clock.clone(),
             entropy,
             catalog.clone(),
             database.clone(),
-            "housekeeping",
         );
         let overlap = settings.keys.rotation_overlap.0;
         jobs.spawn(keys::maintain(maintenance, vault.clone(), overlap));

@@ -148,6 +148,8 @@ impl Admission for Admitted {
     async fn turn(&mut self) -> Result<(), Denied> {
         Ok(())
     }
+
+    fn found(self) {}
 }
 
 /// Authenticates with credentials that are already cached.

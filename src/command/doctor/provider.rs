@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::command::{Failure, startup};
 use engine::auth::Role;
+use engine::auth::oidc::without_groups;
 use engine::db::Pool;
 use engine::management::changes::unknown_people;
-use engine::oidc::without_groups;
 use engine::settings::{Environment, Oidc, Settings};
 use formats::clock::{Clock, Timestamp};
 

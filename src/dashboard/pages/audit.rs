@@ -12,7 +12,6 @@ use crate::error::PageError;
 use crate::extract::{Addressed, PageContext, Query};
 use crate::form::Form;
 use crate::pages::{forwarding, sealed};
-use crate::session;
 use crate::view::filters::Filters;
 use crate::view::list::{Listing, facts};
 use crate::view::services::service;
@@ -186,12 +185,12 @@ async fn download(cx: &PageContext, query: Form, format: Format) -> Result<Respo
         (header::CONTENT_TYPE, export.media_type().to_owned()),
         (header::CONTENT_DISPOSITION, export.disposition()),
     ];
-    let secret = cx.viewer.secret.clone();
-    let context = reader.clone();
+    let (sessions, digest) = (cx.dashboard.sessions.clone(), cx.viewer.secret.digest());
+    let clock = cx.context.clock.clone();
     let chunks = reader.download(export.pieces()).and_then(move |chunk| {
-        let (context, secret) = (context.clone(), secret.clone());
+        let (sessions, clock) = (sessions.clone(), clock.clone());
         async move {
-            match session::is_valid(&context.pool, context.clock.now(), &secret).await? {
+            match sessions.is_valid(clock.now(), digest).await? {
                 true => Ok(chunk),
                 false => Err(Error::Unauthenticated),
             }

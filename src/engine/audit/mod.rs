@@ -29,7 +29,9 @@ pub use self::export::{Column, Export, Exported, Format, Operations, Source};
 pub use self::login::{Login, login};
 pub use self::query::{entries, entries_named, entry, plan};
 pub use self::queue::{Receipt, Unrecorded};
-pub use self::record::{Endpoint, OperationType, Outcome, Record, Sealing, clean};
+pub use self::record::{
+    CLIENT_CLOSED_REQUEST, Endpoint, OperationType, Outcome, Record, Sealing, clean,
+};
 pub use self::recorder::{Pending, Recorder};
 pub use self::retention::{Retention, RetentionError, Retired, retire_days};
 pub use self::store::MaintenanceError;

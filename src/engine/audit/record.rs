@@ -61,6 +61,10 @@ pub struct Sealing {
     pub ctx: Option<ContextTag>,
 }
 
+/// The code of a record whose client closed the connection before the response. It is no error of the
+/// service, so statistics of errors leave it out.
+pub const CLIENT_CLOSED_REQUEST: &str = "CLIENT_CLOSED_REQUEST";
+
 /// The maximum length of a text in a record, in bytes.
 const MAX_TEXT: usize = 512;
 

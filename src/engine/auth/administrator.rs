@@ -10,6 +10,20 @@ use super::{Caller, Person, RateLimit, Roles};
 use crate::ids::{ApiKeyId, CredentialId, PersonId};
 
 /// An administrator: the holder of an admin key, or a person who signed in or has an access token.
+///
+/// Only authentication makes one: [`Caller::administrator`], [`Sessions::resume`](super::Sessions::resume)
+/// and the [`Provider`](super::oidc::Provider).
+///
+/// ```compile_fail,E0624
+/// use std::net::IpAddr;
+/// use std::sync::Arc;
+///
+/// use sealward_engine::auth::{Administrator, Person};
+///
+/// fn mint(person: Arc<Person>, client: IpAddr) -> Administrator {
+///     Administrator::with_token(person, client)
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Administrator(Credential);
 
@@ -55,15 +69,13 @@ impl Administrator {
     }
 
     /// A person who signed in, if they have a role.
-    #[must_use]
-    pub fn signed_in(person: Arc<Person>, client_address: IpAddr) -> Option<Self> {
+    pub(super) fn signed_in(person: Arc<Person>, client_address: IpAddr) -> Option<Self> {
         let person = Some(person).filter(|person| person.has_roles());
         person.map(|person| Self::with_token(person, client_address))
     }
 
     /// A person with an access token. Without a role, they may do nothing.
-    #[must_use]
-    pub fn with_token(person: Arc<Person>, client_address: IpAddr) -> Self {
+    pub(super) fn with_token(person: Arc<Person>, client_address: IpAddr) -> Self {
         Self(Credential::Person(person, client_address.to_canonical()))
     }
 

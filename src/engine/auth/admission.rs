@@ -16,4 +16,7 @@ pub trait Admission: Send {
     /// # Errors
     /// The queue is full.
     fn turn(&mut self) -> impl Future<Output = Result<(), Denied>> + Send;
+
+    /// The look-up found something, so it does not count.
+    fn found(self);
 }

@@ -17,9 +17,11 @@ mod identity;
 mod kind;
 mod last_use;
 mod matching;
+pub mod oidc;
 mod people;
 mod rate;
 mod role;
+mod sessions;
 pub mod store;
 mod workloads;
 
@@ -37,4 +39,5 @@ pub use self::matching::{Match, TokenRule};
 pub use self::people::{Person, Profile, TokenKind};
 pub use self::rate::{RateLimit, Tier};
 pub use self::role::{Role, Roles};
+pub use self::sessions::{SessionDigest, Sessions, Visit};
 pub use self::workloads::{Unusable, Workloads, issuer};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use crate::auth::{Administrator, Caller, Person, Role, Roles};
+use crate::auth::{Administrator, Caller, Person, Roles};
 use crate::ids::{ApiKeyId, CredentialId};
 
 /// The author of a change, as events name it.
@@ -60,14 +60,15 @@ impl Actor {
         }
     }
 
-    /// A part of the service itself, such as the command line or a job. It has all rights.
+    /// A part of the service itself, such as the command line or a job. It has no roles: see
+    /// [`System`](super::System).
     #[must_use]
     pub fn system(name: &str) -> Self {
         Self {
             api_key_id: None,
             person: None,
             name: name.to_owned(),
-            roles: Roles::from_iter([Role::Owner]),
+            roles: Roles::default(),
             client_address: None,
             request_id: None,
         }

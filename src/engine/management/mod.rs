@@ -60,6 +60,7 @@ mod right;
 pub mod security;
 pub mod services;
 mod store;
+mod system;
 
 pub use self::actor::Actor;
 pub use self::context::{Change, Context};
@@ -72,3 +73,4 @@ pub use self::right::{
     Authorized, ManageAdminKeys, ManageApiKeys, ManageIdentities, ManageKeys, ManagePolicies,
     ReadAudit, ReadResources, Right,
 };
+pub use self::system::System;

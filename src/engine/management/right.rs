@@ -5,12 +5,9 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use super::changes::Authority;
-use super::{Actor, Context, Error};
+use super::{Actor, Context, Error, System};
 use crate::auth::Role::{self, Auditor, Custodian, Owner, PolicyAdmin};
-use crate::catalog::Catalog;
-use crate::db::Pool;
 use crate::settings::Approvals;
-use formats::clock::{Clock, Entropy};
 
 /// A right that some roles give.
 pub trait Right: Copy + Debug + Send + Sync + 'static {
@@ -47,8 +44,10 @@ rights! {
     ReadAudit: Owner Auditor;
 }
 
-/// The proof that the author of a use case has the right `R`, with the context of the use case. Only
-/// [`Context::authorize`] makes one for a request.
+/// The proof that the author of a use case has the right `R`, with the context of the use case.
+///
+/// Only this module makes one: for a request with [`Context::authorize`], for the service itself, and for the
+/// proposer of an approved change.
 #[derive(Clone, Debug)]
 pub struct Authorized<R> {
     context: Context,
@@ -80,23 +79,16 @@ impl Context {
 }
 
 impl<R: Right> Authorized<R> {
-    /// The authority of the service itself: of a job, or of a command on its machine.
-    #[must_use]
-    pub fn of_system(
-        clock: Clock,
-        entropy: Entropy,
-        catalog: Catalog,
-        pool: Pool,
-        name: &str,
-    ) -> Self {
+    /// The authority of the service itself.
+    pub(super) fn of_system(system: &System) -> Self {
         Self {
             context: Context {
-                clock,
-                entropy,
-                catalog,
-                pool,
+                clock: system.clock.clone(),
+                entropy: system.entropy,
+                catalog: system.catalog.clone(),
+                pool: system.pool.clone(),
                 approvals: Approvals::default(),
-                actor: Actor::system(name),
+                actor: Actor::system(system.name),
                 post_quantum: false,
                 owners_sign_in: false,
                 claim: None,

@@ -80,6 +80,7 @@ impl Protection {
         let mut records = Vec::with_capacity(done.len());
         let mut results = Vec::with_capacity(done.len());
         for Done { call, outcome, .. } in done {
+            let outcome = self.awaited(&call, outcome);
             let refusal = outcome.as_ref().err();
             let status = (self.status)(refusal);
             records.push(call.into_record(status, refusal));

@@ -30,6 +30,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
+use hsm::Caller;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
@@ -72,6 +73,8 @@ pub struct Modules {
     pub recorder: Recorder,
     /// Whether envelopes of HPKE are read.
     pub post_quantum: bool,
+    /// The time after which a request is answered in any case.
+    pub request_timeout: Duration,
 }
 
 /// Protects, unprotects and operates. Cheap to clone.
@@ -135,6 +138,7 @@ impl Protection {
         call: Call,
         outcome: Result<Body, Refusal>,
     ) -> Result<Answer, Unrecorded> {
+        let outcome = self.awaited(&call, outcome);
         let refusal = outcome.as_ref().err();
         let is_over_limit = matches!(refusal, Some(Refusal::Limited(_)));
         let record = call.into_record((self.status)(refusal), refusal);
@@ -145,6 +149,24 @@ impl Protection {
         };
         let receipt = pending.receipt().instrument(step!("audit")).await?;
         Ok(Answer::new(receipt, outcome))
+    }
+
+    /// The outcome of a request; that of a client that has closed the connection is that it left. After
+    /// the time limit of the request, the client has an answer.
+    fn awaited(&self, call: &Call, outcome: Result<Body, Refusal>) -> Result<Body, Refusal> {
+        let Modules {
+            clock,
+            request_timeout,
+            ..
+        } = &self.modules;
+        let has_left = Caller::current().has_gone()
+            && clock.monotonic().saturating_sub(call.arrived()) < *request_timeout;
+        match has_left {
+            true => Err(Refusal::ClientLeft {
+                done: outcome.is_ok(),
+            }),
+            false => outcome,
+        }
     }
 
     /// The first three refusals of a request, and its body.

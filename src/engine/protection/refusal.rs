@@ -78,6 +78,13 @@ pub enum Refusal {
     /// The item of a batch was not begun before the request ended.
     #[error("the item was not started in time")]
     NotBegun,
+    /// The client closed the connection before the response. The record tells whether the operation was
+    /// done; its result is wiped.
+    #[error("the client closed the connection before the response; the operation was {}done", if *.done { "" } else { "not " })]
+    ClientLeft {
+        /// Whether the operation was done.
+        done: bool,
+    },
     /// Too many large bodies wait for a processor.
     #[error("too many large bodies wait for a processor")]
     QueueFull,

@@ -35,4 +35,8 @@ impl Admission for LookUp<'_> {
     async fn turn(&mut self) -> Result<(), Denied> {
         LookUp::turn(self).await.map_err(|_| Denied::Crowded)
     }
+
+    fn found(self) {
+        LookUp::found(self);
+    }
 }

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use hsm::ErrorKind;
 
 use super::ApiError;
-use engine::audit::{Outcome, Unrecorded};
+use engine::audit::{self, Outcome, Unrecorded};
 use engine::auth::{Refusal as AuthRefusal, WrongKind};
 use engine::catalog::Unreadable;
 use engine::management::{self, Missing};
@@ -72,7 +72,8 @@ impl From<protection::Refusal> for ApiError {
             Refusal::Token(error) => Self::Token(error),
             Refusal::TokenOut(error) => Self::TokenOut(error),
             Refusal::NotBegun => Self::TimedOut,
-            Refusal::QueueFull => Self::Unavailable,
+            // Nobody receives the answer to a client that left.
+            Refusal::QueueFull | Refusal::ClientLeft { .. } => Self::Unavailable,
             Refusal::Unreadable(unreadable) => unreadable.into(),
         }
     }
@@ -103,21 +104,31 @@ impl From<Unrecorded> for ApiError {
     }
 }
 
+/// The status of a request whose client closed the connection before the response. No response has it.
+const CLIENT_CLOSED_REQUEST: u16 = 499;
+
 /// The status of a refusal, or of a success, as the audit log records it.
 #[must_use]
 pub fn recorded_status(refusal: Option<&protection::Refusal>) -> RecordedStatus {
-    let Some(refusal) = refusal else {
-        return RecordedStatus {
+    match refusal {
+        None => RecordedStatus {
             number: StatusCode::OK.as_u16(),
             code: None,
             outcome: Outcome::Done,
-        };
-    };
-    let code = ApiError::from(refusal.clone()).code();
-    RecordedStatus {
-        number: code.status().as_u16(),
-        code: Some(code.name()),
-        outcome: code.outcome(),
+        },
+        Some(protection::Refusal::ClientLeft { .. }) => RecordedStatus {
+            number: CLIENT_CLOSED_REQUEST,
+            code: Some(audit::CLIENT_CLOSED_REQUEST),
+            outcome: Outcome::Failed,
+        },
+        Some(refusal) => {
+            let code = ApiError::from(refusal.clone()).code();
+            RecordedStatus {
+                number: code.status().as_u16(),
+                code: Some(code.name()),
+                outcome: code.outcome(),
+            }
+        }
     }
 }
 

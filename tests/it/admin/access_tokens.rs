@@ -1,9 +1,8 @@
 //! Access tokens of people for the management API, and approvals between people.
 
-use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use engine::auth::{Administrator, Person, Profile, Role, Roles, TokenKind};
+use engine::auth::{Person, Profile, Role, Roles, TokenKind};
 use engine::ids::PersonId;
 use engine::settings::Admin;
 use formats::clock::{Clock, Entropy};
@@ -132,9 +131,7 @@ async fn a_token_without_a_time_restores_no_roles() {
             source: TokenKind::Id,
         };
         let person = Person::record(&world.pool, id, &profile).await;
-        let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let person = Administrator::with_token(person.expect("a person"), address);
-        person.roles().clone()
+        person.expect("a person").roles().clone()
     };
     let (owner, none) = ([Role::Owner], []);
     let both = [Role::Owner, Role::Auditor];

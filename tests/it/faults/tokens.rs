@@ -119,7 +119,7 @@ async fn token_operations_are_recorded_after_the_client_disconnects() {
         recorded(&fixture).await.is_empty(),
         "the token is still working"
     );
-    within(RECOVERY, async || recorded(&fixture).await == [200]).await;
+    within(RECOVERY, async || recorded(&fixture).await == [client_left()]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -129,7 +129,7 @@ async fn a_request_is_recorded_although_the_service_shuts_down() {
     let process = fixture.take_process();
     let ended = tokio::task::spawn_blocking(move || process.terminate());
     assert_eq!(ended.await.expect("its end"), Some(0));
-    assert_eq!(recorded(&fixture).await, [200]);
+    assert_eq!(recorded(&fixture).await, [client_left()]);
 }
 
 /// The ID of a request whose client disconnects during the token operation.
@@ -150,9 +150,19 @@ async fn ask_and_disconnect(fixture: &Fixture) {
     );
 }
 
-/// The recorded statuses of that request.
-async fn recorded(fixture: &Fixture) -> Vec<i16> {
-    sqlx::query_scalar("SELECT response_status FROM crypto_operations_audit WHERE request_id = $1")
+/// The record of a request whose client left before the response.
+fn client_left() -> (i16, String, String, String) {
+    let message = "the client closed the connection before the response; the operation was done";
+    let texts = ["CLIENT_CLOSED_REQUEST", "failed", message].map(str::to_owned);
+    let [code, outcome, message] = texts;
+    (499, code, outcome, message)
+}
+
+/// The status, code, outcome and message of the records of that request.
+async fn recorded(fixture: &Fixture) -> Vec<(i16, String, String, String)> {
+    let sql = "SELECT response_status, error_code, outcome, error_message \
+               FROM crypto_operations_audit WHERE request_id = $1";
+    sqlx::query_as(sql)
         .bind(DISCONNECTED)
         .fetch_all(&mut fixture.site().connect().await)
         .await

@@ -15,7 +15,7 @@ use crate::app::Dashboard;
 use crate::error::PageError;
 use crate::extract::{PageContext, Query, Submitted};
 use crate::form::Form;
-use crate::session::{self, Secret, Transport};
+use crate::session::{Secret, Transport};
 use crate::view::shell;
 use crate::viewer::{TOKEN, Visitor};
 use engine::auth::{Administrator, Authorization, Credentials, Denied};
@@ -96,7 +96,8 @@ async fn admit(
     // A new secret, because another site may have set the secret of the browser (session fixation).
     let secret = Secret::generate(&dashboard.entropy);
     let now = dashboard.clock.now();
-    session::open(&dashboard.database, now, &secret, administrator).await?;
+    let sessions = &dashboard.sessions;
+    sessions.open(now, secret.digest(), administrator).await?;
     Ok(with_cookie(
         Redirect::to(place).into_response(),
         transport.keep(&secret),
@@ -107,7 +108,8 @@ pub(crate) async fn leave(
     cx: PageContext,
     Extension(transport): Extension<Transport>,
 ) -> Result<Response, PageError> {
-    session::close(&cx.dashboard.database, &cx.viewer.secret).await?;
+    let sessions = &cx.dashboard.sessions;
+    sessions.close(cx.viewer.secret.digest()).await?;
     let event = Event::signed_out(&cx.viewer.administrator);
     let security = &cx.dashboard.security;
     security.record(&cx.context.actor, event).await?;

@@ -14,10 +14,8 @@ use crate::error::PageError;
 use crate::extract::Query;
 use crate::session::{Attempt, Transport};
 use crate::viewer::Visitor;
-use engine::auth::{Administrator, Person};
-use engine::ids::PersonId;
+use engine::auth::oidc::{self, Binding, NotSignedIn};
 use engine::management::Event;
-use engine::oidc::{self, Binding, NotSignedIn};
 use engine::ratelimit::{Rule, Scope};
 use engine::request_tag::RequestTag;
 use engine::web::ClientAddress;
@@ -86,21 +84,15 @@ pub(crate) async fn finish(
         error: query.some("error"),
         issuer: query.some("iss"),
     };
-    let profile = match provider.redeem(values.binding(), redirect).await {
-        Ok(profile) => profile,
-        Err(error) => return Ok(failure.respond(refusal(&error), &error.to_string())),
-    };
-    let id = PersonId::new(&dashboard.clock, &dashboard.entropy);
-    let person = Person::record(&dashboard.database, id, &profile).await?;
-    match Administrator::signed_in(person, client) {
-        Some(administrator) => {
+    let (database, entropy) = (&dashboard.database, &dashboard.entropy);
+    let signed_in = provider.sign_in(database, entropy, client, values.binding(), redirect);
+    match signed_in.await {
+        Ok(administrator) => {
             let place = attempt.place();
             admit(&dashboard, &administrator, transport, &tag, place).await
         }
-        None => {
-            let reason = format!("no group of {:?} has a role", profile.subject);
-            Ok(failure.respond(Refused::NoRole, &reason))
-        }
+        Err(NotSignedIn::Unreadable(error)) => Err(error.into()),
+        Err(error) => Ok(failure.respond(refusal(&error), &error.to_string())),
     }
 }
 
@@ -165,7 +157,8 @@ impl Failure<'_> {
 
 fn refusal(error: &NotSignedIn) -> Refused {
     match error {
-        NotSignedIn::Unavailable(_) => Refused::ProviderAway,
+        NotSignedIn::Unavailable(_) | NotSignedIn::Unreadable(_) => Refused::ProviderAway,
+        NotSignedIn::NoRole(_) => Refused::NoRole,
         NotSignedIn::Refused(_) | NotSignedIn::Token(_) | NotSignedIn::Claim(_) => {
             Refused::Unfinished
         }

@@ -14,6 +14,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use self::histogram::Histogram;
+use super::CLIENT_CLOSED_REQUEST;
 use crate::db::{Pool, earlier_present};
 use crate::ids::{KeyId, ServiceId};
 use formats::clock::{Clock, Timestamp};
@@ -192,7 +193,7 @@ impl Window {
             };
             let requests = u64::try_from(sum.requests).unwrap_or_default();
             histogram.add(sum.bucket, requests);
-            if sum.outcome.is_empty() {
+            if sum.outcome.is_empty() || sum.outcome == CLIENT_CLOSED_REQUEST {
                 continue;
             }
             *failed += requests;

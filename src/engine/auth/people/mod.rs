@@ -89,6 +89,12 @@ impl Person {
         &self.subject
     }
 
+    /// Their roles.
+    #[must_use]
+    pub fn roles(&self) -> &Roles {
+        &self.roles
+    }
+
     /// Whether they have a role.
     #[must_use]
     pub fn has_roles(&self) -> bool {

@@ -5,6 +5,7 @@ mod bound_policy;
 mod check;
 mod judge;
 mod network;
+pub mod operator;
 mod store;
 
 use std::borrow::Cow;

@@ -6,7 +6,9 @@ use crate::db::later_present;
 use crate::ids::KeyId;
 use crate::keys::{Cause, Key, Status, Vault};
 use crate::management::changes::Call;
-use crate::management::{Action, Authorized, Error, Event, Expected, ManageKeys, ResourceType};
+use crate::management::{
+    Action, Authorized, Error, Event, Expected, ManageKeys, ResourceType, System,
+};
 
 /// Deletes a key. It stops working at once and is destroyed after the delay. Deleting it again changes
 /// nothing.
@@ -46,7 +48,8 @@ pub async fn delete(
 ///
 /// # Errors
 /// The database fails.
-pub async fn destroy_due(context: &Authorized<ManageKeys>, vault: &Vault) -> Result<usize, Error> {
+pub async fn destroy_due(system: &System, vault: &Vault) -> Result<usize, Error> {
+    let context: Authorized<ManageKeys> = system.authorize();
     let mut destroyed = 0;
     let mut left = Vec::new();
     store::begin_destruction(&context.pool, context.clock.now()).await?;

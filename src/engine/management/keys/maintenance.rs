@@ -6,7 +6,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::{destroy_due, rotate_due};
 use crate::keys::{ImportKeyRecord, Vault};
-use crate::management::{Authorized, ManageKeys, idempotency};
+use crate::management::{System, idempotency};
 
 /// How often keys that are due are destroyed and rotated, and keys that expire soon are looked for.
 const DESTROY_EVERY: Duration = Duration::from_secs(60);
@@ -19,14 +19,14 @@ const COMPARE_EVERY: Duration = Duration::from_secs(60 * 60);
 const TIME_LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// Runs the periodic work until the process ends. Failures are logged and tried again the next time.
-pub async fn maintain(context: Authorized<ManageKeys>, vault: Vault, rotation_overlap: Duration) {
+pub async fn maintain(system: System, vault: Vault, rotation_overlap: Duration) {
     let mut destroying = interval(DESTROY_EVERY);
     let mut comparing = interval(COMPARE_EVERY);
     destroying.set_missed_tick_behavior(MissedTickBehavior::Delay);
     comparing.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            _ = destroying.tick() => limited(attend(&context, &vault, rotation_overlap)).await,
+            _ = destroying.tick() => limited(attend(&system, &vault, rotation_overlap)).await,
             _ = comparing.tick() => limited(compare(&vault)).await,
         }
     }
@@ -48,19 +48,19 @@ async fn compare(vault: &Vault) {
     }
 }
 
-async fn attend(context: &Authorized<ManageKeys>, vault: &Vault, rotation_overlap: Duration) {
-    match destroy_due(context, vault).await {
+async fn attend(system: &System, vault: &Vault, rotation_overlap: Duration) {
+    match destroy_due(system, vault).await {
         Ok(0) => {}
         Ok(count) => tracing::info!(count, "destroyed keys whose delay is over"),
         Err(error) => tracing::warn!(?error, "keys that are due could not be destroyed"),
     }
-    if let Err(error) = rotate_due(context, vault, rotation_overlap).await {
+    if let Err(error) = rotate_due(system, vault, rotation_overlap).await {
         tracing::warn!(%error, "keys that are due for rotation could not be read");
     }
     if let Err(error) = vault.watch_expiry().await {
         tracing::warn!(%error, "keys that expire soon could not be read");
     }
-    if let Err(error) = idempotency::forget_old(&context.pool, context.clock.now()).await {
+    if let Err(error) = idempotency::forget_old(&system.pool, system.clock.now()).await {
         tracing::warn!(%error, "old responses for an Idempotency-Key could not be deleted");
     }
     if let Err(error) = ImportKeyRecord::destroy_spent(vault).await {

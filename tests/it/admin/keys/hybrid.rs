@@ -5,8 +5,8 @@ use std::time::Duration;
 use engine::catalog::Catalog;
 use engine::ids::KeyId;
 use engine::keys::Vault;
+use engine::management::System;
 use engine::management::keys::{destroy_due, rotate_due};
-use engine::management::{Authorized, Right};
 use formats::algorithms::Algorithm;
 use formats::clock::Entropy;
 use hsm::{KeyName, KeyRef, NewKey, Purpose};
@@ -23,13 +23,13 @@ async fn vault(world: &World) -> Vault {
     Vault::new(kryoptic().await, pool, clock, Entropy::system())
 }
 
-fn context<R: Right>(world: &World) -> Authorized<R> {
-    Authorized::of_system(
+fn system(world: &World) -> System {
+    System::new(
+        "test",
         world.clock.clone(),
         Entropy::system(),
         Catalog::new(),
         world.pool.clone(),
-        "test",
     )
 }
 
@@ -76,7 +76,7 @@ async fn both_objects_are_created_retired_and_destroyed_together() {
         .execute(&world.pool)
         .await
         .expect("the key");
-    let destroyed = destroy_due(&context(&world), &vault(&world).await).await;
+    let destroyed = destroy_due(&system(&world), &vault(&world).await).await;
     destroyed.expect("due keys");
     assert_eq!(read(&world, id(&first)).await["status"], "destroyed");
     assert_eq!(objects(&name_of(&first)).await, 0);
@@ -121,7 +121,7 @@ async fn a_rotated_key_has_a_hybrid_successor() {
     let overlap = Duration::from_secs(60);
     // The instance of the world rotates the key at the same time, or this run does.
     within(PATIENCE, async || {
-        let rotated = rotate_due(&context(&world), &vault(&world).await, overlap).await;
+        let rotated = rotate_due(&system(&world), &vault(&world).await, overlap).await;
         rotated.expect("due keys");
         read(&world, id(&key)).await["status"] == "retired"
     })

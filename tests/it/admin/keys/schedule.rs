@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use engine::catalog::Catalog;
 use engine::keys::Vault;
-use engine::management::Authorized;
+use engine::management::System;
 use engine::management::keys::rotate_due;
 use engine::settings::Stage;
 use formats::clock::{Clock, Entropy, Timestamp};
@@ -32,16 +32,16 @@ async fn rotating(world: &World, service: &str, algorithm: &str, days: i32) -> V
 /// One run of the job of an instance. Returns how many keys are overdue.
 async fn rotate(world: &World) -> usize {
     let catalog = Catalog::new();
-    let context = Authorized::of_system(
+    let system = System::new(
+        "test",
         world.clock.clone(),
         Entropy::system(),
         catalog.clone(),
         world.pool.clone(),
-        "test",
     );
     let (pool, clock) = (world.pool.clone(), world.clock.clone());
     let vault = Vault::new(token().await, pool, clock, Entropy::system());
-    let done = rotate_due(&context, &vault, OVERLAP).await;
+    let done = rotate_due(&system, &vault, OVERLAP).await;
     done.expect("find due keys");
     vault.overdue()
 }

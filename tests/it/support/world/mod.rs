@@ -5,13 +5,14 @@ mod instances;
 use axum::body::Body;
 use axum::http::Request;
 use engine::auth::LiveKey;
+use engine::auth::oidc::Provider;
 use engine::catalog::Catalog;
 use engine::change_kind::ChangeKind;
 use engine::db;
 use engine::db::Pool;
 use engine::ledger::forward::Collector;
-use engine::management::{Authorized, api_keys};
-use engine::oidc::Provider;
+use engine::management::System;
+use engine::management::api_keys::operator;
 use engine::ratelimit::{Limiter, Shared};
 use engine::resource::ResourceRequest;
 use engine::settings::{
@@ -284,16 +285,16 @@ pub(super) fn limiter(clock: &Clock, settings: Option<&RateLimit>) -> Limiter {
 
 /// Creates the first admin key without the API, like an operator.
 async fn first_admin_key(clock: &Clock, pool: &Pool) -> String {
-    let context = Authorized::of_system(
+    let system = System::new(
+        "test",
         clock.clone(),
         Entropy::system(),
         Catalog::new(),
         pool.clone(),
-        "test",
     );
     let body = json!({"name": "first", "type": "admin"});
     let request = ResourceRequest::of_json(&body, ResourceRequest::to_create).expect("a request");
-    let created = api_keys::create(&context, request).await;
+    let created = operator::create(&system, request).await;
     let secret: LiveKey = created.expect("the first admin key").secret;
     secret.expose_secret().to_owned()
 }

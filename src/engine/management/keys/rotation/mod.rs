@@ -11,7 +11,7 @@ use super::create::record;
 use super::{lock, retire_former};
 use crate::ids::KeyId;
 use crate::keys::{Assignment, Cause, Key, Origin, Status, Usage, Vault, store as keys_store};
-use crate::management::{Action, Authorized, Change, Error, Event, Expected, ManageKeys};
+use crate::management::{Action, Authorized, Change, Error, Event, Expected, ManageKeys, System};
 use crate::revision::Revision;
 use formats::envelope::HpkeRevision;
 
@@ -19,11 +19,8 @@ use formats::envelope::HpkeRevision;
 ///
 /// # Errors
 /// When the database does not show what is due. The failure of one key is logged, and the others go on.
-pub async fn rotate_due(
-    context: &Authorized<ManageKeys>,
-    vault: &Vault,
-    overlap: Duration,
-) -> Result<(), Error> {
+pub async fn rotate_due(system: &System, vault: &Vault, overlap: Duration) -> Result<(), Error> {
+    let context = &system.authorize();
     let now = context.clock.now();
     for key in store::without_successor(&context.pool, now).await? {
         if let Err(error) = make_successor(context, vault, key).await {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use engine::catalog::Catalog;
 use engine::keys::Vault;
-use engine::management::Authorized;
+use engine::management::System;
 use engine::management::keys::destroy_due;
 use engine::settings::Stage;
 use formats::clock::{Clock, Entropy, Timestamp};
@@ -41,16 +41,16 @@ async fn destroy(world: &World) {
 }
 
 async fn try_to_destroy(world: &World) -> Result<usize, engine::management::Error> {
-    let context = Authorized::of_system(
+    let system = System::new(
+        "test",
         world.clock.clone(),
         Entropy::system(),
         Catalog::new(),
         world.pool.clone(),
-        "test",
     );
     let (pool, clock) = (world.pool.clone(), world.clock.clone());
     let vault = Vault::new(token().await, pool, clock, Entropy::system());
-    destroy_due(&context, &vault).await
+    destroy_due(&system, &vault).await
 }
 
 /// Each write to the table of keys empties the caches of all instances.

@@ -26,6 +26,7 @@ use self::access::AccessTokens;
 use self::metadata::Metadata;
 pub use self::redeem::Redirect;
 pub use self::roles::without_groups;
+use crate::catalog::Unreadable;
 use crate::jwt::{Issuer, Location, PublishedKeys, Refused, Rules};
 use crate::settings::{NotInPem, Oidc, certificates};
 use crate::web_client::client;
@@ -102,6 +103,12 @@ pub enum NotSignedIn {
     /// A claim of the ID token is missing or wrong.
     #[error("the claim {0} of the ID token is missing or wrong")]
     Claim(&'static str),
+    /// No group of the person has a role.
+    #[error("no group of {0:?} has a role")]
+    NoRole(String),
+    /// The person cannot be recorded.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
 }
 
 impl Provider {

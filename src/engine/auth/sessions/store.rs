@@ -3,8 +3,8 @@
 use sqlx::{FromRow, PgExecutor};
 
 use super::Holder;
-use engine::auth::{Administrator, AtRest};
-use engine::ids::PersonId;
+use crate::auth::{Administrator, AtRest};
+use crate::ids::PersonId;
 use formats::clock::Timestamp;
 
 pub(super) async fn insert(

@@ -1,11 +1,12 @@
 //! The person with an access token.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
 use super::{Provider, profile};
-use crate::auth::{Admission, Denied, Person, Refusal, TokenKind};
+use crate::auth::{Administrator, Admission, Denied, Person, Refusal, TokenKind};
 use crate::catalog::Unreadable;
 use crate::db::Pool;
 use crate::ids::PersonId;
@@ -13,13 +14,25 @@ use crate::jwt::{Refused, Unverified};
 use formats::clock::Entropy;
 
 impl Provider {
-    /// The person with this access token, with their roles by its groups. None if the provider did not
+    /// The person with this access token, as an administrator with their roles by its groups. None if the provider did not
     /// issue it for the management API. The verification of a new token counts for `admission`, and the
     /// record of its person waits for its turn.
     ///
     /// # Errors
     /// The token is not valid, the admission fails, or the database is unreachable.
-    pub async fn person(
+    pub async fn administrator(
+        &self,
+        database: &Pool,
+        entropy: &Entropy,
+        token: &str,
+        client: IpAddr,
+        admission: &mut impl Admission,
+    ) -> Result<Option<Administrator>, Denied> {
+        let person = self.person(database, entropy, token, admission).await?;
+        Ok(person.map(|person| Administrator::with_token(person, client)))
+    }
+
+    async fn person(
         &self,
         database: &Pool,
         entropy: &Entropy,

@@ -1,5 +1,7 @@
 //! The exchange of an authorization code for an ID token, and the verification of the token.
 
+use std::net::IpAddr;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use secrecy::ExposeSecret as _;
@@ -8,8 +10,12 @@ use zeroize::Zeroizing;
 
 use super::metadata::Metadata;
 use super::{Binding, NotSignedIn, OK, Provider, profile};
-use crate::auth::{Profile, TokenKind};
+use crate::auth::{Administrator, Person, Profile, TokenKind};
+use crate::catalog::Unreadable;
+use crate::db::Pool;
+use crate::ids::PersonId;
 use crate::jwt::{Token, Unverified};
+use formats::clock::Entropy;
 
 /// The parameters of the redirect from the provider.
 #[derive(Clone, Copy, Debug)]
@@ -33,11 +39,24 @@ struct Failure {
 }
 
 impl Provider {
+    /// Signs in the person whom the provider authenticated.
+    pub async fn sign_in(
+        &self,
+        database: &Pool,
+        entropy: &Entropy,
+        client: IpAddr,
+        binding: Binding<'_>,
+        redirect: Redirect<'_>,
+    ) -> Result<Administrator, NotSignedIn> {
+        let profile = self.redeem(binding, redirect).await?;
+        let id = PersonId::new(&self.0.clock, entropy);
+        let person = Person::record(database, id, &profile).await;
+        let person = person.map_err(Unreadable::from)?;
+        Administrator::signed_in(person, client).ok_or(NotSignedIn::NoRole(profile.subject))
+    }
+
     /// The person whom the provider authenticated. They can have no roles.
-    ///
-    /// # Errors
-    /// The provider refused, is unavailable, or its token is not valid.
-    pub async fn redeem(
+    async fn redeem(
         &self,
         binding: Binding<'_>,
         redirect: Redirect<'_>,

@@ -1,0 +1,186 @@
+//! Sessions of people with a browser: the digest of a secret in the database, and the admin key or the
+//! person behind it.
+//!
+//! A session ends after 15 minutes without requests, after 12 hours, at sign-out, and when its key
+//! becomes invalid or its person has no roles.
+
+mod store;
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use moka::future::Cache;
+
+use super::{Administrator, Admission, AtRest, Authenticator, Denied, Person};
+use crate::catalog::Unreadable;
+use crate::client_certificates::ClientCertificate;
+use crate::db::Pool;
+use crate::ids::PersonId;
+use crate::settings::Admin;
+use formats::clock::Timestamp;
+
+/// The time without requests after which a session ends.
+const IDLE: Duration = Duration::from_secs(15 * 60);
+
+/// The longest duration of a session.
+const LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
+
+/// The number of sessions and of unknown secrets that an instance remembers.
+const REMEMBERED: u64 = 10_000;
+
+/// How long an unknown secret costs no look-up.
+const UNKNOWN_FOR: Duration = Duration::from_secs(1);
+
+/// The digest of the secret of a browser.
+pub type SessionDigest = [u8; 32];
+
+/// The sessions of one service. An instance remembers the digests that it has looked up. Valid sessions are
+/// looked up again with each request, without waiting for a turn.
+#[derive(Debug)]
+pub struct Sessions {
+    database: Pool,
+    /// Whether the holders of admin keys can have sessions.
+    key_sign_in: bool,
+    /// The issuer of the people who can have sessions.
+    issuer: Option<String>,
+    valid: Cache<SessionDigest, ()>,
+    unknown: Cache<SessionDigest, ()>,
+}
+
+/// A request of a browser.
+#[derive(Clone, Copy, Debug)]
+pub struct Visit<'a> {
+    /// The digest of its secret.
+    pub digest: SessionDigest,
+    /// The address of the client.
+    pub client: IpAddr,
+    /// Its certificate.
+    pub certificate: &'a ClientCertificate,
+    /// The time.
+    pub now: Timestamp,
+}
+
+/// The credential behind a session.
+#[derive(Clone, Copy, Debug)]
+enum Holder {
+    /// The admin key with this digest.
+    Key(AtRest),
+    /// A person who signed in.
+    Person(PersonId),
+}
+
+impl Sessions {
+    /// The sessions in this database.
+    #[must_use]
+    pub fn new(database: Pool, settings: &Admin) -> Self {
+        let cache = |lifetime| {
+            let builder = Cache::builder().max_capacity(REMEMBERED);
+            builder.time_to_live(lifetime).build()
+        };
+        Self {
+            database,
+            key_sign_in: settings.key_sign_in,
+            issuer: settings.oidc.issuer.clone(),
+            valid: cache(LIFETIME),
+            unknown: cache(UNKNOWN_FOR),
+        }
+    }
+
+    /// Starts a session and deletes expired ones.
+    pub async fn open(
+        &self,
+        now: Timestamp,
+        digest: SessionDigest,
+        administrator: &Administrator,
+    ) -> sqlx::Result<()> {
+        store::sweep(&self.database, now.minus(IDLE), now.minus(LIFETIME)).await?;
+        store::insert(&self.database, digest, administrator, now).await
+    }
+
+    /// The administrator of a valid session, whose last use becomes now. A session without one ends. The
+    /// look-up of a new secret waits for its turn.
+    pub async fn resume(
+        &self,
+        authenticator: &Authenticator,
+        visit: Visit<'_>,
+        admission: impl Admission,
+    ) -> Result<Option<Administrator>, Denied> {
+        let Some(holder) = self.holder(&visit, admission).await? else {
+            return Ok(None);
+        };
+        let administrator = match holder {
+            Holder::Key(at_rest) => self.of_key(authenticator, at_rest, &visit).await?,
+            Holder::Person(id) => self.of_person(id, visit.client).await?,
+        };
+        if administrator.is_none() {
+            self.close(visit.digest).await.map_err(Unreadable::from)?;
+        }
+        Ok(administrator)
+    }
+
+    async fn holder(
+        &self,
+        visit: &Visit<'_>,
+        mut admission: impl Admission,
+    ) -> Result<Option<Holder>, Denied> {
+        let Visit { digest, now, .. } = *visit;
+        if !self.valid.contains_key(&digest) {
+            if self.unknown.contains_key(&digest) {
+                return Ok(None);
+            }
+            admission.turn().await?;
+        }
+        let (idle_since, began) = (now.minus(IDLE), now.minus(LIFETIME));
+        let holder = store::touch(&self.database, digest, now, idle_since, began).await;
+        let holder = holder.map_err(Unreadable::from)?;
+        if holder.is_some() {
+            admission.found();
+            self.valid.insert(digest, ()).await;
+        } else {
+            self.valid.invalidate(&digest).await;
+            self.unknown.insert(digest, ()).await;
+        }
+        Ok(holder)
+    }
+
+    /// The holder of an admin key; none if the key was revoked, has expired, or cannot sign in.
+    async fn of_key(
+        &self,
+        authenticator: &Authenticator,
+        at_rest: AtRest,
+        visit: &Visit<'_>,
+    ) -> Result<Option<Administrator>, Denied> {
+        if !self.key_sign_in {
+            return Ok(None);
+        }
+        let resumed = authenticator.resume(at_rest, visit.client, visit.certificate);
+        match resumed.await {
+            Ok(caller) => Ok(caller.administrator().ok()),
+            Err(Denied::Refused(_)) => Ok(None),
+            Err(denied) => Err(denied),
+        }
+    }
+
+    /// A person of the configured provider; none if they have no roles any more.
+    async fn of_person(
+        &self,
+        id: PersonId,
+        client: IpAddr,
+    ) -> Result<Option<Administrator>, Denied> {
+        let person = Person::read(&self.database, id).await;
+        let person = person.map_err(Unreadable::from)?;
+        let person = person.filter(|person| Some(person.issuer()) == self.issuer.as_deref());
+        Ok(person.and_then(|person| Administrator::signed_in(person, client)))
+    }
+
+    /// Whether the session of a browser is still valid. This is no use of it.
+    pub async fn is_valid(&self, now: Timestamp, digest: SessionDigest) -> sqlx::Result<bool> {
+        let (idle_since, began) = (now.minus(IDLE), now.minus(LIFETIME));
+        store::is_valid(&self.database, digest, idle_since, began).await
+    }
+
+    /// Ends a session.
+    pub async fn close(&self, digest: SessionDigest) -> sqlx::Result<()> {
+        store::delete(&self.database, digest).await
+    }
+}

@@ -1,0 +1,49 @@
+//! The service itself as the author of changes.
+
+use super::{Authorized, Right};
+use crate::catalog::Catalog;
+use crate::db::Pool;
+use formats::clock::{Clock, Entropy};
+
+/// A job of the service, or a command on its machine. Its use cases take it instead of an
+/// [`Authorized`], which it does not give away.
+///
+/// ```compile_fail,E0624
+/// use sealward_engine::management::{Authorized, ManageKeys, System};
+///
+/// fn mint(system: &System) -> Authorized<ManageKeys> {
+///     system.authorize()
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct System {
+    pub(super) clock: Clock,
+    pub(super) entropy: Entropy,
+    pub(super) catalog: Catalog,
+    pub(super) pool: Pool,
+    pub(super) name: &'static str,
+}
+
+impl System {
+    /// The part of the service that events call `name`.
+    #[must_use]
+    pub fn new(
+        name: &'static str,
+        clock: Clock,
+        entropy: Entropy,
+        catalog: Catalog,
+        pool: Pool,
+    ) -> Self {
+        Self {
+            clock,
+            entropy,
+            catalog,
+            pool,
+            name,
+        }
+    }
+
+    pub(super) fn authorize<R: Right>(&self) -> Authorized<R> {
+        Authorized::of_system(self)
+    }
+}
