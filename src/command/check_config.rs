@@ -8,9 +8,6 @@ use engine::settings::{Environment, Settings};
 
 pub(super) fn run(config: Option<&Path>, environment: &Environment) -> Result<(), Failure> {
     let settings = Settings::load(config, environment)?;
-    for removed in &settings.removed {
-        writeln!(std::io::stderr(), "sealward: warning: {removed}")?;
-    }
     let shown = toml::to_string_pretty(&settings)
         .map_err(|error| Failure::Other(format!("the settings cannot be shown: {error}")))?;
     Ok(std::io::stdout().write_all(shown.as_bytes())?)

@@ -43,8 +43,6 @@ enum Command {
     Migrate {
         #[command(flatten)]
         file: ConfigFile,
-        #[command(flatten)]
-        arguments: migrate::Arguments,
     },
     /// Detach old days from the audit log, with the login in the section retain.
     ///
@@ -118,9 +116,7 @@ pub async fn run(arguments: Arguments) -> ExitCode {
     let environment = &environment;
     let done = match arguments.command {
         Command::Serve { file } => serve::run(file.path(), environment).await,
-        Command::Migrate { file, arguments } => {
-            migrate::run(file.path(), environment, &arguments).await
-        }
+        Command::Migrate { file } => migrate::run(file.path(), environment).await,
         Command::Retain { file } => retain::run(file.path(), environment).await,
         Command::CheckConfig { file } => check_config::run(file.path(), environment),
         Command::ApiKey { file, arguments } => {

@@ -27,7 +27,6 @@ pub(super) fn prepare_to_serve(
     if let ignored @ [_, ..] = environment.ignored() {
         tracing::info!(?ignored, "variables of Kubernetes Services are ignored");
     }
-    warn_of_removed(&settings);
     hardening::report();
     Ok((settings, traces))
 }
@@ -52,15 +51,8 @@ pub(super) fn prepare_quietly(
 
 fn begin(settings: Settings) -> Result<Settings, Failure> {
     telemetry::start(&settings.log, &Telemetry::default())?;
-    warn_of_removed(&settings);
     hardening::report();
     Ok(settings)
-}
-
-fn warn_of_removed(settings: &Settings) {
-    for removed in &settings.removed {
-        tracing::warn!("{removed}");
-    }
 }
 
 /// Connects to the database and checks that its schema is not older than this version.

@@ -17,7 +17,7 @@ pub use self::error::Error;
 pub use self::pool::Pool;
 pub use self::primary::{Primary, Servers, connect};
 pub use self::probe::Probe;
-pub use self::schema::{SchemaAge, apply, check_schema, migrate, pin_search_path};
+pub use self::schema::{SchemaAge, apply, check_schema, migrate};
 use crate::settings::{Database, certificates};
 use formats::clock::Timestamp;
 

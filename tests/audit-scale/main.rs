@@ -44,6 +44,8 @@ const ROUNDS: usize = 21;
 /// record in 50 is an error, and one in a million has a rare status or operation.
 const FILL: &str = "
     INSERT INTO crypto_operations_audit
+        (id, ts, request_id, application_id, api_key_id, operation_type, endpoint, policy_number, key_id,
+         payload_size_bytes, response_status, response_time_ms, client_address, outcome)
     SELECT (lpad(to_hex((extract(epoch FROM ts) * 1000)::int8), 12, '0') || substr(md5(n::text), 1, 20))::uuid,
            ts, 'req-' || $3 || '-' || n,
            lpad(to_hex((1000 ^ random())::int), 32, '0')::uuid, lpad(to_hex((1000 ^ random())::int), 32, '0')::uuid,
@@ -52,8 +54,9 @@ const FILL: &str = "
            '/api/v1/operations', 'POL-' || lpad(((1000 ^ random())::int)::text, 6, '0'),
            lpad(to_hex((1000 ^ random())::int), 32, '0')::uuid, 1024,
            CASE WHEN random() < 0.000001 THEN 503 WHEN random() < 0.02 THEN 400 ELSE 200 END,
-           1.5, NULL, NULL, '10.0.0.1'
-      FROM (SELECT n, $1::timestamptz + n * ($2::timestamptz - $1::timestamptz) / $4 AS ts
+           1.5, '10.0.0.1', 'done'
+      FROM (SELECT n, date_trunc('milliseconds', $1::timestamptz
+                      + n * ($2::timestamptz - $1::timestamptz) / $4) AS ts
               FROM generate_series(0, $4 - 1) AS n) AS rows";
 
 #[tokio::main(flavor = "current_thread")]

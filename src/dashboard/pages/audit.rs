@@ -131,7 +131,7 @@ pub(crate) async fn show(
                 ("Payload", html! { (count(record.payload_size_bytes)) " bytes" }),
                 ("Response time", html! { (millis(f64::from(record.response_time_ms))) }),
                 ("Status", html! { (record.response_status) }),
-                ("Outcome", html! { @match &record.outcome { Some(outcome) => (outcome), None => (faint("not recorded")) } }),
+                ("Outcome", html! { (record.outcome) }),
                 ("Error", html! { @match &record.error_code { Some(code) => code { (code) }, None => (faint("none")) } }),
                 ("Request", html! { a href={ (SECTION.place()) "?" (Form::default().with("requestId", record.request_id.as_str()).query()) } { (isolated(&record.request_id)) } }),
                 ("Record", html! { code { (record.id) } }),
@@ -249,10 +249,10 @@ fn row(entry: &Entry, names: &HashMap<ServiceId, String>) -> Vec<Markup> {
 fn answer(entry: &Entry) -> Markup {
     let is_unprotected = [Outcome::PassedThrough, Outcome::Dropped]
         .iter()
-        .any(|outcome| entry.outcome.as_deref() == Some(outcome.name()));
+        .any(|outcome| entry.outcome == outcome.name());
     let note = match &entry.error_code {
-        None if is_unprotected => &entry.outcome,
-        code => code,
+        None if is_unprotected => Some(&entry.outcome),
+        code => code.as_ref(),
     };
     let text = match note {
         Some(note) => format!("{} {note}", entry.response_status),

@@ -34,8 +34,8 @@ pub struct Entry {
     /// its certificate; null for API keys.
     pub token_subject: Option<String>,
     pub client_address: Option<String>,
-    /// The outcome of the request; null in records of earlier releases.
-    pub outcome: Option<String>,
+    /// The outcome of the request.
+    pub outcome: String,
     /// The MAC of the context of the envelope.
     pub ctx: Option<String>,
     /// The position of the item in a batch, from 0; null for other requests.

@@ -99,6 +99,12 @@ pub enum Error {
         /// The latest migration of this binary.
         required: i64,
     },
+    /// No release made the schema.
+    #[error(
+        "a development version of Sealward made this database, and no release can migrate it: create \
+         an empty database and run `sealward migrate`"
+    )]
+    DevelopmentVersion,
     /// A migration did not get its locks.
     #[error(
         "migration {0} did not get its locks, because other sessions use the tables: end long \
@@ -141,6 +147,9 @@ impl Error {
     /// Whether only an operator can remove the cause, so that a restart does not help.
     #[must_use]
     pub fn is_permanent(&self) -> bool {
-        matches!(self, Self::NoRole { .. } | Self::Outdated { .. })
+        matches!(
+            self,
+            Self::NoRole { .. } | Self::Outdated { .. } | Self::DevelopmentVersion
+        )
     }
 }

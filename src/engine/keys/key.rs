@@ -35,8 +35,7 @@ pub struct Key {
     pub status: Status,
     /// Its name in the tokens; none for a public key only.
     pub token_name: Option<KeyName>,
-    /// Whether the token gives its private or secret key away; none for a public key only, and for
-    /// adopted keys of earlier releases.
+    /// Whether the token gives its private or secret key away; none for a public key only.
     pub extractable: Option<bool>,
     /// The public key; none for secret keys.
     pub public: Option<PublicKey>,

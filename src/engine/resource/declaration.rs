@@ -235,8 +235,6 @@ macro_rules! resource {
                 now: ::formats::clock::Timestamp,
                 problems: &mut ::formats::problem::Problems,
             ) -> Option<$Resource> {
-                $($(self.$fixed.check_new($crate::member_name!($fixed), None, problems);)*)?
-                $(self.$name.check_new($crate::member_name!($name), None, problems);)*
                 $($(let $fixed = self.$fixed.or_default(
                     $crate::member_name!($fixed),
                     $crate::resource!(@default $($fixed_default)?),
@@ -261,17 +259,13 @@ macro_rules! resource {
 
             /// The resource after this change; the one before it, where nothing changes. Members that
             /// cannot change are noted.
+            #[allow(unused_variables, reason = "not every resource has members that cannot change")]
             $vis fn update(
                 self,
                 before: &$Resource,
                 problems: &mut ::formats::problem::Problems,
             ) -> $Resource {
                 $($(self.$fixed.keep_fixed($crate::member_name!($fixed), &before.$fixed, problems);)*)?
-                $(self.$name.check_new(
-                    $crate::member_name!($name),
-                    Some(&before.$name),
-                    problems,
-                );)*
                 $Resource {
                     $($name: self.$name.or_keep(&before.$name),)*
                     ..before.clone()

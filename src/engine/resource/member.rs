@@ -1,6 +1,5 @@
 //! One member of a request.
 
-use super::Value;
 use formats::problem::{Code, Problem, Problems};
 
 /// One member of a request, as far as it could be read.
@@ -50,18 +49,6 @@ impl<T> Member<T> {
                 }
                 default
             }
-        }
-    }
-
-    /// Checks a changed value by the rules for new values.
-    pub fn check_new(&self, name: &str, before: Option<&T>, problems: &mut Problems)
-    where
-        T: Value + PartialEq,
-    {
-        if let Self::Given(value) = self
-            && before != Some(value)
-        {
-            value.check_new(name, problems);
         }
     }
 

@@ -24,13 +24,13 @@ macro_rules! texts {
             const INPUT: Input = Input::$input;
 
             fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
-                string(text, field, problems, |text| bounded(text, $least..=$most).map(Self))
-            }
-
-            fn check_new(&self, field: &str, problems: &mut Problems) {
-                if self.0.contains(|character| is_refused(character, &$also)) {
-                    problems.note(Problem::new(field, Code::Format, MESSAGE));
-                }
+                string(text, field, problems, |text| {
+                    let text = bounded(text, $least..=$most)?;
+                    if text.contains(|character| is_refused(character, &$also)) {
+                        return Err(Problem::of_body(Code::Format, MESSAGE));
+                    }
+                    Ok(Self(text))
+                })
             }
         }
 

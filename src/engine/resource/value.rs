@@ -34,10 +34,6 @@ pub trait Value: Sized {
 
     /// Reads it. A value that is wrong is noted under the name `field`.
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self>;
-
-    /// Checks the rules for new values. A value that a resource already has is exempt, because it can be
-    /// older than the rule.
-    fn check_new(&self, _field: &str, _problems: &mut Problems) {}
 }
 
 /// Null is a value.
@@ -50,12 +46,6 @@ impl<T: Value> Value for Option<T> {
             return Member::Given(None);
         }
         T::read(text, field, problems).map(Some)
-    }
-
-    fn check_new(&self, field: &str, problems: &mut Problems) {
-        if let Some(value) = self {
-            value.check_new(field, problems);
-        }
     }
 }
 

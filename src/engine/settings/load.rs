@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use super::Settings;
 use super::names::{self, Leaf};
-use super::removed::{REMOVED, Removed};
 use formats::similar::nearest;
 
 const PREFIX: &str = "SEALWARD_";
@@ -131,10 +130,6 @@ impl Settings {
         };
         let schema = names::schema();
         let leaves = names::leaves(&schema);
-        let mut removed: Vec<(Removed, toml::Value)> = REMOVED
-            .into_iter()
-            .filter_map(|setting| Some((setting, setting.take(&mut table)?)))
-            .collect();
         let mut refused = names::unknown(&table, &schema);
         for (name, value) in &environment.settings {
             if let Some(leaf) = secret_in_file(name, &leaves) {
@@ -157,27 +152,15 @@ impl Settings {
                     Some(value) => set(&mut table, &leaf.path, value),
                     None => refused.push(format!("{PREFIX}{name} must be a TOML value")),
                 },
-                None => match removed_variable(name, value, &leaves) {
-                    Some((setting, Some(value))) => {
-                        removed.retain(|(other, _)| *other != setting);
-                        removed.push((setting, value));
-                    }
-                    Some((_, None)) => refused.push(format!("{PREFIX}{name} must be a TOML value")),
-                    None => refused.push(unknown_variable(name, &leaves)),
-                },
+                None => refused.push(unknown_variable(name, &leaves)),
             }
         }
         if !refused.is_empty() {
             return Err(Error::Refused(refused));
         }
-        let given = removed.iter().map(|(setting, _)| *setting).collect();
-        for (setting, value) in removed {
-            setting.replace(&mut table, value);
-        }
         let mut settings: Self = table
             .try_into()
             .map_err(|error| Error::Value(Box::new(error)))?;
-        settings.removed = given;
         settings.telemetry.otlp.endpoint_in_environment = environment.otlp;
         match settings.contradictions() {
             none if none.is_empty() => Ok(settings),
@@ -213,19 +196,6 @@ fn parsed(leaf: &Leaf, value: &str) -> Option<toml::Value> {
     }
     let mut table: toml::Table = format!("value = {value}").parse().ok()?;
     table.remove("value").filter(|_| table.is_empty())
-}
-
-/// The removed setting of this variable, and its value if that is valid.
-fn removed_variable(
-    name: &str,
-    value: &str,
-    leaves: &[Leaf],
-) -> Option<(Removed, Option<toml::Value>)> {
-    let setting = REMOVED.into_iter().find(|it| it.variable() == name)?;
-    let leaf = leaves
-        .iter()
-        .find(|leaf| leaf.path == setting.replacement())?;
-    Some((setting, parsed(leaf, value)))
 }
 
 fn set(table: &mut toml::Table, path: &[String], value: toml::Value) {

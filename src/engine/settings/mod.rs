@@ -21,7 +21,6 @@ mod migrate;
 mod names;
 mod oidc;
 mod ratelimit;
-mod removed;
 mod retain;
 mod secret;
 mod span;
@@ -50,7 +49,6 @@ pub use self::migrate::Migrate;
 pub use self::names::schema;
 pub use self::oidc::{Oidc, RoleGroups};
 pub use self::ratelimit::RateLimit;
-pub use self::removed::Removed;
 pub use self::retain::Retain;
 pub use self::secret::{SecretError, SecretSource};
 pub use self::span::Span;
@@ -98,9 +96,6 @@ pub struct Settings {
     pub retain: Retain,
     /// Traces.
     pub telemetry: Telemetry,
-    /// Settings of earlier versions that were given.
-    #[serde(skip)]
-    pub removed: Vec<Removed>,
 }
 
 /// The environment of an instance.

@@ -116,10 +116,12 @@ pub(super) async fn audit() -> Table {
 /// Rows of today before now, in the form that the service writes.
 const LINES: &str = "
     INSERT INTO crypto_operations_audit
+        (id, ts, request_id, application_id, api_key_id, operation_type, endpoint, policy_number, key_id,
+         payload_size_bytes, response_status, response_time_ms, client_address, outcome)
     SELECT (lpad(to_hex((extract(epoch FROM ts) * 1000)::int8), 12, '0') || substr(md5(n::text), 1, 20))::uuid,
            ts, 'req_' || substr(md5((n * 7)::text), 1, 26), lpad('1', 32, '0')::uuid, lpad('2', 32, '0')::uuid,
-           'encrypt', '/api/v1/protect', 'POL-000001', lpad('3', 32, '0')::uuid, 1024, 200, 1.5, NULL, NULL,
-           '127.0.0.1'
-      FROM (SELECT n, date_trunc('day', now(), 'UTC')
-                      + (now() - date_trunc('day', now(), 'UTC')) * (n::float8 / 10000001) AS ts
+           'encrypt', '/api/v1/protect', 'POL-000001', lpad('3', 32, '0')::uuid, 1024, 200, 1.5,
+           '127.0.0.1', 'done'
+      FROM (SELECT n, date_trunc('milliseconds', date_trunc('day', now(), 'UTC')
+                      + (now() - date_trunc('day', now(), 'UTC')) * (n::float8 / 10000001)) AS ts
               FROM generate_series(FROM_HERE, TO_HERE) AS n) AS rows";

@@ -235,12 +235,6 @@ async fn people_of_different_kinds_of_token_do_not_approve_each_other() {
     let refused = olivia.post(&place, json!({})).await;
     let message = refused.refused(403, "FORBIDDEN").message();
     assert!(message.contains("different subjects"), "{message}");
-    // A person of an earlier release has no kind of token yet.
-    let unknown = "UPDATE people SET by_id_token = false WHERE subject = 'carla'";
-    let unknown = sqlx::query(unknown).execute(&world.pool).await;
-    unknown.expect("an earlier release");
-    let refused = olivia.post(&place, json!({})).await;
-    refused.refused(403, "FORBIDDEN");
     // An access token shows that both kinds of token have this subject of Carla.
     let carla = access_token(&provider, "carla").await;
     world.client(&carla).get(SERVICES).await.ok();

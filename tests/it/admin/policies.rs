@@ -118,13 +118,6 @@ async fn a_policy_requires_its_allowed_services() {
     admin.put(&path, only).await.ok();
     let renamed = admin.put(&path, json!({ "name": "m" })).await.ok();
     assert_eq!(renamed.json()["allowedServiceIds"], json!([service]));
-    // Policies of earlier releases have null in the database.
-    sqlx::query("UPDATE policies SET allowed_service_ids = NULL")
-        .execute(&world.pool)
-        .await
-        .unwrap();
-    let read = admin.get(&path).await.ok();
-    assert_eq!(read.json()["allowedServiceIds"], json!(["*"]));
 }
 
 #[tokio::test]

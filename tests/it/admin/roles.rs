@@ -5,15 +5,13 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Method, Request};
-use engine::db;
 use engine::settings::Stage;
 use formats::clock::{Clock, Timestamp};
 use futures_util::stream;
 use serde_json::{Value, json};
-use sqlx::ConnectOptions as _;
 use tokio::sync::mpsc;
 
-use crate::support::{Database, World};
+use crate::support::World;
 
 const KEYS: &str = "/admin/api-keys";
 
@@ -282,32 +280,4 @@ async fn a_new_role_holds_on_every_instance() {
         there.post("/admin/services", body.clone()).await.status == 201
     });
     created.await;
-}
-
-#[tokio::test]
-async fn admin_keys_from_before_the_roles_are_owners() {
-    const BEFORE: i64 = 27;
-    let key = "INSERT INTO api_keys (id, name, type, digest, last_four, created_at, updated_at)
-               VALUES (gen_random_uuid(), 'old', 'admin', sha256(random()::text::bytea), 'abcd', now(), now())";
-    let database = Database::empty().await;
-    let mut owner = database.options().connect().await.expect("a connection");
-    let migrations = sqlx::migrate!("./migrations");
-    migrations
-        .run_to(BEFORE, &mut owner)
-        .await
-        .expect("migrations");
-    sqlx::query(key).execute(&mut owner).await.expect("a key");
-    let settings = engine::settings::Database {
-        url: database.options().to_url_lossy().to_string(),
-        ..Default::default()
-    };
-    let servers = db::servers(&settings, None).expect("servers");
-    db::migrate(&servers, &settings).await.expect("migrations");
-    // An instance of the previous version still runs.
-    sqlx::query(key).execute(&mut owner).await.expect("a key");
-    let roles: Vec<Vec<String>> = sqlx::query_scalar("SELECT roles FROM api_keys")
-        .fetch_all(&mut owner)
-        .await
-        .expect("keys");
-    assert_eq!(roles, [["owner"], ["owner"]]);
 }

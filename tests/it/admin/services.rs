@@ -291,32 +291,10 @@ async fn names_have_no_hidden_characters() {
     let body = policy("n", "two\n\tlines");
     let created = admin.post("/admin/policies", body).await.created();
 
-    let key = world.key(&service, "enc", "P-256").await;
-    // A name of an earlier release stays until it changes.
-    for update in [
-        "UPDATE policies SET name = $1, description = $1",
-        "UPDATE keys SET name = $1",
-    ] {
-        let renamed = sqlx::query(update).bind(bad).execute(&world.pool).await;
-        renamed.expect("an old name");
-    }
     let policy = format!("/admin/policies/{}", created.text("id"));
-    let key = format!("/admin/keys/{key}");
-    for (path, same) in [
-        (
-            &policy,
-            json!({ "name": bad, "description": bad, "status": "inactive" }),
-        ),
-        (&key, json!({ "name": bad, "status": "disabled" })),
-    ] {
-        admin.put(path, same.clone()).await.ok();
-        let other = json!({ "name": format!("{bad}!") });
-        let refused = admin.put(path, other).await;
+    let key = format!("/admin/keys/{}", world.key(&service, "enc", "P-256").await);
+    for path in [&policy, &key] {
+        let refused = admin.put(path, json!({ "name": bad })).await;
         refused.invalid(&[("name", "format")]);
-        let stored = admin.get(path).await.ok().json();
-        assert_eq!(
-            (&stored["name"], &stored["status"]),
-            (&json!(bad), &same["status"])
-        );
     }
 }

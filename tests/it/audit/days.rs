@@ -28,8 +28,8 @@ impl AuditLog {
             "UPDATE audit_retention SET minimum_days = 1;
              SELECT make_audit_day(current_date - back) FROM generate_series(0, {days}) AS back;
              INSERT INTO crypto_operations_audit
-                    (id, ts, request_id, payload_size_bytes, response_status, response_time_ms)
-             SELECT {RECORD_ID}, ts, 'day ' || back, 1, 200, 1
+                    (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
+             SELECT {RECORD_ID}, ts, 'day ' || back, 1, 200, 1, 'done'
                FROM generate_series(0, {days}) AS back,
                     date_trunc('milliseconds', now() - make_interval(days => back)) AS ts",
         );

@@ -16,10 +16,11 @@ async fn fill(world: &World) {
     sqlx::raw_sql(
         "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date);
          INSERT INTO crypto_operations_audit
-             (id, ts, request_id, operation_type, payload_size_bytes, response_status, response_time_ms)
+             (id, ts, request_id, operation_type, payload_size_bytes, response_status, response_time_ms,
+              outcome)
          SELECT (lpad(to_hex(floor(extract(epoch FROM ts) * 1000)::bigint), 12, '0')
                     || '70008' || lpad(to_hex(number), 15, '0'))::uuid,
-                ts, 'r', 'hash', 1, 200, 1
+                ts, 'r', 'hash', 1, 200, 1, 'done'
            FROM date_trunc('milliseconds', now()) AS ts, generate_series(1, 2500) AS number",
     )
     .execute(&world.pool)

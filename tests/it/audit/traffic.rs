@@ -25,11 +25,12 @@ async fn week(pool: &Pool, end: Timestamp) {
         FROM generate_series($1::timestamptz - interval '8 days', $1, '1 day') AS day";
     let records = format!("INSERT INTO crypto_operations_audit
             (id, ts, request_id, application_id, operation_type, key_id, payload_size_bytes,
-             response_status, response_time_ms, error_code)
+             response_status, response_time_ms, error_code, outcome)
         SELECT {RECORD_ID}, ts, 'r', $2, 'encrypt', $3, 1,
                CASE WHEN n % 17 = 0 THEN 429 ELSE 200 END,
                0.2 * exp(11.2 * abs(sin(n * n))::real ^ 3),
-               CASE WHEN n % 34 = 0 THEN 'RATE_LIMIT_EXCEEDED' WHEN n % 17 = 0 THEN 'OTHER' END
+               CASE WHEN n % 34 = 0 THEN 'RATE_LIMIT_EXCEEDED' WHEN n % 17 = 0 THEN 'OTHER' END,
+               CASE WHEN n % 17 = 0 THEN 'refused' ELSE 'done' END
           FROM (SELECT ts, row_number() OVER (ORDER BY ts) AS n FROM (
                     SELECT generate_series($1 - interval '7 days', $1 - interval '1 ms', '50 seconds')
                      UNION ALL

@@ -1,5 +1,7 @@
 //! The schema and the login that `sealward serve` requires.
 
+use sqlx::PgConnection;
+
 use crate::process::{Exit, Process, Site};
 use crate::support::Database;
 
@@ -74,6 +76,34 @@ async fn an_old_schema_is_refused_without_changes() {
     assert_eq!(process.terminate(), Some(0));
 }
 
+/// The first migration of development versions had this checksum.
+const OF_DEVELOPMENT: &str = "83986a1a3feaf1d0037b5439054773c147c18cf21912f609\
+     c0cb664250b38d674494beec9f88b6ef56572d4f3cdcccdd";
+
+#[tokio::test]
+async fn a_database_of_a_development_version_is_refused_without_changes() {
+    let database = Database::new().await;
+    let site = Site::on(database);
+    let mut owner = site.connect().await;
+    let development = "UPDATE _sqlx_migrations SET checksum = decode($1, 'hex') WHERE version = 1";
+    let development = sqlx::query(development).bind(OF_DEVELOPMENT);
+    development.execute(&mut owner).await.unwrap();
+    let last =
+        "DELETE FROM _sqlx_migrations WHERE version = (SELECT max(version) FROM _sqlx_migrations)";
+    sqlx::query(last).execute(&mut owner).await.unwrap();
+    let applied = async |owner: &mut PgConnection| -> Vec<i64> {
+        let versions = sqlx::query_scalar("SELECT version FROM _sqlx_migrations ORDER BY version");
+        versions.fetch_all(owner).await.unwrap()
+    };
+    let before = applied(&mut owner).await;
+    let says = "sealward: a development version of Sealward made this database, and no release can migrate \
+                it: create an empty database and run `sealward migrate`\n";
+    for command in ["migrate", "serve"] {
+        site.run(&[command]).failure(78, &[says]);
+    }
+    assert_eq!(applied(&mut owner).await, before);
+}
+
 #[tokio::test]
 async fn migrations_use_the_login_of_the_owner() {
     let site = Site::on(Database::empty().await);
@@ -95,18 +125,8 @@ async fn migrations_use_the_login_of_the_owner() {
         let output = site.command(&["migrate"]).envs(variables).output();
         output.expect("run the binary").into()
     };
-    migrate(owner.clone()).success();
+    migrate(owner).success();
     let sql = "SELECT DISTINCT tableowner::text FROM pg_tables WHERE schemaname = 'public'";
     let owners: Vec<String> = sqlx::query_scalar(sql).fetch_all(&mut admin).await.unwrap();
     assert_eq!(owners, [name]);
-    // The variables of earlier versions still name the owner.
-    let old =
-        owner.map(|(variable, value)| (variable.replace("MIGRATE_", "DATABASE_OWNER_"), value));
-    let warned = migrate(old).success();
-    assert!(
-        warned
-            .stderr
-            .contains("database.owner_url is a removed setting"),
-        "{warned:?}"
-    );
 }

@@ -8,8 +8,10 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use engine::db;
+
 use crate::process::{Process, Site};
-use crate::support::{PATIENCE, within};
+use crate::support::{NEXT, PATIENCE, with_migration, within};
 
 /// Long enough for the balancer, which checks readiness before each new connection.
 const DELAY: &str = "3s";
@@ -156,6 +158,17 @@ impl Load {
     }
 }
 
+/// As the migration of a release: the instances of both releases run at the same time.
+async fn migrate(site: &Site) {
+    let migrator = with_migration(
+        "ALTER TABLE services ADD COLUMN note text; CREATE TABLE notes (note text PRIMARY KEY);",
+        false,
+    );
+    let mut owner = site.connect().await;
+    let applied = db::apply(&migrator, &mut owner, PATIENCE).await;
+    assert_eq!(applied.expect("a migration"), [NEXT]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn instances_are_replaced_without_one_failed_request() {
     let site = Site::new().await;
@@ -168,6 +181,8 @@ async fn instances_are_replaced_without_one_failed_request() {
     };
     let mut instances = [start().await, start().await];
     let load = Load::start(&balancer, site.admin_key(), 4);
+    load.wait_for_responses().await;
+    migrate(&site).await;
     for _ in 0..2 {
         load.wait_for_responses().await;
         let newer = start().await;

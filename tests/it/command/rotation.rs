@@ -78,20 +78,3 @@ async fn a_successor_waits_until_every_token_holds_it() {
     })
     .await;
 }
-
-#[tokio::test]
-async fn a_migration_stops_at_active_keys_that_have_expired() {
-    let site = Site::new().await;
-    let key = due(&site).await;
-    site.run(&["migrate"]).success();
-    let sql = "UPDATE keys SET expires_at = now() - interval '1 hour'";
-    let expired = sqlx::query(sql).execute(&mut site.connect().await).await;
-    expired.expect("move the expiry");
-    let says = [&*key, "rotating", "--accept-expired-keys"];
-    site.run(&["migrate"]).failure(1, &says);
-    site.run(&["migrate", "--accept-expired-keys"]).success();
-    let sql = "UPDATE keys SET status = 'retired'";
-    let retired = sqlx::query(sql).execute(&mut site.connect().await).await;
-    retired.expect("retire the key");
-    site.run(&["migrate"]).success();
-}

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::process::{Process, Site};
+use crate::process::Site;
 
 #[tokio::test]
 async fn settings_in_effect_are_shown_without_secrets() {
@@ -36,35 +36,4 @@ async fn an_unknown_setting_is_refused_with_the_nearest_name() {
     fs::remove_file(site.settings()).expect("remove the settings");
     site.run(&["check-config"])
         .failure(78, &["cannot read the settings in", "sealward.toml"]);
-}
-
-#[tokio::test]
-async fn removed_settings_only_cause_a_warning_that_names_the_new_ones() {
-    let site = Site::new().await;
-    let old = "[audit]\nretention_days = 400\ndrop_retired = true\n";
-    let owner = "owner_url = \"postgres://unknown@127.0.0.1:1/nothing\"\n\
-                 owner_password = { file = \"/nowhere\" }\n";
-    let settings = site
-        .default_settings()
-        .replace("[database]\n", &format!("[database]\n{owner}"));
-    fs::write(site.settings(), settings + old).expect("write the settings");
-    let warnings = [
-        "database.owner_url is a removed setting: use migrate.url",
-        "database.owner_password is a removed setting: use migrate.password",
-        "audit.retention_days is a removed setting: use retain.days",
-        "audit.drop_retired is a removed setting: use retain.drop",
-    ];
-    let shown = site.run(&["check-config"]).success();
-    for warning in warnings {
-        assert_eq!(shown.stderr.matches(warning).count(), 1, "{}", shown.stderr);
-    }
-    // The service neither reads the owner's password nor uses its login.
-    let process = Process::start(&site).await;
-    let log = process.log();
-    for warning in warnings {
-        assert_eq!(log.matches(warning).count(), 1, "{log}");
-    }
-    assert_eq!(process.terminate(), Some(0));
-    site.run(&["migrate"])
-        .failure(78, &["migrate.password", "/nowhere"]);
 }

@@ -1,19 +1,14 @@
 //! Migrations while records are written. The audit writer of these tests fails if it waits 100 ms
 //! for a lock.
 
-use std::borrow::Cow;
 use std::cell::Cell;
 use std::time::Duration;
 
 use engine::db;
-use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, SqlSafeStr as _};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection};
 
-use crate::support::{Database, RECORD_ID, insert_records};
-
-/// The last migration of the previous release.
-const PREVIOUS: i64 = 11;
+use crate::support::{Database, NEXT, RECORD_ID, insert_records, with_migration};
 
 /// A writer that gives up after this wait for a lock, so that the wait is measured by Postgres.
 const WRITER: &str = "SET lock_timeout = '100ms'";
@@ -24,8 +19,8 @@ async fn while_writing<T>(options: &PgConnectOptions, work: impl Future<Output =
     sqlx::raw_sql(WRITER).execute(&mut writer).await.unwrap();
     let record = format!(
         "INSERT INTO crypto_operations_audit
-             (id, ts, request_id, payload_size_bytes, response_status, response_time_ms)
-         SELECT {RECORD_ID}, ts, 'a request', 1, 200, 1 FROM date_trunc('milliseconds', now()) AS ts"
+             (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
+         SELECT {RECORD_ID}, ts, 'a request', 1, 200, 1, 'done' FROM date_trunc('milliseconds', now()) AS ts"
     );
     let record = || AssertSqlSafe(record.clone());
     sqlx::raw_sql(record()).execute(&mut writer).await.unwrap();
@@ -48,56 +43,33 @@ async fn run(connection: &mut PgConnection, sql: &'static str) {
     sqlx::raw_sql(sql).execute(connection).await.unwrap();
 }
 
-/// The migrations of this version and one more.
-fn with(sql: &'static str, no_tx: bool) -> Migrator {
-    let mut migrations: Vec<_> = sqlx::migrate!("./migrations").iter().cloned().collect();
-    migrations.push(Migration::new(
-        9000,
-        "test".into(),
-        MigrationType::Simple,
-        sql.into_sql_str(),
-        no_tx,
-    ));
-    Migrator {
-        migrations: Cow::Owned(migrations),
-        ..Migrator::DEFAULT
-    }
-}
-
 #[tokio::test]
 async fn an_upgrade_of_a_large_audit_log_does_not_delay_its_writer() {
-    let database = Database::empty().await;
+    let database = Database::new().await;
     let mut owner = database.options().connect().await.unwrap();
-    let migrations = sqlx::migrate!("./migrations");
-    migrations.run_to(PREVIOUS, &mut owner).await.unwrap();
-    run(
-        &mut owner,
+    let fill = format!(
         "SET TimeZone = 'UTC';
          SELECT make_audit_day(current_date - back) FROM generate_series(-1, 3) AS back;
          INSERT INTO crypto_operations_audit
-                (id, ts, request_id, payload_size_bytes, response_status, response_time_ms)
-         SELECT gen_random_uuid(), now() - make_interval(days => n % 4), 'request ' || n, 1, 200, 1
-           FROM generate_series(1, 200000) AS n",
-    )
-    .await;
-    let settings = engine::settings::Database {
-        url: database.options().to_url_lossy().to_string(),
-        ..Default::default()
-    };
-    let servers = db::servers(&settings, None).unwrap();
-    let upgrade = db::migrate(&servers, &settings);
+                (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
+         SELECT {RECORD_ID}, ts, 'request ' || n, 1, 200, 1, 'done'
+           FROM generate_series(1, 200000) AS n,
+                date_trunc('milliseconds', now() - make_interval(days => n % 4)) AS ts"
+    );
+    let filled = sqlx::raw_sql(AssertSqlSafe(fill)).execute(&mut owner).await;
+    filled.unwrap();
+    let migrator = with_migration(
+        "ALTER TABLE crypto_operations_audit ADD COLUMN note text;
+         ALTER TABLE crypto_operations_audit ADD CONSTRAINT note_is_short CHECK (length(note) < 9) NOT VALID;
+         CREATE TABLE notes (note text PRIMARY KEY);",
+        false,
+    );
+    let upgrade = db::apply(&migrator, &mut owner, Duration::from_secs(60));
     let applied = while_writing(database.options(), upgrade).await.unwrap();
-    assert!(
-        applied.first().is_some_and(|first| *first > PREVIOUS),
-        "{applied:?}"
-    );
-    let newest = migrations.iter().map(|migration| migration.version).max();
-    assert_eq!(applied.last().copied(), newest);
-    let pool = database.pool();
-    assert_eq!(
-        db::check_schema(&pool).await.unwrap(),
-        db::SchemaAge::Current
-    );
+    assert_eq!(applied, [NEXT]);
+    // The service of the previous version accepts the schema.
+    let schema = db::check_schema(&database.pool()).await.unwrap();
+    assert_eq!(schema, db::SchemaAge::Newer);
 }
 
 /// [`db::migrate`] limits the time for locks. A function has a limit of its own in its declaration.
@@ -120,7 +92,7 @@ async fn a_migration_gives_up_its_locks_while_another_session_uses_the_audit_log
         "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date)",
     )
     .await;
-    let migrator = with(
+    let migrator = with_migration(
         "ALTER TABLE crypto_operations_audit ADD COLUMN note text",
         false,
     );
@@ -132,7 +104,7 @@ async fn a_migration_gives_up_its_locks_while_another_session_uses_the_audit_log
         let refused = while_writing(database.options(), attempt)
             .await
             .unwrap_err();
-        assert!(matches!(refused, db::Error::Locked(9000)), "{refused}");
+        assert!(matches!(refused, db::Error::Locked(NEXT)), "{refused}");
     }
     // The migration continues when the session ends.
     let end = async {
@@ -141,7 +113,7 @@ async fn a_migration_gives_up_its_locks_while_another_session_uses_the_audit_log
     let attempt = db::apply(&migrator, &mut owner, Duration::from_secs(60));
     let both = async { tokio::join!(attempt, end).0 };
     let applied = while_writing(database.options(), both).await.unwrap();
-    assert_eq!(applied, [9000]);
+    assert_eq!(applied, [NEXT]);
 }
 
 #[tokio::test]
@@ -162,10 +134,10 @@ async fn an_index_is_created_without_a_transaction_also_after_an_interrupted_att
                            ON crypto_operations_audit_20200202 (payload_size_bytes)";
     let failed = sqlx::raw_sql(interrupted).execute(&mut owner).await;
     assert!(failed.is_err());
-    let migrator = with(index, true);
+    let migrator = with_migration(index, true);
     let attempt = db::apply(&migrator, &mut owner, Duration::from_secs(60));
     let applied = while_writing(database.options(), attempt).await.unwrap();
-    assert_eq!(applied, [9000]);
+    assert_eq!(applied, [NEXT]);
     let valid = "SELECT indisvalid AND NOT indisunique FROM pg_index
                   WHERE indexrelid = 'note_by_size'::regclass";
     let valid: bool = sqlx::query_scalar(valid)
@@ -198,14 +170,14 @@ async fn a_hostile_schema_earlier_in_the_search_path_is_not_used() {
     let options = database.options().clone();
     let options = options.options([("search_path", "hostile,public")]);
     let mut connection = options.connect().await.unwrap();
-    let next = with(
+    let next = with_migration(
         "CREATE TABLE made AS SELECT audit_day_name(now()::date) AS day",
         false,
     );
     let applied = db::apply(&next, &mut connection, Duration::ZERO)
         .await
         .unwrap();
-    assert_eq!(applied, [9000]);
+    assert_eq!(applied, [NEXT]);
     let made: (bool, i64) = sqlx::query_as(
         "SELECT to_regclass('public.made') IS NOT NULL, count(*) FROM hostile.called",
     )
@@ -234,4 +206,41 @@ async fn a_new_installation_is_in_the_first_schema_of_the_search_path() {
     .await
     .unwrap();
     assert_eq!(schema, "own");
+}
+
+/// The tables, columns and functions without a comment. Those of extensions belong to others.
+const UNDESCRIBED: &str = "
+    WITH objects (class, id, part, name) AS (
+        SELECT 'pg_class'::regclass, oid, 0, relname::text FROM pg_class
+         WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S')
+         UNION ALL
+        SELECT 'pg_class'::regclass, attrelid, attnum, attrelid::regclass || '.' || attname
+          FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+         WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm')
+           AND attnum > 0 AND NOT attisdropped
+         UNION ALL
+        SELECT 'pg_proc'::regclass, oid, 0, oid::regprocedure::text FROM pg_proc
+         WHERE pronamespace = 'public'::regnamespace
+           AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e')
+    )
+    SELECT name FROM objects
+     WHERE NOT EXISTS (SELECT FROM pg_description
+                        WHERE classoid = class AND objoid = id AND objsubid = part AND description <> '')
+     ORDER BY name";
+
+#[tokio::test]
+async fn every_table_column_and_function_has_a_comment() {
+    let database = Database::new().await;
+    let mut owner = database.options().connect().await.unwrap();
+    let undescribed = async |owner: &mut PgConnection| -> Vec<String> {
+        let names = sqlx::query_scalar(UNDESCRIBED).fetch_all(owner).await;
+        names.unwrap()
+    };
+    assert_eq!(undescribed(&mut owner).await, [""; 0]);
+    let more = "CREATE TABLE more (id uuid);
+                COMMENT ON COLUMN keys.name IS NULL;
+                COMMENT ON FUNCTION tell_catalog() IS NULL";
+    run(&mut owner, more).await;
+    let found = ["keys.name", "more", "more.id", "tell_catalog()"];
+    assert_eq!(undescribed(&mut owner).await, found);
 }

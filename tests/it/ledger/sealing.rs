@@ -30,10 +30,10 @@ async fn applications_cannot_sign_with_the_key_of_the_logs() {
     let world = sealed_world().await;
     let application = world.application("forger").await;
     sqlx::query(
-        "INSERT INTO keys (id, service_id, name, usage, algorithm, origin, status, token_id, public_key,
-                           thumbprint, activated_at, created_at, updated_at)
-         SELECT k.id, s.id, 'k', 'sig', 'Ed25519', 'generated', 'active', uuid_send(k.id), k.public_key,
-                'x', now(), now(), now()
+        "INSERT INTO keys (id, service_id, name, usage, algorithm, origin, status, token_id, extractable,
+                           public_key, thumbprint, activated_at, created_at, updated_at)
+         SELECT k.id, s.id, 'k', 'sig', 'Ed25519', 'generated', 'active', uuid_send(k.id), false,
+                k.public_key, 'x', now(), now(), now()
            FROM audit_log_keys k, services s WHERE s.name = 'forger'",
     )
     .execute(&world.pool)

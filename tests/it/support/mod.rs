@@ -35,7 +35,7 @@ pub(crate) use self::envelope_builder::{EnvelopeBuilder, epk};
 pub(crate) use self::exposition::Exposition;
 pub(crate) use self::issuer::{Behavior, SigningKey, TokenIssuer, encode, unsigned};
 pub(crate) use self::oidc_provider::OidcProvider;
-pub(crate) use self::postgres::{Database, pool, superuser};
+pub(crate) use self::postgres::{Database, NEXT, pool, superuser, with_migration};
 pub(crate) use self::proxy::Proxy;
 pub(crate) use self::records::{RECORD_ID, insert_records};
 pub(crate) use self::scratch::Scratch;

@@ -1,14 +1,19 @@
 //! A database per test, created from a migrated template.
 
+use std::borrow::Cow;
 use std::str::FromStr as _;
 use std::sync::{Mutex, PoisonError};
 
 use engine::db::Pool;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, SqlSafeStr as _};
 
 /// The advisory lock that all test processes take to create the template.
 const LOCK: i64 = 0x5ea1_3a2d;
+
+/// The version of a migration that only tests have.
+pub(crate) const NEXT: i64 = 9000;
 
 /// The database of one test. Dropping this value drops the database.
 #[derive(Debug)]
@@ -169,6 +174,23 @@ pub(super) fn cluster() -> PgConnectOptions {
     let url = std::env::var("SEALWARD_TEST_POSTGRES")
         .expect("SEALWARD_TEST_POSTGRES is not set; use ./dev test");
     PgConnectOptions::from_str(&url).expect("SEALWARD_TEST_POSTGRES must be a Postgres URL")
+}
+
+/// The migrations of this version and one more, which has the version [`NEXT`].
+pub(crate) fn with_migration(sql: &'static str, no_tx: bool) -> Migrator {
+    let mut migrations: Vec<_> = sqlx::migrate!("./migrations").iter().cloned().collect();
+    let next = Migration::new(
+        NEXT,
+        "test".into(),
+        MigrationType::Simple,
+        sql.into_sql_str(),
+        no_tx,
+    );
+    migrations.push(next);
+    Migrator {
+        migrations: Cow::Owned(migrations),
+        ..Migrator::DEFAULT
+    }
 }
 
 /// The template with the migrations of this binary. The first test creates it.

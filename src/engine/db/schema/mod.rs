@@ -45,7 +45,7 @@ pub enum SchemaAge {
 ///
 /// # Errors
 /// A migration fails, does not get its locks, or the database has migrations that this binary does
-/// not know.
+/// not know or knows with another content.
 pub async fn migrate(servers: &Servers, settings: &Database) -> Result<Vec<i64>, Error> {
     let (mut connection, _) = servers.primary(settings.connect_timeout.0).await?;
     apply(&MIGRATIONS, &mut connection, PATIENCE).await
@@ -64,30 +64,30 @@ pub async fn apply(
     pin_search_path(connection).await?;
     connection.lock().await?;
     let applied = store::applied(connection).await.unwrap_or_default();
-    let is_missing =
-        |step: &&Migration| applied.iter().all(|(version, _)| *version != step.version);
-    let missing: Vec<&Migration> = migrator.iter().filter(is_missing).collect();
-    // This needs no privileges of the owner.
-    if matches!(compare(migrator, &applied), Ok(SchemaAge::Current)) {
-        return Ok(Vec::new());
+    match compare(migrator, &applied) {
+        // This needs no privileges of the owner.
+        Ok(SchemaAge::Current) => return Ok(Vec::new()),
+        Ok(SchemaAge::Newer) | Err(Error::Outdated { .. }) => {}
+        Err(error) => return Err(error),
     }
+    let missing: Vec<&Migration> = migrator
+        .iter()
+        .filter(|step| checksum(&applied, step).is_none())
+        .collect();
     for step in &missing {
         if step.no_tx {
             store::drop_invalid_indexes(connection, step.sql.as_str()).await?;
         }
         apply_one(migrator, connection, step, patience).await?;
     }
-    // This refuses unknown and changed migrations also if none is missing.
+    // This refuses a schema with migrations of a later version.
     migrator.run(connection).await?;
     Ok(missing.iter().map(|step| step.version).collect())
 }
 
 /// Lets unqualified names refer to the schema of this installation only. It is the first schema of the
 /// search path in which this login owns an installation, or else the first schema.
-///
-/// # Errors
-/// The database cannot be read.
-pub async fn pin_search_path(connection: &mut PgConnection) -> sqlx::Result<()> {
+async fn pin_search_path(connection: &mut PgConnection) -> sqlx::Result<()> {
     let path = store::search_path(connection).await?;
     store::set_search_path(connection, None).await?;
     if let Some(schema) = store::schema_of_installation(connection, &path).await? {
@@ -149,26 +149,37 @@ pub async fn check_schema(pool: &Pool) -> Result<SchemaAge, Error> {
     compare(&MIGRATIONS, &applied)
 }
 
+/// Releases only add migrations. A database with another content of a migration, or with unknown migrations
+/// instead of known ones, therefore belongs to no release.
 fn compare(migrator: &Migrator, applied: &[(i64, Vec<u8>)]) -> Result<SchemaAge, Error> {
-    let found = applied.iter().map(|(version, _)| *version).max();
-    let required = migrator.iter().map(|step| step.version).max();
-    for step in migrator.iter() {
-        match applied.iter().find(|(version, _)| *version == step.version) {
-            Some((_, checksum)) if **checksum == *step.checksum => {}
-            Some(_) => return Err(MigrateError::VersionMismatch(step.version).into()),
-            None => {
-                return Err(Error::Outdated {
-                    found: found.unwrap_or_default(),
-                    required: required.unwrap_or_default(),
-                });
-            }
-        }
+    let is_known = |version: i64| migrator.iter().any(|step| step.version == version);
+    let is_changed = |step: &Migration| {
+        checksum(applied, step).is_some_and(|checksum| *checksum != *step.checksum)
+    };
+    let is_missing = migrator
+        .iter()
+        .any(|step| checksum(applied, step).is_none());
+    let is_newer = applied.iter().any(|(version, _)| !is_known(*version));
+    match (is_missing, is_newer) {
+        _ if migrator.iter().any(is_changed) => Err(Error::DevelopmentVersion),
+        (true, true) => Err(Error::DevelopmentVersion),
+        (true, false) => Err(Error::Outdated {
+            found: newest(applied.iter().map(|(version, _)| *version)),
+            required: newest(migrator.iter().map(|step| step.version)),
+        }),
+        (false, true) => Ok(SchemaAge::Newer),
+        (false, false) => Ok(SchemaAge::Current),
     }
-    Ok(if found > required {
-        SchemaAge::Newer
-    } else {
-        SchemaAge::Current
-    })
+}
+
+fn newest(versions: impl Iterator<Item = i64>) -> i64 {
+    versions.max().unwrap_or_default()
+}
+
+/// The checksum of a migration in the database, if it is applied.
+fn checksum<'a>(applied: &'a [(i64, Vec<u8>)], step: &Migration) -> Option<&'a [u8]> {
+    let found = applied.iter().find(|(version, _)| *version == step.version);
+    found.map(|(_, checksum)| &**checksum)
 }
 
 #[cfg(test)]
@@ -197,27 +208,46 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_schema_is_accepted_and_a_different_one_is_not() {
+    fn a_newer_schema_is_accepted_and_one_of_a_development_version_is_not() {
         let all = MIGRATIONS.iter().count();
         let mut newer = applied(all);
         newer.push((9999, vec![1]));
         assert_eq!(compare(&MIGRATIONS, &newer).unwrap(), SchemaAge::Newer);
-        newer[0].1 = vec![1];
-        assert!(compare(&MIGRATIONS, &newer).is_err());
+        let other_content = |mut applied: Vec<(i64, Vec<u8>)>| {
+            applied[0].1 = vec![1];
+            applied
+        };
+        newer.remove(1);
+        for of_development in [
+            other_content(applied(all)),
+            other_content(applied(1)),
+            newer,
+        ] {
+            let error = compare(&MIGRATIONS, &of_development).unwrap_err();
+            assert!(matches!(error, Error::DevelopmentVersion), "{error:?}");
+        }
+    }
+
+    fn statements(sql: &str) -> usize {
+        let code: String = sql.lines().filter(|line| !line.starts_with("--")).collect();
+        code.split(';')
+            .filter(|part| !part.trim().is_empty())
+            .count()
     }
 
     /// Several statements in one message are one transaction.
     #[test]
     fn a_migration_without_a_transaction_is_one_statement() {
+        let one = "-- no-transaction\nCREATE INDEX CONCURRENTLY a\n    ON b (c);\n";
+        assert_eq!(statements(one), 1);
+        assert_eq!(statements(&format!("{one}SELECT 1;\n")), 2);
         for step in MIGRATIONS.iter().filter(|step| step.no_tx) {
-            let code = step
-                .sql
-                .as_str()
-                .lines()
-                .filter(|line| !line.starts_with("--"));
-            let code: String = code.collect();
-            let statements = code.split(';').filter(|part| !part.trim().is_empty());
-            assert_eq!(statements.count(), 1, "migration {}", step.version);
+            assert_eq!(
+                statements(step.sql.as_str()),
+                1,
+                "migration {}",
+                step.version
+            );
         }
     }
 }

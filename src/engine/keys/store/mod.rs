@@ -178,26 +178,3 @@ pub(super) async fn expiring(
         .fetch_all(database)
         .await
 }
-
-/// The active keys that have expired, with their names and services, for people. The schema may have
-/// no keys yet.
-pub async fn expired(
-    connection: &mut PgConnection,
-    now: Timestamp,
-) -> sqlx::Result<Vec<(KeyId, String, String, Timestamp)>> {
-    let has_keys: bool = sqlx::query_scalar("SELECT to_regclass('keys') IS NOT NULL")
-        .fetch_one(&mut *connection)
-        .await?;
-    if !has_keys {
-        return Ok(Vec::new());
-    }
-    sqlx::query_as(
-        "SELECT k.id, k.name, s.name, k.expires_at
-           FROM keys k JOIN services s ON s.id = k.service_id
-          WHERE k.status = 'active' AND k.expires_at <= $1
-          ORDER BY k.expires_at, k.id",
-    )
-    .bind(now)
-    .fetch_all(connection)
-    .await
-}

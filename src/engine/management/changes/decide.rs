@@ -188,10 +188,8 @@ pub(super) async fn save(
 
 /// The comment of a decision; none if it is empty.
 pub(super) fn comment(request: ResourceRequest<DecisionRequest>) -> Result<Option<String>, Error> {
-    let mut problems = request.problems;
-    let comment = request.body.comment;
-    comment.check_new("comment", None, &mut problems);
-    let comment = checked(problems, Some(comment.or_keep(&None)))?;
+    let comment = request.body.comment.or_keep(&None);
+    let comment = checked(request.problems, Some(comment))?;
     Ok(comment
         .map(|comment| comment.to_string())
         .filter(|comment| !comment.is_empty()))

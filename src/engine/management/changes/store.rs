@@ -182,15 +182,14 @@ pub(super) async fn known_to(
         .await
 }
 
-/// Whether one of these people is known only by access tokens and another by other tokens. They can be
-/// one person. A person of an earlier release has no kind of token until the next one.
+/// Whether one of these people is known only by access tokens and another only by ID tokens. They can be
+/// one person.
 pub(super) async fn can_be_one(
     database: impl PgExecutor<'_>,
     people: &[String],
 ) -> sqlx::Result<bool> {
     sqlx::query_scalar(
-        "SELECT coalesce(bool_or(NOT by_access_token)
-                     AND bool_or(by_access_token AND NOT by_id_token), false)
+        "SELECT coalesce(bool_or(NOT by_access_token) AND bool_or(NOT by_id_token), false)
            FROM people WHERE subject = ANY ($1)",
     )
     .bind(people)

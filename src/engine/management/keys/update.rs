@@ -9,7 +9,7 @@ use crate::keys::{Cause, Key, Origin, Status, Vault};
 use crate::management::changes::Call;
 use crate::management::check::{self, checked};
 use crate::management::{Action, Authorized, Error, Event, Expected, ManageKeys, ResourceType};
-use crate::resource::{Name, ResourceRequest};
+use crate::resource::ResourceRequest;
 
 /// Changes a key. A key that becomes active retires the former one in the same transaction, and a token
 /// must hold its private or secret half. A deleted key can be restored until its delay is over.
@@ -35,9 +35,6 @@ pub async fn update(
     request.check_read_only(&before);
     let (mut problems, body) = (request.problems, request.body);
     let status = body.status.or_keep(&before.status);
-    let named_before = Name::of(before.name.as_str());
-    body.name
-        .check_new("name", Some(&named_before), &mut problems);
     let mut after = before.clone();
     after.name = body.name.map(|name| name.to_string()).or_keep(&before.name);
     check::expiry(&mut problems, now, before.expires_at, &body.expires_at);

@@ -158,41 +158,6 @@ fn all_unsafe_settings_are_reported_at_once_in_production() {
 }
 
 #[test]
-fn removed_settings_are_accepted_as_their_replacements() {
-    let old = [
-        ("SEALWARD_DATABASE_OWNER_URL", "postgres://owner@h/d"),
-        ("SEALWARD_DATABASE_OWNER_PASSWORD", r#"{ file = "/p" }"#),
-        ("SEALWARD_AUDIT_RETENTION_DAYS", "400"),
-        ("SEALWARD_AUDIT_DROP_RETIRED", "true"),
-    ];
-    let settings = with(&old).unwrap();
-    assert_eq!(settings.removed.len(), 4);
-    for ((variable, _), removed) in old.iter().zip(&settings.removed) {
-        let named = removed.to_string();
-        let (name, _) = named.split_once(' ').unwrap();
-        assert_eq!(
-            format!("{PREFIX}{}", name.replace('.', "_").to_uppercase()),
-            *variable
-        );
-    }
-    assert_eq!(
-        settings.migrate.url.as_deref(),
-        Some("postgres://owner@h/d")
-    );
-    assert!(settings.migrate.password.is_some());
-    assert_eq!(
-        (settings.retain.days, settings.retain.drop),
-        (Some(400), true)
-    );
-    let both = with(&[old[2], ("SEALWARD_RETAIN_DAYS", "500")]).unwrap();
-    assert_eq!((both.retain.days, both.removed.len()), (Some(500), 1));
-    assert_eq!(
-        refusals(&[("SEALWARD_AUDIT_RETENTION_DAYS", "many days")]),
-        ["SEALWARD_AUDIT_RETENTION_DAYS must be a TOML value"]
-    );
-}
-
-#[test]
 fn a_time_limit_that_is_too_short_is_refused() {
     for name in [
         "AUDIT_DEADLINE",

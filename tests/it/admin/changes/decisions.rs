@@ -171,7 +171,7 @@ async fn a_raised_number_of_approvals_applies_to_pending_changes() {
         (&pending["status"], &pending["required"]),
         (&json!("pending"), &json!(2))
     );
-    // An instance with the former number does not lower it.
+    // An instance that requires fewer approvals does not lower the number.
     let applied = approve(&eve, &change).await.ok().json();
     assert_eq!(applied["status"], "applied");
     assert_eq!(applied["required"], 2);
@@ -274,7 +274,7 @@ async fn a_change_of_the_resource_makes_the_proposal_stale() {
         .ok();
     check_decided(&ada, &bob, &change).await;
     assert_eq!(status(&ada, &change).await, "stale");
-    // A change past the service, as an instance of the previous version makes it.
+    // A change past the service, which marks no pending change as stale.
     let change = proposed(
         &ada.patch(place, json!({ "allowedServiceIds": ["*"] }))
             .await,

@@ -165,7 +165,7 @@ async fn an_added_row_with_the_identifier_of_a_sealed_record_is_found() {
     let refused = refused.as_database_error().expect("an error of Postgres");
     let constraint = "crypto_operations_audit_id_has_time";
     assert_eq!(refused.constraint(), Some(constraint));
-    // The owner can remove the constraint. Rows of earlier releases are not checked.
+    // The owner can remove the constraint.
     let unchecked = format!("ALTER TABLE crypto_operations_audit DROP CONSTRAINT {constraint}");
     sealed.kept.execute(&unchecked).await;
     sealed.kept.execute(copy).await;

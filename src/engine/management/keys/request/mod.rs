@@ -58,7 +58,6 @@ impl RequestedKey {
             .service_id
             .clone()
             .or_default("serviceId", None, &mut problems);
-        body.name.check_new("name", None, &mut problems);
         check::expiry(&mut problems, now, None, &body.expires_at);
         let expires_at = body.expires_at.clone().or_keep(&None);
         let (usage, algorithm) = (body.r#use.given().copied(), body.algorithm.given().copied());

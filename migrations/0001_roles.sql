@@ -1,9 +1,8 @@
--- Who may do what. The owner migrates the schema. What serves requests works as
--- `sealward_application`, which may add to the trails and read them, and neither change nor remove
--- what stands in them. `sealward_retention` may retire old days of the trail, by the functions made
--- for it and in no other way. Both are roles without a login, which logins are members of.
---
--- Roles belong to the whole cluster: another database may have made them already, or be at it.
+-- The roles of the logins, and their privileges in this schema. The login that migrates owns the schema.
+-- `sealward_application` serves requests: it can add and read audit records, but not change or delete them.
+-- `sealward_retention` retires old days of the audit log, only by functions that check them.
+
+-- Roles belong to the whole cluster. Another database can have created them, or create them now.
 DO $$
 DECLARE
     missing text;
@@ -27,7 +26,7 @@ BEGIN
             BEGIN
                 EXECUTE format('GRANT %I TO CURRENT_USER', missing);
             EXCEPTION
-                -- Only the login that serves requests has to be a member, and that may be another.
+                -- Only the login that serves requests must be a member, and that can be another one.
                 WHEN insufficient_privilege OR unique_violation THEN
                     NULL;
             END;
@@ -36,24 +35,11 @@ BEGIN
 END
 $$;
 
+-- The service can read and change each table that is created from here on. Tables with less access revoke
+-- privileges after their declaration.
 DO $$
-DECLARE
-    name text;
-    is_sequence boolean;
 BEGIN
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO sealward_application, sealward_retention', current_schema());
-    FOR name, is_sequence IN
-        SELECT oid::regclass::text, relkind = 'S' FROM pg_class
-         WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'S')
-           AND relowner = current_user::regrole AND NOT relispartition
-    LOOP
-        IF is_sequence THEN
-            EXECUTE format('GRANT USAGE ON SEQUENCE %s TO sealward_application', name);
-        ELSE
-            EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO sealward_application', name);
-        END IF;
-    END LOOP;
-    -- Tables of later migrations, too; what is a trail takes its own back as these do.
     EXECUTE format(
         'ALTER DEFAULT PRIVILEGES IN SCHEMA %I GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO sealward_application',
         current_schema()
@@ -62,10 +48,16 @@ BEGIN
         'ALTER DEFAULT PRIVILEGES IN SCHEMA %I GRANT USAGE ON SEQUENCES TO sealward_application',
         current_schema()
     );
-    IF to_regclass('_sqlx_migrations') IS NOT NULL THEN
-        REVOKE INSERT, UPDATE, DELETE ON _sqlx_migrations FROM sealward_application;
-    END IF;
 END
 $$;
 
-REVOKE UPDATE, DELETE ON crypto_operations_audit, management_events FROM sealward_application;
+-- The program creates this table before the first migration. The service compares it with its own migrations.
+GRANT SELECT ON _sqlx_migrations TO sealward_application;
+
+COMMENT ON TABLE _sqlx_migrations IS 'The migrations of this schema.';
+COMMENT ON COLUMN _sqlx_migrations.version IS 'The number of the migration.';
+COMMENT ON COLUMN _sqlx_migrations.description IS 'The name of its file, without the number.';
+COMMENT ON COLUMN _sqlx_migrations.installed_on IS 'The time at which it was applied.';
+COMMENT ON COLUMN _sqlx_migrations.success IS 'Whether it is complete.';
+COMMENT ON COLUMN _sqlx_migrations.checksum IS 'The SHA-384 of its file.';
+COMMENT ON COLUMN _sqlx_migrations.execution_time IS 'Its duration in nanoseconds.';

@@ -1,0 +1,111 @@
+-- The applications, and the policies under which their payloads are protected.
+
+-- Every instance caches services, policies, keys and credentials. Each of these tables has a trigger that sends
+-- its name on the channel `catalog`, so that no change, by hand or by the service, leaves a cache out of date.
+-- Inserts send it too, because instances remember for a second that a row is missing.
+CREATE FUNCTION tell_catalog() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify('catalog', TG_TABLE_NAME);
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION tell_catalog() IS 'Notifies all instances that their cached rows of this table are out of date.';
+
+CREATE TABLE services (
+    id                  uuid PRIMARY KEY,
+    name                text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
+    description         text,
+    tier                text NOT NULL CHECK (tier IN ('standard', 'professional', 'enterprise')),
+    requests_per_second integer CHECK (requests_per_second > 0),
+    burst               integer CHECK (burst > 0),
+    publish_keys        boolean NOT NULL DEFAULT false,
+    revision            bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
+    created_at          timestamptz NOT NULL,
+    updated_at          timestamptz NOT NULL,
+    deleted_at          timestamptz,
+    CONSTRAINT services_limits_are_for_enterprise CHECK (
+        (tier = 'enterprise') = (requests_per_second IS NOT NULL)
+        AND (tier = 'enterprise') = (burst IS NOT NULL)
+    )
+);
+
+CREATE UNIQUE INDEX services_name_is_unique ON services (name) WHERE deleted_at IS NULL;
+
+CREATE TRIGGER services_tell_catalog
+    AFTER INSERT OR UPDATE OR DELETE ON services
+    FOR EACH STATEMENT EXECUTE FUNCTION tell_catalog();
+
+COMMENT ON TABLE services IS 'Applications that send requests, or for which payloads are protected. Most do both.';
+COMMENT ON COLUMN services.id IS 'The UUID of the TypeID svc_….';
+COMMENT ON COLUMN services.name IS 'The name, 1 to 100 characters. No two services have the same name, except deleted ones.';
+COMMENT ON COLUMN services.description IS 'The description for people; null for none.';
+COMMENT ON COLUMN services.tier IS 'The rate limit: standard, professional, or enterprise with its own limit.';
+COMMENT ON COLUMN services.requests_per_second IS 'The refill rate of the bucket; null unless the tier is enterprise.';
+COMMENT ON COLUMN services.burst IS 'The size of the bucket; null unless the tier is enterprise.';
+COMMENT ON COLUMN services.publish_keys IS 'Whether its public keys are at /.well-known/jwks.';
+COMMENT ON COLUMN services.revision IS 'Grows by one with each change; the ETag.';
+COMMENT ON COLUMN services.created_at IS 'The creation time.';
+COMMENT ON COLUMN services.updated_at IS 'The time of the last change.';
+COMMENT ON COLUMN services.deleted_at IS 'The time of the deletion; null before. The row stays, because audit records refer to it.';
+
+CREATE SEQUENCE policy_numbers AS bigint;
+COMMENT ON SEQUENCE policy_numbers IS 'The number in POL-000001, for policies that are created without a policy number.';
+
+CREATE TABLE policies (
+    id                     uuid PRIMARY KEY,
+    policy_number          text NOT NULL CHECK (policy_number ~ '^[A-Za-z0-9._-]{1,64}$'),
+    name                   text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
+    description            text,
+    destination_service_id uuid NOT NULL REFERENCES services (id),
+    key_ownership          text NOT NULL CHECK (key_ownership IN ('service_managed', 'destination_managed')),
+    alg                    text NOT NULL CHECK (alg IN (
+        'RSA-OAEP', 'RSA-OAEP-256', 'ECDH-ES+A128KW', 'ECDH-ES+A256KW', 'HPKE-8-KE', 'HPKE-12-KE', 'HPKE-13-KE'
+    )),
+    enc                    text NOT NULL CHECK (enc IN ('A128GCM', 'A256GCM')),
+    headers                jsonb,
+    context_required       boolean NOT NULL DEFAULT false,
+    require_binding        boolean NOT NULL DEFAULT false,
+    allowed_service_ids    uuid[] CHECK (array_position(allowed_service_ids, NULL) IS NULL),
+    allowed_operations     text[] NOT NULL CHECK (allowed_operations <@ ARRAY['protect', 'unprotect', 'rewrap']),
+    status                 text NOT NULL CHECK (status IN ('active', 'inactive')),
+    failure_mode           text NOT NULL CHECK (failure_mode IN ('error', 'passthrough', 'drop')),
+    revision               bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
+    created_at             timestamptz NOT NULL,
+    updated_at             timestamptz NOT NULL,
+    deleted_at             timestamptz,
+    CONSTRAINT policies_bind_in_the_token CHECK (
+        key_ownership = 'service_managed' OR NOT (context_required OR require_binding)
+    ),
+    CONSTRAINT policies_have_headers_for_destinations CHECK (
+        key_ownership = 'destination_managed' OR headers IS NULL
+    )
+);
+
+CREATE UNIQUE INDEX policies_number_is_unique ON policies (policy_number) WHERE deleted_at IS NULL;
+CREATE INDEX policies_by_destination ON policies (destination_service_id) WHERE deleted_at IS NULL;
+
+CREATE TRIGGER policies_tell_catalog
+    AFTER INSERT OR UPDATE OR DELETE ON policies
+    FOR EACH STATEMENT EXECUTE FUNCTION tell_catalog();
+
+COMMENT ON TABLE policies IS 'How payloads for a destination service are protected, and who may do what with them.';
+COMMENT ON COLUMN policies.id IS 'The UUID of the TypeID pol_….';
+COMMENT ON COLUMN policies.policy_number IS 'The name in requests. No two policies have the same one, except deleted ones.';
+COMMENT ON COLUMN policies.name IS 'The name for people, 1 to 100 characters.';
+COMMENT ON COLUMN policies.description IS 'The description for people; null for none.';
+COMMENT ON COLUMN policies.destination_service_id IS 'The service whose key protects.';
+COMMENT ON COLUMN policies.key_ownership IS 'Whether the private key is in the token of Sealward, or only at the destination.';
+COMMENT ON COLUMN policies.alg IS 'The JOSE algorithm that wraps the content key.';
+COMMENT ON COLUMN policies.enc IS 'The JOSE algorithm that encrypts the content.';
+COMMENT ON COLUMN policies.headers IS 'The header members typ, iat and cty of envelopes; null for the default.';
+COMMENT ON COLUMN policies.context_required IS 'Whether protecting requires a context.';
+COMMENT ON COLUMN policies.require_binding IS 'Whether envelopes without a known policy are refused.';
+COMMENT ON COLUMN policies.allowed_service_ids IS 'The services that may use the policy; null for all.';
+COMMENT ON COLUMN policies.allowed_operations IS 'The operations that the policy allows.';
+COMMENT ON COLUMN policies.status IS 'Whether the policy protects. An inactive policy still unprotects.';
+COMMENT ON COLUMN policies.failure_mode IS 'The answer to protect requests while the policy is inactive.';
+COMMENT ON COLUMN policies.revision IS 'Grows by one with each change; the ETag.';
+COMMENT ON COLUMN policies.created_at IS 'The creation time.';
+COMMENT ON COLUMN policies.updated_at IS 'The time of the last change.';
+COMMENT ON COLUMN policies.deleted_at IS 'The time of the deletion; null before. The row stays, because envelopes and audit records refer to it.';

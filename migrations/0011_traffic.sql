@@ -1,0 +1,56 @@
+-- Sums of the audit records, so that charts and alerts do not scan them.
+
+CREATE TABLE traffic_minutes (
+    minute    timestamptz NOT NULL,
+    operation text NOT NULL,
+    outcome   text NOT NULL,
+    bucket    smallint NOT NULL CHECK (bucket BETWEEN 0 AND 79),
+    requests  bigint NOT NULL CHECK (requests > 0),
+    PRIMARY KEY (minute, operation, outcome, bucket)
+);
+
+COMMENT ON TABLE traffic_minutes IS 'The requests of each minute by operation, result and response time. Kept for eight days.';
+COMMENT ON COLUMN traffic_minutes.minute IS 'The beginning of the minute.';
+COMMENT ON COLUMN traffic_minutes.operation IS 'The operation, as in crypto_operations_audit.';
+COMMENT ON COLUMN traffic_minutes.outcome IS 'The error code; empty if the answer is no error.';
+COMMENT ON COLUMN traffic_minutes.bucket IS 'The response time: bucket n begins at 0.05 ms times 2 to the power of n/4.';
+COMMENT ON COLUMN traffic_minutes.requests IS 'The number of requests.';
+
+CREATE TABLE service_minutes (
+    minute         timestamptz NOT NULL,
+    application_id uuid NOT NULL,
+    requests       bigint NOT NULL CHECK (requests > 0),
+    limited        bigint NOT NULL CHECK (limited BETWEEN 0 AND requests),
+    PRIMARY KEY (minute, application_id)
+);
+
+COMMENT ON TABLE service_minutes IS 'The requests of each minute by service. Kept for eight days.';
+COMMENT ON COLUMN service_minutes.minute IS 'The beginning of the minute.';
+COMMENT ON COLUMN service_minutes.application_id IS 'The calling service.';
+COMMENT ON COLUMN service_minutes.requests IS 'The number of requests.';
+COMMENT ON COLUMN service_minutes.limited IS 'The number of requests that exceeded the rate limit.';
+
+CREATE TABLE key_use_days (
+    key_id       uuid NOT NULL,
+    day          date NOT NULL,
+    uses         bigint NOT NULL CHECK (uses > 0),
+    last_used_at timestamptz NOT NULL,
+    PRIMARY KEY (key_id, day)
+);
+
+COMMENT ON TABLE key_use_days IS 'The uses of each key by day, which show whether a key can be deleted.';
+COMMENT ON COLUMN key_use_days.key_id IS 'The key.';
+COMMENT ON COLUMN key_use_days.day IS 'The day in UTC.';
+COMMENT ON COLUMN key_use_days.uses IS 'The number of requests that used the key.';
+COMMENT ON COLUMN key_use_days.last_used_at IS 'The time of the last of them.';
+
+CREATE TABLE traffic_progress (
+    sole         boolean PRIMARY KEY DEFAULT true CHECK (sole),
+    summed_up_to timestamptz
+);
+
+INSERT INTO traffic_progress DEFAULT VALUES;
+
+COMMENT ON TABLE traffic_progress IS 'One row: the time up to which the audit records are summed. The instance that sums locks it.';
+COMMENT ON COLUMN traffic_progress.sole IS 'Always true, so that there is one row.';
+COMMENT ON COLUMN traffic_progress.summed_up_to IS 'Records before this time are in the sums; null before the first sum.';
