@@ -8,6 +8,7 @@ check() {
     require_cargo
     require_packages "$packages_to_check"
     run_check shellcheck every_script
+    run_check migrations released_migrations
     require_linters
     run_check dockerfile "$linters/bin/hadolint" Dockerfile
     run_check compose "$linters/bin/check-jsonschema" --builtin-schema vendor.compose-spec compose.yaml
@@ -39,6 +40,15 @@ every_script() {
     local scripts
     mapfile -t scripts < <(grep -rlIE --exclude-dir={target,.git,.dev} '^#!.*\b(ba)?sh$' . | sort)
     shellcheck --external-sources --check-sourced --source-path=SCRIPTDIR "${scripts[@]}"
+}
+
+# The migrations of a release never change.
+released_migrations() {
+    local tag
+    for tag in $(git tag --list 'v*'); do
+        [[ ! $tag =~ ^v[0-9]+\.[0-9]+\.[0-9]+$ ]] ||
+            git diff --exit-code --no-renames --diff-filter=a --stat "$tag" -- 'migrations/*.sql' || return
+    done
 }
 
 # Installs linters from PyPI in a virtual environment, once for each set of versions.
