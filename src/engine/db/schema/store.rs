@@ -10,7 +10,7 @@ pub(super) async fn applied(connection: &mut PgConnection) -> sqlx::Result<Vec<(
     sqlx::query_as(sql).fetch_all(connection).await
 }
 
-/// Whether the database has no migrations, or is so old that the service cannot read them.
+/// Whether the database has no migrations, or not even the first one, which lets the service read them.
 pub(super) fn is_no_schema(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|error| error.code());
     matches!(code.as_deref(), Some("42P01" | "42501"))
