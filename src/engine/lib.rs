@@ -1,4 +1,19 @@
 //! What Sealward does, behind every API.
+//!
+//! The modules and their layers. A module imports only modules of lower layers.
+//!
+//! | layer | modules |
+//! |------:|---------|
+//! | 9 | `ledger` |
+//! | 8 | `management`, `protection` |
+//! | 7 | `keys` |
+//! | 6 | `policy`, `web` |
+//! | 5 | `audit`, `auth`, `ratelimit` |
+//! | 4 | `catalog` |
+//! | 3 | `client_certificates`, `db`, `hardening`, `jwt`, `meter`, `telemetry` |
+//! | 2 | `request_tag`, `resource`, `settings`, `web_client` |
+//! | 1 | `body_memory`, `operation` |
+//! | 0 | `change_kind`, `closed_set`, `fingerprint`, `ids`, `revision`, `semaphores`, `spiffe` |
 
 pub mod audit;
 pub mod auth;

@@ -2,6 +2,15 @@
 //!
 //! This crate is pure: it knows no I/O, database, runtime, log or token. The feature `service` adds the
 //! conversions of its types for Postgres and OpenAPI.
+//!
+//! The modules and their layers. A module imports only modules of lower layers.
+//!
+//! | layer | modules |
+//! |------:|---------|
+//! | 3 | `canonical`, `envelope`, `material`, `tlog` |
+//! | 2 | `json`, `algorithms`, `binary` |
+//! | 1 | `closed_set` |
+//! | 0 | `clock`, `problem`, `similar`, `wiped` |
 
 pub mod algorithms;
 pub mod binary;

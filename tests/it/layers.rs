@@ -1,294 +1,283 @@
-//! The architecture of the code: modules import only from the lower layers of the table in
-//! `src/lib.rs`, files form no import cycles, and some modules do no I/O.
+//! What crates cannot say: the order of modules in a crate, files without import cycles, and words that
+//! some places must not use. Sources are read as tokens, without unit tests.
 
-mod cycles;
-mod imports;
-
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Names that must not occur in a module.
-const FORBIDDEN: [(&str, &[&str]); 5] = [
-    (
-        "envelope",
-        &["tokio", "sqlx", "axum", "tracing", "hsm", "std::fs"],
-    ),
-    (
-        "material",
-        &["tokio", "sqlx", "axum", "tracing", "hsm", "std::fs"],
-    ),
-    (
-        "tlog",
-        &["tokio", "sqlx", "axum", "tracing", "hsm", "std::fs"],
-    ),
-    ("protection", &["sqlx", "axum"]),
-    ("management", &["axum", "http::"]),
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+const CRATES: &str = "hsm/src src src/dashboard src/engine src/formats src/http";
+
+/// Items of other crates that the crates in a folder must not use. Only the stores of the engine have SQL.
+const FORBIDDEN: [[&str; 3]; 7] = [
+    ["", "sqlx", "query"],
+    ["", "sqlx", "QueryBuilder"],
+    // Functions that map outcomes to statuses are arguments.
+    ["src/engine", "axum", "StatusCode"],
+    ["src/formats", "std", "fs"],
+    ["src/formats", "std", "net"],
+    // Doors name states of tokens and use none.
+    ["src/dashboard", "hsm", "Token"],
+    ["src/http", "hsm", "Token"],
 ];
 
-/// The files that can contain SQL.
-const SQL_FILES: [&str; 3] = ["store.rs", "db.rs", "listener.rs"];
+type Segments = Vec<String>;
+type Modules = BTreeMap<Segments, Module>;
 
-#[test]
-fn the_table_of_layers_lists_every_module() {
-    let layers = layers();
-    let existing = modules();
-    for module in &existing {
-        assert!(
-            layers.contains_key(module),
-            "add `{module}` to the table of layers in src/lib.rs"
-        );
-    }
-    for module in layers.keys() {
-        assert!(
-            existing.contains(module),
-            "the table of layers in src/lib.rs lists `{module}`, which does not exist"
-        );
-    }
+/// A module with its own file.
+struct Module {
+    file: PathBuf,
+    paths: Vec<(Segments, Role)>,
+}
+
+/// A path is part of code, or of a `use` or `pub use` statement that binds a name.
+enum Role {
+    Code,
+    Import(String),
+    Reexport(String),
 }
 
 #[test]
-fn imports_are_from_lower_layers() {
-    let layers = layers();
-    let mut wrong = Vec::new();
-    for (module, file, text) in sources() {
-        let Some(layer) = layers.get(&module) else {
-            continue;
-        };
-        for named in modules_named(&text, &layers) {
-            if named != module && layers[&named] >= *layer {
-                wrong.push(format!(
-                    "{}: `{module}` ({layer}) imports `{named}` ({})",
-                    file.display(),
-                    layers[&named]
-                ));
+fn modules_import_from_lower_layers_of_their_crate() {
+    let mut wrong = BTreeSet::new();
+    for folder in CRATES.split(' ') {
+        let order = layers(folder);
+        for (at, module) in modules(folder).iter().filter(|_| !order.is_empty()) {
+            let Some(own) = at.first() else { continue };
+            let layer = order.get(own).unwrap_or_else(|| {
+                panic!("add `{own}` to the table of layers in {folder}/lib.rs");
+            });
+            let named = module.paths.iter().filter(|(path, _)| path[0] == "crate");
+            let others = named.map(|(path, _)| &path[1]).filter(|it| *it != own);
+            for other in others.filter(|other| order.get(*other).is_some_and(|it| it >= layer)) {
+                let file = module.file.display();
+                wrong.insert(format!("{folder}/{file}: `{own}` imports `{other}`"));
             }
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "imports must be from lower layers:\n{}",
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "imports of higher layers: {wrong:#?}");
 }
 
 #[test]
 fn files_form_no_import_cycles() {
-    let hsm = Path::new(env!("CARGO_MANIFEST_DIR")).join("hsm/src");
-    let found: Vec<String> = [source_folder(), hsm]
-        .iter()
-        .flat_map(|source| {
-            let edges = imports::edges(source);
-            let cycles = cycles::forbidden(&edges);
-            cycles
-                .iter()
-                .map(|cycle| cycles::describe(&edges, cycle))
-                .collect::<Vec<_>>()
-        })
-        .collect();
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    for folder in CRATES.split(' ') {
+        let modules = modules(folder);
+        let edges = modules
+            .iter()
+            .map(|(at, it)| (it.file.clone(), imported(&modules, at, it)));
+        let mut edges: BTreeMap<PathBuf, BTreeSet<PathBuf>> = edges.collect();
+        // Without the files that import no others, again and again, only cycles remain.
+        while let Some(last) = edges.keys().find(|file| edges[*file].is_empty()).cloned() {
+            edges.remove(&last);
+            edges
+                .values_mut()
+                .for_each(|imported| drop(imported.remove(&last)));
+        }
+        assert!(
+            edges.is_empty(),
+            "import cycles in {folder}, and what imports them: {edges:#?}"
+        );
+    }
 }
 
 #[test]
-fn modules_do_not_use_forbidden_names() {
-    let mut wrong = Vec::new();
-    for (module, file, text) in sources() {
-        for (_, banned) in FORBIDDEN.iter().filter(|(name, _)| *name == module) {
-            for word in banned.iter().filter(|word| mentions(&text, word)) {
-                wrong.push(format!("{}: `{module}` uses `{word}`", file.display()));
+fn crates_do_not_use_forbidden_words() {
+    let mut wrong = BTreeSet::new();
+    for folder in CRATES.split(' ') {
+        for Module { file, paths } in modules(folder).values() {
+            let is_sql = |part| ["store", "store.rs", "db.rs", "listener.rs"].contains(&part);
+            let mut parts = file.iter().filter_map(|part| part.to_str());
+            let is_store = folder == "src/engine" && parts.any(is_sql);
+            for [of, root, word] in FORBIDDEN {
+                let is_item = |part: &String| part == word || part.starts_with(&format!("{word}_"));
+                let mut of_root = paths.iter().filter(|(path, _)| path[0] == root);
+                let uses = of_root.any(|(path, _)| path.iter().any(is_item));
+                if uses && folder.starts_with(of) && !(is_store && root == "sqlx") {
+                    wrong.insert(format!("{folder}/{}: {root}::{word}", file.display()));
+                }
             }
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "forbidden words: {wrong:#?}");
 }
 
-/// Modules below `http` and `dashboard` contain no HTTP status. The function that maps outcomes to
-/// statuses is an argument.
-#[test]
-fn modules_below_http_contain_no_status() {
-    let layers = layers();
-    let mut wrong = Vec::new();
-    for (module, file, text) in sources() {
-        if layers
-            .get(&module)
-            .is_none_or(|layer| *layer >= layers["http"])
-        {
-            continue;
-        }
-        let has_status = |line: &&str| line.contains("StatusCode") || sets_status(line);
-        for line in text.lines().filter(has_status) {
-            wrong.push(format!("{}: {}", file.display(), line.trim()));
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "statuses below http:\n{}",
-        wrong.join("\n")
-    );
-}
-
-/// Whether `line` assigns a number of three digits to a name that ends in `status`.
-fn sets_status(line: &str) -> bool {
-    line.match_indices("status").any(|(place, word)| {
-        let value = line[place + word.len()..].trim_start();
-        let value = value.strip_prefix(':').unwrap_or("").trim_start();
-        let digits = value.chars().take_while(char::is_ascii_digit).count();
-        digits == 3
-    })
-}
-
-#[test]
-fn sql_is_in_store_files() {
-    let mut wrong = Vec::new();
-    for (_, file, text) in sources() {
-        let name = file.file_name().unwrap().to_str().unwrap();
-        let is_in_store = file.components().any(|part| part.as_os_str() == "store");
-        if !is_in_store
-            && !SQL_FILES.contains(&name)
-            && (text.contains("sqlx::query")
-                || text.contains("query_as(")
-                || text.contains("QueryBuilder"))
-        {
-            wrong.push(file.display().to_string());
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "SQL outside store.rs files and store/ folders:\n{}",
-        wrong.join("\n")
-    );
-}
-
-/// The layer of each module, from the table in the docs of `src/lib.rs`.
-fn layers() -> BTreeMap<String, u32> {
-    let text = fs::read_to_string(source_folder().join("lib.rs")).unwrap();
+/// The layer of each module, from the table in the documentation of the crate.
+fn layers(folder: &str) -> BTreeMap<String, usize> {
+    let text = fs::read_to_string(Path::new(ROOT).join(folder).join("lib.rs")).unwrap();
     let rows = text.lines().filter_map(|line| line.strip_prefix("//! | "));
-    rows.filter_map(|row| {
-        let (layer, modules) = row.split_once(" | ")?;
-        Some((layer.trim().parse().ok()?, modules.to_owned()))
-    })
-    .flat_map(|(layer, modules): (u32, String)| {
-        let names: Vec<String> = modules
-            .split('`')
-            .skip(1)
-            .step_by(2)
-            .map(str::to_owned)
-            .collect();
-        names.into_iter().map(move |name| (name, layer))
-    })
-    .collect()
-}
-
-fn modules() -> Vec<String> {
-    let entries = fs::read_dir(source_folder())
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    entries
-        .filter(|path| path.is_dir() || path.extension().is_some_and(|extension| extension == "rs"))
-        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
-        .filter(|name| name != "lib" && name != "main")
-        .collect()
-}
-
-/// The module, path and code of each file in `src/`, without comments and unit tests.
-fn sources() -> Vec<(String, PathBuf, String)> {
-    let root = source_folder();
-    let mut files = Vec::new();
-    collect_files(&root, &mut files);
-    assert!(files.len() > 20, "the sources were not found");
-    files
-        .into_iter()
-        .map(|file| {
-            let relative = file.strip_prefix(&root).unwrap();
-            let first = relative
-                .components()
-                .next()
-                .unwrap()
-                .as_os_str()
-                .to_str()
-                .unwrap();
-            let module = first.trim_end_matches(".rs").to_owned();
-            let text = fs::read_to_string(&file).unwrap();
-            let code = text.split("#[cfg(test)]").next().unwrap();
-            let code = code
-                .lines()
-                .filter(|line| !line.trim_start().starts_with("//"));
-            (
-                module,
-                relative.to_owned(),
-                code.collect::<Vec<_>>().join("\n"),
-            )
+    let rows = rows.filter_map(|row| row.split_once(" | "));
+    rows.filter_map(|(layer, names)| Some((layer.trim().parse::<usize>().ok()?, names)))
+        .flat_map(|(layer, names)| {
+            let names = names.split('`').skip(1).step_by(2);
+            names.map(move |name| (name.to_owned(), layer))
         })
         .collect()
 }
 
-fn collect_files(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            collect_files(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
+/// The modules of a crate, without those of crates in its folder and without tests.
+fn modules(folder: &str) -> Modules {
+    let source = Path::new(ROOT).join(folder);
+    let (mut open, mut modules) = (vec![source.clone()], Modules::new());
+    while let Some(path) = open.pop() {
+        let file = path.strip_prefix(&source).unwrap().to_owned();
+        let is_crate = path != source && path.join("Cargo.toml").exists();
+        if path.is_dir() && !is_crate && !path.ends_with("tests") {
+            open.extend(
+                fs::read_dir(path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
+        } else if file.extension().is_some_and(|it| it == "rs") && !file.ends_with("tests.rs") {
+            let mut paths = Paths::default();
+            paths.read(fs::read_to_string(path).unwrap().parse().unwrap(), &[]);
+            let names = file.with_extension("");
+            let names = names.iter().map(|part| part.to_str().unwrap().to_owned());
+            let at = names.filter(|name| !["mod", "lib", "main"].contains(&name.as_str()));
+            modules.insert(
+                at.collect(),
+                Module {
+                    file,
+                    paths: paths.found,
+                },
+            );
+        }
+    }
+    assert!(modules.len() > 5, "the sources of {folder} were not found");
+    modules
+}
+
+/// Collects the paths of tokens.
+#[derive(Default)]
+struct Paths {
+    found: Vec<(Segments, Role)>,
+    path: Segments,
+    is_pub: bool,
+    is_use: bool,
+}
+
+impl Paths {
+    /// Reads tokens. The paths of a group after `::` begin with `prefix`.
+    fn read(&mut self, tokens: TokenStream, prefix: &[String]) {
+        let mut tokens = tokens.into_iter().peekable();
+        let mut is_joined = !prefix.is_empty();
+        self.path = prefix.to_vec();
+        while let Some(token) = tokens.next() {
+            let text = token.to_string();
+            match (text.as_str(), token) {
+                ("#", _) => {
+                    let is_test =
+                        |next: &TokenTree| next.to_string().replace(' ', "") == "[cfg(test)]";
+                    if tokens.next_if(is_test).is_some() {
+                        let _ = tokens
+                            .by_ref()
+                            .map(|token| token.to_string())
+                            .find(|end| end == ";" || end.starts_with('{'));
+                    }
+                }
+                (":", _) => is_joined = tokens.next_if(|next| next.to_string() == ":").is_some(),
+                ("pub", _) => self.is_pub = true,
+                ("use", _) => self.is_use = true,
+                ("as", _) => self.finish(tokens.next()),
+                ("*", _) if is_joined => self.path.push(text),
+                (_, TokenTree::Group(group))
+                    if is_joined && group.delimiter() == Delimiter::Brace =>
+                {
+                    let prefix = std::mem::take(&mut self.path);
+                    self.read(group.stream(), &prefix);
+                }
+                (_, TokenTree::Group(group)) => {
+                    self.finish(None);
+                    let outside = (
+                        self.is_pub && group.delimiter() == Delimiter::Parenthesis,
+                        self.is_use,
+                    );
+                    (self.is_pub, self.is_use) = (false, false);
+                    self.read(group.stream(), &[]);
+                    (self.is_pub, self.is_use) = outside;
+                }
+                (_, TokenTree::Ident(_)) => {
+                    if !std::mem::take(&mut is_joined) {
+                        self.finish(None);
+                    }
+                    self.path.push(text);
+                }
+                _ => {
+                    self.finish(None);
+                    if text == "," {
+                        self.path = prefix.to_vec();
+                    } else if text == ";" {
+                        (self.is_pub, self.is_use) = (false, false);
+                    }
+                    is_joined = !self.path.is_empty();
+                }
+            }
+        }
+        self.finish(None);
+    }
+
+    /// Ends a path. That of a `use` statement binds its last segment or `name`.
+    fn finish(&mut self, name: Option<TokenTree>) {
+        let mut path = std::mem::take(&mut self.path);
+        path.pop_if(|last| last == "self");
+        if path.len() > 1 {
+            let name = name.map_or_else(|| path[path.len() - 1].clone(), |name| name.to_string());
+            let role = match (self.is_use, self.is_pub) {
+                (false, _) => Role::Code,
+                (true, false) => Role::Import(name),
+                (true, true) => Role::Reexport(name),
+            };
+            self.found.push((path, role));
         }
     }
 }
 
-/// The modules that `text` names as `crate::…`, in single and in grouped imports.
-fn modules_named(text: &str, layers: &BTreeMap<String, u32>) -> Vec<String> {
-    let mut named = Vec::new();
-    for (place, _) in text.match_indices("crate::") {
-        let rest = &text[place + "crate::".len()..];
-        let names: Vec<&str> = match rest.strip_prefix('{') {
-            Some(group) => members(group),
-            None => vec![leading_name(rest)],
-        };
-        named.extend(
-            names
-                .into_iter()
-                .filter(|name| layers.contains_key(*name))
-                .map(str::to_owned),
-        );
+/// The files that declare what a module uses. A file knows the module that it is part of.
+fn imported(modules: &Modules, at: &[String], module: &Module) -> BTreeSet<PathBuf> {
+    let used = module.paths.iter();
+    let used = used.filter(|(_, role)| !matches!(role, Role::Reexport(_)));
+    let parent = at.split_last().and_then(|(_, parent)| modules.get(parent));
+    used.filter_map(|(path, _)| declared(modules, at, path, 8))
+        .filter(|file| *file != module.file && parent.is_none_or(|it| it.file != *file))
+        .collect()
+}
+
+/// The file that declares the item of a path, through re-exports.
+fn declared(modules: &Modules, at: &[String], path: &[String], depth: usize) -> Option<PathBuf> {
+    let (mut base, mut rest) = (at.to_vec(), path);
+    let child = |base: &[String], name: &String| [base, std::slice::from_ref(name)].concat();
+    match path.first()?.as_str() {
+        "crate" => base.clear(),
+        "super" => drop(base.pop()),
+        "self" => {}
+        _ if modules.contains_key(&child(at, &path[0])) => base.push(path[0].clone()),
+        _ => return None,
     }
-    named
-}
-
-/// The first name of each member of an import group. `group` starts after the opening brace.
-fn members(group: &str) -> Vec<&str> {
-    let mut depth = 1;
-    let mut names = vec![leading_name(group.trim_start())];
-    for (place, character) in group.char_indices() {
-        match character {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            ',' if depth == 1 => names.push(leading_name(group[place + 1..].trim_start())),
-            _ => {}
+    rest = &rest[1..];
+    while let Some((next, behind)) = rest.split_first() {
+        if next == "super" {
+            base.pop();
+        } else if modules.contains_key(&child(&base, next)) {
+            base.push(next.clone());
+        } else {
+            let module = modules.get(&base)?;
+            let bound = module.paths.iter().filter_map(|(path, role)| match role {
+                Role::Import(name) | Role::Reexport(name) if name == next => {
+                    Some([&path[..], behind].concat())
+                }
+                Role::Reexport(name) if name == "*" => {
+                    Some([&path[..path.len() - 1], rest].concat())
+                }
+                Role::Import(_) | Role::Reexport(_) | Role::Code => None,
+            });
+            let mut followed = bound
+                .filter(|_| depth > 0)
+                .filter_map(|path| declared(modules, &base, &path, depth - 1));
+            return followed.next().or_else(|| Some(module.file.clone()));
         }
-        if depth == 0 {
-            break;
-        }
+        rest = behind;
     }
-    names
-}
-
-fn leading_name(text: &str) -> &str {
-    let end = text.find(|character: char| !character.is_alphanumeric() && character != '_');
-    &text[..end.unwrap_or(text.len())]
-}
-
-/// Whether `text` contains a path that starts with `word`.
-fn mentions(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(place, _)| {
-        let before = text[..place].chars().next_back().unwrap_or(' ');
-        let after = text[place + word.len()..].chars().next().unwrap_or(' ');
-        let path_follows = word.ends_with("::") || text[place + word.len()..].starts_with("::");
-        !before.is_alphanumeric()
-            && before != '_'
-            && before != ':'
-            && !after.is_alphanumeric()
-            && path_follows
-    })
-}
-
-fn source_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+    None
 }

@@ -6,16 +6,12 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use super::per_second::PerSecond;
-use super::record::Outcome;
 
 /// How many are recorded one by one in a second.
 const PER_SECOND: u32 = 20;
 
 /// How often the number of the others is recorded.
 const SUMMARY_INTERVAL: Duration = Duration::from_secs(60);
-
-/// The status, error code and outcome of a refused request.
-pub(super) type Refused = (u16, Option<&'static str>, Outcome);
 
 /// Decides which requests are recorded one by one, and counts the others. `R` describes how a request
 /// was refused.
@@ -86,6 +82,7 @@ impl<R> Counts<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::Outcome;
 
     #[test]
     fn twenty_requests_per_second_are_recorded_and_the_others_counted_every_minute() {

@@ -4,7 +4,8 @@ use serde::Serialize;
 use sqlx::FromRow;
 use utoipa::{IntoParams, ToSchema};
 
-use super::record::{OperationType, Outcome};
+use super::outcome::Outcome;
+use super::record::OperationType;
 use crate::ids::{ApiKeyId, IdentityId, KeyId, RecordId, ServiceId};
 use formats::clock::Timestamp;
 

@@ -11,6 +11,7 @@ mod days;
 mod entry;
 mod export;
 mod login;
+mod outcome;
 mod per_second;
 mod query;
 mod queue;
@@ -27,11 +28,10 @@ pub use self::entry::{Entry, Filter};
 pub(crate) use self::export::cell;
 pub use self::export::{Column, Export, Exported, Format, Operations, Source};
 pub use self::login::{Login, login};
+pub use self::outcome::Outcome;
 pub use self::query::{entries, entries_named, entry, plan};
 pub use self::queue::{Receipt, Unrecorded};
-pub use self::record::{
-    CLIENT_CLOSED_REQUEST, Endpoint, OperationType, Outcome, Record, Sealing, clean,
-};
+pub use self::record::{CLIENT_CLOSED_REQUEST, Endpoint, OperationType, Record, Sealing, clean};
 pub use self::recorder::{Pending, Recorder};
 pub use self::retention::{Retention, RetentionError, Retired, retire_days};
 pub use self::store::MaintenanceError;

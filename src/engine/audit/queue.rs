@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::anonymous::{AnonymousLimit, Refused};
+use super::anonymous::AnonymousLimit;
+use super::outcome::{Outcome, Refused};
 use super::per_second::PerSecond;
-use super::record::{Outcome, Record};
+use super::record::Record;
 use crate::ids::RecordId;
 use crate::meter::{Histogram, durations};
 use formats::clock::{Clock, Entropy, Timestamp};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use super::anonymous::Refused;
+use super::outcome::{Outcome, Refused};
 use crate::ids::{CredentialId, KeyId, ServiceId};
 use formats::closed_set;
 use formats::envelope::ContextTag;
@@ -147,22 +147,6 @@ closed_set! {
         Verify = "verify",
         /// Hashing.
         Hash = "hash",
-    }
-}
-
-closed_set! {
-    /// The outcome of the request.
-    pub enum Outcome: "Outcome" {
-        /// The operation was done.
-        Done = "done",
-        /// The policy is not active, and the payload was returned unprotected.
-        PassedThrough = "passed_through",
-        /// The policy is not active, and the payload was discarded.
-        Dropped = "dropped",
-        /// The operation failed.
-        Failed = "failed",
-        /// The request was refused.
-        Refused = "refused",
     }
 }
 

@@ -1,13 +1,10 @@
 //! A caller of the management API or of the dashboard.
 
-use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use uuid::Uuid;
-
-use super::{Caller, Person, RateLimit, Roles};
-use crate::ids::{ApiKeyId, CredentialId, PersonId};
+use super::{Caller, CallerId, Kind, Person, RateLimit, Roles, WrongKind};
+use crate::ids::ApiKeyId;
 
 /// An administrator: the holder of an admin key, or a person who signed in or has an access token.
 ///
@@ -33,31 +30,15 @@ enum Credential {
     Person(Arc<Person>, IpAddr),
 }
 
-/// The identifier of a caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CallerId {
-    /// Of an API key or of a workload identity.
-    Credential(CredentialId),
-    /// Of a person who signed in.
-    Person(PersonId),
-}
-
-impl CallerId {
-    /// The UUID.
-    #[must_use]
-    pub fn uuid(self) -> Uuid {
-        match self {
-            Self::Credential(id) => id.uuid(),
-            Self::Person(id) => id.uuid(),
-        }
-    }
-}
-
-impl fmt::Display for CallerId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Credential(id) => id.fmt(f),
-            Self::Person(id) => id.fmt(f),
+impl Caller {
+    /// This caller as an administrator.
+    ///
+    /// # Errors
+    /// It is the credential of an application.
+    pub fn administrator(self) -> Result<Administrator, WrongKind> {
+        match (self.kind(), self.credential_id().api_key()) {
+            (Some(Kind::Admin), Some(id)) => Ok(Administrator::with_key(self, id)),
+            (kind, _) => Err(kind.into()),
         }
     }
 }

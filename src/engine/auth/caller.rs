@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::identity::{Identity, Noted, Refusal, Workload};
-use super::{Administrator, CallerId, Kind, RateLimit, Roles};
+use super::{CallerId, Kind, RateLimit, Roles};
 use crate::ids::{CredentialId, PolicyId, ServiceId};
 use crate::operation::{Operation, Operations};
 
@@ -142,17 +142,6 @@ impl Caller {
                 caller: self,
                 service_id,
             }),
-            (kind, _) => Err(kind.into()),
-        }
-    }
-
-    /// This caller as an administrator.
-    ///
-    /// # Errors
-    /// It is the credential of an application.
-    pub fn administrator(self) -> Result<Administrator, WrongKind> {
-        match (self.kind(), self.credential_id().api_key()) {
-            (Some(Kind::Admin), Some(id)) => Ok(Administrator::with_key(self, id)),
             (kind, _) => Err(kind.into()),
         }
     }

@@ -5,82 +5,15 @@
 
 use std::sync::Arc;
 
-use hsm::Token;
-
+use super::keyring::Keyring;
 use super::permitted::{Opener, PermittedKey};
 use super::usable::Usable;
-use super::{Encryptions, JwkSet, Status, store};
-use crate::catalog::{Cache, Catalog, Topic, Unreadable};
-use crate::db::Pool;
+use super::{JwkSet, Status};
+use crate::catalog::Unreadable;
 use crate::ids::{KeyId, ServiceId};
 use crate::operation::Operation;
 use crate::policy::{OpeningPermit, Permit, Permittable, PolicyPermit, UnprotectNotAvailable, to};
-use formats::clock::Clock;
 use formats::material::Algorithm;
-
-/// The maximum number of cached keys, and of services with cached active keys.
-const CAPACITY: u64 = 20_000;
-
-/// The keys of all services, with caches.
-///
-/// A choice requires a permit:
-///
-/// ```
-/// use sealward_engine::keys::{Keyring, NoKey};
-/// use sealward_engine::policy::{Permit, to};
-///
-/// async fn choose(keyring: &Keyring, permit: &Permit<to::Sign>) -> Result<(), NoKey> {
-///     keyring.choose(permit, None, &[]).await.map(drop)
-/// }
-/// ```
-///
-/// ```compile_fail,E0308
-/// use sealward_engine::auth::Application;
-/// use sealward_engine::keys::{Keyring, NoKey};
-///
-/// async fn choose(keyring: &Keyring, caller: &Application) -> Result<(), NoKey> {
-///     keyring.choose(caller, None, &[]).await.map(drop)
-/// }
-/// ```
-///
-/// An envelope is only opened with the permission of its own policy too, which a [`PolicyPermit`] lacks:
-///
-/// ```compile_fail,E0308
-/// use sealward_engine::keys::{Keyring, NoKey};
-/// use sealward_engine::policy::{PolicyPermit, to};
-///
-/// async fn choose(keyring: &Keyring, permit: PolicyPermit<to::Unprotect>) -> Result<(), NoKey> {
-///     keyring.to_unprotect(permit).await.map(drop)
-/// }
-/// ```
-///
-/// A permit is only good for the operation that it names:
-///
-/// ```compile_fail,E0599
-/// use formats::algorithms::SignatureScheme;
-/// use sealward_engine::keys::{Keyring, SignatureInput};
-/// use sealward_engine::policy::{Permit, to};
-///
-/// async fn sign(keyring: &Keyring, permit: &Permit<to::Verify>) {
-///     let Ok(key) = keyring.choose(permit, None, &[]).await else { return };
-///     let _ = key.sign(SignatureScheme::Ed25519, SignatureInput::Message(b"message")).await;
-/// }
-/// ```
-#[derive(Debug)]
-pub struct Keyring {
-    pub(super) token: Token,
-    pub(super) encryptions: Arc<Encryptions>,
-    pub(super) clock: Clock,
-    /// By identifier. Missing keys are cached too, so that an unknown `kid` does not cost a query each
-    /// time.
-    by_id: Cache<KeyId, Option<Arc<Usable>>>,
-    /// The active keys of a service, latest activation first.
-    active: Cache<ServiceId, Arc<[Arc<Usable>]>>,
-    /// The envelope keys of a service that partners name by identifiers of their own.
-    by_partner_kid: Cache<ServiceId, Arc<[Arc<Usable>]>>,
-    /// The published key set of a service, if it publishes one.
-    published: Cache<ServiceId, Arc<JwkSet>>,
-}
 
 /// No key matches the operation.
 #[derive(Debug, thiserror::Error)]
@@ -106,59 +39,6 @@ pub enum NoKey {
 }
 
 impl Keyring {
-    /// Reads records from `pool` and uses private keys in `token`.
-    #[must_use]
-    pub fn new(
-        catalog: &Catalog,
-        pool: &Pool,
-        token: Token,
-        encryptions: Arc<Encryptions>,
-        clock: Clock,
-    ) -> Self {
-        let (one, several, public) = (pool.clone(), pool.clone(), pool.clone());
-        let partners = pool.clone();
-        Self {
-            token,
-            encryptions,
-            clock,
-            by_id: Cache::new(catalog.clone(), &[Topic::Keys], CAPACITY, move |id| {
-                let pool = one.clone();
-                async move {
-                    let found = store::by_id(&pool, id).await?;
-                    Ok(Some(found.map(|key| Arc::new(Usable::of(&key)))))
-                }
-            }),
-            active: Cache::new(catalog.clone(), &[Topic::Keys], CAPACITY, move |service| {
-                let pool = several.clone();
-                async move {
-                    let found = store::active_of(&pool, service).await?;
-                    let usable = found.iter().map(|key| Arc::new(Usable::of(key)));
-                    Ok(Some(usable.collect()))
-                }
-            }),
-            by_partner_kid: Cache::new(catalog.clone(), &[Topic::Keys], CAPACITY, move |service| {
-                let pool = partners.clone();
-                async move {
-                    let found = store::named_by_partners(&pool, service).await?;
-                    let usable = found.iter().map(|key| Arc::new(Usable::of(key)));
-                    Ok(Some(usable.collect()))
-                }
-            }),
-            published: Cache::new(
-                catalog.clone(),
-                &[Topic::Services, Topic::Keys],
-                CAPACITY,
-                move |service| {
-                    let pool = public.clone();
-                    async move {
-                        let keys = store::published(&pool, service).await?;
-                        Ok(keys.map(|keys| Arc::new(JwkSet::of(&keys))))
-                    }
-                },
-            ),
-        }
-    }
-
     /// The key for new envelopes under the policy of `permit`.
     ///
     /// # Errors

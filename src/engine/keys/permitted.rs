@@ -8,7 +8,7 @@ use hsm::{ErrorKind, GcmSealed, HsmError, KeyRef};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
-use super::choice::Keyring;
+use super::keyring::Keyring;
 use super::usable::Usable;
 use super::verify::SignatureInput;
 use super::{NotCounted, PublishedJwk, verify};

@@ -2,7 +2,7 @@
 
 use futures_util::stream::{Stream, TryStreamExt as _};
 
-use super::context::check;
+use super::change::check;
 use super::{Authorized, Error, Right, store};
 
 impl<R: Right> Authorized<R> {

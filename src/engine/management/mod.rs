@@ -42,6 +42,7 @@
 
 mod actor;
 pub mod api_keys;
+mod change;
 pub mod changes;
 mod check;
 mod context;
@@ -63,7 +64,8 @@ mod store;
 mod system;
 
 pub use self::actor::Actor;
-pub use self::context::{Change, Context};
+pub use self::change::Change;
+pub use self::context::Context;
 pub use self::error::{Error, Missing};
 pub use self::event::{Action, Event, Resource, ResourceType};
 pub use self::expected::Expected;

@@ -78,17 +78,17 @@ impl Context {
     }
 }
 
-impl<R: Right> Authorized<R> {
+impl System {
     /// The authority of the service itself.
-    pub(super) fn of_system(system: &System) -> Self {
-        Self {
+    pub(super) fn authorize<R: Right>(&self) -> Authorized<R> {
+        Authorized {
             context: Context {
-                clock: system.clock.clone(),
-                entropy: system.entropy,
-                catalog: system.catalog.clone(),
-                pool: system.pool.clone(),
+                clock: self.clock.clone(),
+                entropy: self.entropy,
+                catalog: self.catalog.clone(),
+                pool: self.pool.clone(),
                 approvals: Approvals::default(),
-                actor: Actor::system(system.name),
+                actor: Actor::system(self.name),
                 post_quantum: false,
                 owners_sign_in: false,
                 claim: None,
@@ -97,7 +97,9 @@ impl<R: Right> Authorized<R> {
             right: PhantomData,
         }
     }
+}
 
+impl<R: Right> Authorized<R> {
     /// The authority of the proposer of an approved change, whose roles each change checks again.
     pub(super) fn of_proposer(context: Context, authority: Authority) -> Self {
         Self {

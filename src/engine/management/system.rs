@@ -1,6 +1,5 @@
 //! The service itself as the author of changes.
 
-use super::{Authorized, Right};
 use crate::catalog::Catalog;
 use crate::db::Pool;
 use formats::clock::{Clock, Entropy};
@@ -41,9 +40,5 @@ impl System {
             pool,
             name,
         }
-    }
-
-    pub(super) fn authorize<R: Right>(&self) -> Authorized<R> {
-        Authorized::of_system(self)
     }
 }

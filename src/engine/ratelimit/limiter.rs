@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use super::bucket::{Empty, Level, Rule};
 use super::buckets::Buckets;
-use super::look_up::Turns;
 use super::scope::Scope;
 use super::shared::Shared;
 use super::tally::{Counts, Place, Tally};
+use super::turns::Turns;
 use crate::db::Pool;
 use formats::clock::{Clock, Timestamp};
 

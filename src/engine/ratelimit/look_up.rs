@@ -8,31 +8,11 @@ use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
-
+use super::turns::Turn;
 use super::{Limiter, Rule, Scope, network_of};
-use crate::semaphores::Semaphores;
 
 /// The number of look-ups that wait per address.
 const QUEUE: u32 = 50;
-
-/// The number of look-ups that use the database at the same time. Other work has the other connections.
-const AT_ONCE: usize = 2;
-
-/// The permits of look-ups to use the database. A look-up first waits for one of its network, so that each
-/// network has few look-ups in the queue of all.
-#[derive(Debug)]
-pub(super) struct Turns {
-    networks: Semaphores<IpAddr>,
-    all: Semaphore,
-}
-
-/// The permit of one look-up to use the database.
-#[derive(Debug)]
-struct Turn<'a> {
-    _of_network: OwnedSemaphorePermit,
-    _of_all: SemaphorePermit<'a>,
-}
 
 /// A look-up of one request.
 #[derive(Debug)]
@@ -67,25 +47,6 @@ impl Limiter {
             network: network_of(client),
             turn: None,
             is_taken: false,
-        }
-    }
-}
-
-impl Turns {
-    /// Waits for a permit. The semaphores are never closed.
-    async fn take(&self, network: IpAddr) -> Option<Turn<'_>> {
-        Some(Turn {
-            _of_network: self.networks.of(network).acquire_owned().await.ok()?,
-            _of_all: self.all.acquire().await.ok()?,
-        })
-    }
-}
-
-impl Default for Turns {
-    fn default() -> Self {
-        Self {
-            networks: Semaphores::new(AT_ONCE),
-            all: Semaphore::new(AT_ONCE),
         }
     }
 }
@@ -155,6 +116,7 @@ mod tests {
     use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
     use super::*;
+    use crate::ratelimit::turns::AT_ONCE;
     use formats::clock::{Clock, Timestamp};
 
     #[test]

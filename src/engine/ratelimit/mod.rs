@@ -16,6 +16,7 @@ mod scope;
 mod shared;
 mod store;
 mod tally;
+mod turns;
 
 pub use self::bucket::{MOST_TOKENS, Rule};
 pub use self::limiter::{Counting, Exceeded, Limiter, Standing};

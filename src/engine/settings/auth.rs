@@ -7,8 +7,7 @@ use axum::http::uri::Uri;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Oidc, Stage, Tls};
-use crate::spiffe::TrustDomain;
+use super::{AuthSpiffe, Oidc, Stage, Tls};
 use formats::algorithms::JwsAlgorithm;
 
 /// Credentials of applications other than API keys.
@@ -24,19 +23,6 @@ pub struct Auth {
     pub spiffe: Vec<AuthSpiffe>,
     /// Whether a client certificate alone authenticates a request that has no `Authorization` header.
     pub certificates: bool,
-}
-
-/// A SPIFFE trust domain.
-#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
-pub struct AuthSpiffe {
-    /// The name of the trust domain, for example `example.org`.
-    #[schemars(with = "String")]
-    pub trust_domain: TrustDomain,
-    /// PEM file with the CA certificates of the trust domain. They confirm only SPIFFE IDs of this
-    /// trust domain. A changed file is loaded like `http.tls.certificate`.
-    pub ca: PathBuf,
 }
 
 /// An issuer of tokens.

@@ -1,6 +1,6 @@
 //! The numbers of public keys.
 
-use super::{Curve, Kem, MlDsa, SignatureScheme};
+use super::{Algorithm, Curve, Kem, MlDsa, SignatureScheme};
 
 /// The public half of a key pair as numbers, which nobody has checked yet.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -57,5 +57,58 @@ impl PublicParts {
             Self::MlDsa { set, .. } => set.scheme(),
             Self::Kem { .. } => return None,
         })
+    }
+
+    /// The public halves of the keys in a token that form the key, in the order of [`Algorithm::parts`].
+    #[must_use]
+    pub fn parts(&self) -> Vec<Self> {
+        if let Self::Kem { kem, key } = self
+            && let Some(curve) = kem.curve()
+            && let Some((encapsulation, point)) = kem.split_public(key)
+        {
+            return vec![
+                Self::Kem {
+                    kem: kem.ml_kem().alone(),
+                    key: encapsulation.to_vec(),
+                },
+                Self::Ec {
+                    curve,
+                    point: point.to_vec(),
+                },
+            ];
+        }
+        vec![self.clone()]
+    }
+
+    /// The public half of a key of `algorithm` with these parts.
+    #[must_use]
+    pub fn joined(algorithm: Algorithm, parts: Vec<Self>) -> Option<Self> {
+        match (algorithm.kem(), parts.as_slice()) {
+            (Some(kem), [Self::Kem { key, .. }, Self::Ec { point, .. }]) => Some(Self::Kem {
+                kem,
+                key: [key.as_slice(), point].concat(),
+            }),
+            _ => parts.into_iter().next(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_public_key_form_it() {
+        for kem in Kem::ALL {
+            let public = PublicParts::Kem {
+                kem,
+                key: (0..=255).cycle().take(kem.public_len()).collect(),
+            };
+            let parts = public.parts();
+            assert_eq!(parts.len(), kem.algorithm().parts().len());
+            assert_eq!(PublicParts::joined(kem.algorithm(), parts), Some(public));
+            assert_eq!(kem.split_public(&[0; 7]), None);
+            assert_eq!(kem.split_ciphertext(&vec![0; kem.public_len() + 1]), None);
+        }
     }
 }

@@ -119,7 +119,10 @@ async fn token_operations_are_recorded_after_the_client_disconnects() {
         recorded(&fixture).await.is_empty(),
         "the token is still working"
     );
-    within(RECOVERY, async || recorded(&fixture).await == [client_left()]).await;
+    within(RECOVERY, async || {
+        recorded(&fixture).await == [client_left()]
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

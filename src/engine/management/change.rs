@@ -1,0 +1,342 @@
+//! The transaction in which a use case changes something.
+
+use std::slice;
+
+use sqlx::{PgConnection, Postgres, Transaction};
+
+use super::changes::{self, Authority, Call, Proposal, Proposed, Proposer};
+use super::store::{self, Author};
+use super::{Action, Actor, Authorized, Context, Error, Event, Resource, Right};
+use crate::auth::Role;
+use crate::change_kind::ChangeKind;
+use crate::ids::{ApiKeyId, ChangeId, EventId};
+use crate::resource::{Columns, Stored};
+use formats::clock::Timestamp;
+
+/// A change in progress. Only [`Change::commit`] makes it permanent.
+#[derive(Debug)]
+pub struct Change<'c> {
+    context: &'c Context,
+    authority: &'c Authority,
+    transaction: Transaction<'static, Postgres>,
+    now: Timestamp,
+    /// The author; none for the service itself.
+    author: Option<Author>,
+    /// The author must have one of the roles of each element.
+    required: Vec<&'static [Role]>,
+    /// Whether the credential of the author is locked until the end of the transaction.
+    is_author_locked: bool,
+    /// The use case, which is proposed if the change needs approval.
+    call: Option<Call>,
+}
+
+impl<R: Right> Authorized<R> {
+    /// Begins a change. The API key or the person of the author and their roles are checked again: they
+    /// may have changed while the body arrived or the token worked.
+    ///
+    /// # Errors
+    /// The API key is no longer valid, the author lost the role, or the database cannot be reached.
+    pub async fn begin(&self) -> Result<Change<'_>, Error> {
+        let (mut transaction, now) = (self.pool.begin().await?, self.clock.now());
+        let author = store::author(&mut transaction, &self.actor, now).await?;
+        let mut change = Change {
+            context: self,
+            authority: self.authority(),
+            transaction,
+            now,
+            author,
+            required: Vec::new(),
+            is_author_locked: false,
+            call: None,
+        };
+        change.require::<R>()?;
+        Ok(change)
+    }
+}
+
+impl Change<'_> {
+    /// Checks that the author also has a role for `R`.
+    ///
+    /// # Errors
+    /// The author has no such role.
+    pub fn require<R: Right>(&mut self) -> Result<(), Error> {
+        self.require_one_of(R::ROLES)
+    }
+
+    /// Checks that the author also has one of these roles.
+    pub(super) fn require_one_of(&mut self, roles: &'static [Role]) -> Result<(), Error> {
+        self.required.push(roles);
+        check(&self.context.actor, self.author.as_ref(), &self.required)
+    }
+
+    /// Locks the credential of the author and checks it again. Later revocations wait for this change. A
+    /// change of that credential itself must lock it before.
+    pub(super) async fn lock_author(&mut self) -> Result<(), Error> {
+        if !self.is_author_locked {
+            let actor = &self.context.actor;
+            self.author = store::lock_author(&mut self.transaction, actor, self.now).await?;
+            check(actor, self.author.as_ref(), &self.required)?;
+            self.is_author_locked = true;
+        }
+        Ok(())
+    }
+
+    /// Proposes `call` if the change needs approval. Without this, such a change is refused.
+    pub(super) fn propose_as(&mut self, call: Call) {
+        self.call = Some(call);
+    }
+
+    /// Whether the author authenticated with this API key.
+    pub(super) fn is_by(&self, id: ApiKeyId) -> bool {
+        self.context.actor.api_key_id == Some(id)
+    }
+
+    /// The person of the author.
+    pub(super) fn person(&self) -> Option<&str> {
+        self.author.as_ref()?.person.as_deref()
+    }
+
+    /// Whether the author has a credential that names no person.
+    pub(super) fn is_by_unknown_person(&self) -> bool {
+        self.author
+            .as_ref()
+            .is_some_and(|author| author.person.is_none())
+    }
+
+    /// The people who may act as the author: its person, and those who may know its API key.
+    pub(super) fn people(&self) -> Vec<String> {
+        let author = self.author.iter();
+        author
+            .flat_map(|author| author.person.iter().chain(&author.known_to).cloned())
+            .collect()
+    }
+
+    /// Whether owners can sign in without an admin key.
+    #[must_use]
+    pub fn owners_sign_in(&self) -> bool {
+        self.context.owners_sign_in
+    }
+
+    /// The time of the change.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// The connection that holds the transaction.
+    pub fn connection(&mut self) -> &mut PgConnection {
+        &mut self.transaction
+    }
+
+    /// Inserts a new resource; whether no other has a name that must be unique.
+    ///
+    /// # Errors
+    /// The database refuses it.
+    pub async fn insert<R: Stored>(
+        &mut self,
+        resource: &R,
+        columns: Columns,
+    ) -> Result<bool, Error> {
+        Ok(store::insert(&mut self.transaction, resource, columns).await?)
+    }
+
+    /// Writes these columns of a changed resource.
+    ///
+    /// # Errors
+    /// The database refuses it.
+    pub async fn update<R: Stored>(&mut self, resource: &R, columns: Columns) -> Result<(), Error> {
+        Ok(store::update(&mut self.transaction, resource, columns).await?)
+    }
+
+    /// Saves `after` in place of `before` and commits. Nothing happens where they are the same.
+    ///
+    /// # Errors
+    /// The database refuses it.
+    pub async fn save<R: Resource + Stored>(
+        mut self,
+        action: Action,
+        before: R,
+        after: R,
+    ) -> Result<R, Error> {
+        if after == before {
+            return Ok(before);
+        }
+        let after = after.touched(self.now);
+        store::update(&mut self.transaction, &after, after.columns()).await?;
+        self.commit(Event::changed(action, &before, &after)).await?;
+        Ok(after)
+    }
+
+    /// Deletes `resource`, leaves a tombstone, and commits.
+    ///
+    /// # Errors
+    /// Others still refer to it, or the database refuses it.
+    pub async fn delete<R: Resource + Stored>(
+        mut self,
+        resource: &R,
+        referrers: &[String],
+    ) -> Result<(), Error> {
+        if !referrers.is_empty() {
+            return Err(Error::referred_to(R::TYPE.name(), referrers));
+        }
+        store::delete(&mut self.transaction, resource, self.now).await?;
+        self.commit(Event::deleted(resource)).await
+    }
+
+    /// Whether the change that `plan` records will be proposed.
+    pub(super) async fn is_proposed(&mut self, plan: &Event) -> Result<bool, Error> {
+        let is_judged = matches!(self.authority, Authority::Administrator);
+        Ok(is_judged && !self.needed(slice::from_ref(plan)).await?.is_empty())
+    }
+
+    /// Proposes the change that `plan` records, before a token does anything.
+    pub(super) async fn propose_early(mut self, plan: &Event) -> Error {
+        let proposed = match self.needed(slice::from_ref(plan)).await {
+            Ok(kinds) => self.propose(kinds, plan).await,
+            Err(error) => Err(error),
+        };
+        proposed.map_or_else(
+            |error| error,
+            |proposed| Error::Proposed(Box::new(proposed)),
+        )
+    }
+
+    /// Commits the change with its event. From then on this instance reads nothing older.
+    ///
+    /// # Errors
+    /// The change needs approval and was proposed, or the database refuses it.
+    pub async fn commit(self, event: Event) -> Result<(), Error> {
+        self.commit_all([event]).await
+    }
+
+    /// Commits a change of several resources. The last event is about the resource that the author changes.
+    ///
+    /// # Errors
+    /// The change needs approval and was proposed, or the database refuses it.
+    pub async fn commit_all(
+        mut self,
+        events: impl IntoIterator<Item = Event> + Send,
+    ) -> Result<(), Error> {
+        let events: Vec<Event> = events.into_iter().collect();
+        self.lock_author().await?;
+        let kinds = self.needed(&events).await?;
+        let (authority, actor) = (self.authority, &self.context.actor);
+        let made = events.last().ok_or(Error::BrokenOff)?;
+        let (approved, decision) = match authority {
+            Authority::Administrator if !kinds.is_empty() => {
+                return Err(Error::Proposed(Box::new(self.propose(kinds, made).await?)));
+            }
+            Authority::Administrator | Authority::System => (None, None),
+            Authority::Approved(last) => {
+                let approver =
+                    store::lock_author(&mut self.transaction, &last.approver, self.now).await?;
+                check(&last.approver, approver.as_ref(), &last.roles)?;
+                let finished = last.finish(&mut self.transaction, self.now, &kinds, made);
+                let (before, after) = finished.await?;
+                let event = Event::changed(Action::Approve, &before, &after);
+                (Some(after), Some((event, &last.approver)))
+            }
+        };
+        if let Some(claim) = &self.context.claim {
+            let decision = decision.iter().map(|(event, _)| event);
+            let mut answers = events.iter().chain(decision).rev();
+            let answer = answers.find_map(Event::answer);
+            claim.keep(&mut self.transaction, answer).await?;
+        }
+        let changed: Vec<_> = events
+            .iter()
+            .filter_map(|event| event.resource_id)
+            .collect();
+        changes::make_stale(&mut self.transaction, &changed).await?;
+        let topics: Vec<_> = events
+            .iter()
+            .filter_map(|event| event.resource_type.topic())
+            .collect();
+        for event in events {
+            self.record(actor, event, approved.as_ref()).await?;
+        }
+        if let Some((event, approver)) = decision {
+            self.record(approver, event, None).await?;
+        }
+        let committed = self.transaction.commit().await;
+        // A commit without an answer may have succeeded, so the caches are invalidated then too.
+        for topic in topics {
+            self.context.catalog.changed(topic);
+        }
+        Ok(committed?)
+    }
+
+    /// Proposes the change that `event` records. Nothing else of this change remains.
+    async fn propose(self, kinds: Vec<ChangeKind>, event: &Event) -> Result<Proposed, Error> {
+        let call = self.call.clone().ok_or(Error::NotAllowed(
+            "the settings require approval of this change, so its request is stored: wrap a key that \
+             is in plaintext",
+        ))?;
+        let context = self.context;
+        let proposer = Proposer {
+            person: self.person().map(str::to_owned),
+            api_key_id: context.actor.api_key_id,
+            person_id: context.actor.person.as_ref().map(|person| person.id()),
+            name: context.actor.name.clone(),
+        };
+        self.transaction.rollback().await?;
+        let id = ChangeId::new(&context.clock, &context.entropy);
+        let at = (id, self.now);
+        let proposal = Proposal::of(at, &context.approvals, proposer, &call, kinds, event);
+        let mut change = Change {
+            transaction: context.pool.begin().await?,
+            call: None,
+            is_author_locked: false,
+            ..self
+        };
+        change.lock_author().await?;
+        changes::insert(&mut change.transaction, &proposal, &call).await?;
+        let event = Event::created(&proposal);
+        if let Some(claim) = &context.claim {
+            claim.keep(&mut change.transaction, event.answer()).await?;
+        }
+        change.record(&context.actor, event, None).await?;
+        change.transaction.commit().await?;
+        Ok(Proposed {
+            proposal,
+            secret: None,
+        })
+    }
+
+    /// The kinds of the change that need approval.
+    async fn needed(&mut self, events: &[Event]) -> Result<Vec<ChangeKind>, Error> {
+        let mut kinds = Vec::new();
+        for event in events {
+            let judgement = event.judgement.as_ref().ok_or(Error::BrokenOff)?;
+            kinds.extend(judgement.kinds(&mut self.transaction).await?);
+        }
+        Ok(changes::needed(&self.context.approvals, &kinds))
+    }
+
+    async fn record(
+        &mut self,
+        actor: &Actor,
+        event: Event,
+        approved: Option<&Proposal>,
+    ) -> Result<(), Error> {
+        let id = EventId::new(&self.context.clock, &self.context.entropy);
+        let transaction = &mut self.transaction;
+        Ok(store::insert_event(transaction, id, self.now, actor, event, approved).await?)
+    }
+}
+
+/// Checks that an author has a valid credential and one of the roles of each element of `required`.
+pub(super) fn check(
+    actor: &Actor,
+    author: Option<&Author>,
+    required: &[&'static [Role]],
+) -> Result<(), Error> {
+    let Some(author) = author else {
+        return match actor.is_administrator() {
+            true => Err(Error::Unauthenticated),
+            false => Ok(()),
+        };
+    };
+    let lacking = required.iter().find(|roles| !author.roles.meet(roles));
+    lacking.map_or(Ok(()), |roles| Err(Error::Forbidden(roles)))
+}
