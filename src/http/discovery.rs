@@ -13,7 +13,6 @@ use sha2::{Digest as _, Sha256};
 use super::app::App;
 use super::error::ApiError;
 use crate::error_code::errors;
-use engine::body_memory::Reserved;
 use engine::ids::ServiceId;
 use engine::keys::JwkSet;
 use engine::web::ClientAddress;
@@ -99,6 +98,5 @@ pub(super) async fn openapi(State(app): State<App>) -> impl IntoResponse {
     static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
     let document = DOCUMENT.get_or_init(|| (app.document)().to_json().unwrap_or_default().into());
     let json = (header::CONTENT_TYPE, "application/json");
-    // All responses share the document.
-    (Extension(Reserved), [CACHEABLE, json], document.clone())
+    ([CACHEABLE, json], document.clone())
 }

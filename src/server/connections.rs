@@ -148,11 +148,6 @@ impl Connections {
         self.0.refused.load(Ordering::Relaxed)
     }
 
-    /// Networks of trusted proxies.
-    pub(super) fn proxies(&self) -> Arc<[IpNet]> {
-        Arc::clone(&self.0.quota.proxies)
-    }
-
     fn warn_full(&self) {
         if is_due(&self.0.warned) {
             tracing::warn!(

@@ -6,16 +6,9 @@ use axum::http::{HeaderValue, Request, Response, StatusCode, Version, header};
 
 use engine::web::RefusedHead;
 
-/// The maximum number of header fields of a request. On HTTP/1 the parser has the same limit.
-const FIELDS: usize = 100;
-
 /// Why a request is refused. A clear request has no `Transfer-Encoding` or `chunked`, and one `Host`,
-/// which HTTP/1.0 may lack. HTTP/2 has no `Transfer-Encoding`, and `:authority` can replace `Host`.
+/// which HTTP/1.0 may lack.
 pub(super) fn refused_head<B>(request: &Request<B>) -> Option<RefusedHead> {
-    if request.headers().len() > FIELDS {
-        return Some(RefusedHead::TooManyFields);
-    }
-    let version = request.version();
     let mut encodings = request.headers().get_all(header::TRANSFER_ENCODING).iter();
     let is_length_clear = match (encodings.next(), encodings.next()) {
         (None, _) => true,
@@ -24,7 +17,7 @@ pub(super) fn refused_head<B>(request: &Request<B>) -> Option<RefusedHead> {
     };
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let is_one_host = match (hosts.next(), hosts.next()) {
-        (None, _) => version != Version::HTTP_11,
+        (None, _) => request.version() != Version::HTTP_11,
         (Some(only), None) => is_host(only),
         (Some(_), Some(_)) => false,
     };

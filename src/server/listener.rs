@@ -3,46 +3,38 @@
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use axum::body::{Body, HttpBody as _};
+use axum::body::Body;
 use axum::extract::ConnectInfo;
-use axum::http::{HeaderValue, Version, header};
+use axum::http::{HeaderValue, header};
 use hyper::Request;
 use hyper::body::Incoming;
+use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use ipnet::IpNet;
-use tokio::io::{AsyncRead, AsyncWrite};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
+use super::bodies::{RequestBody, ResponseBody};
 use super::connections::{Connections, OpenConnection, Quota};
 use super::framing;
 use super::front::Answers;
-use super::pace::{Exchanges, Overdue, Pace, Patience, Streams};
-use super::stream::Stream;
+use super::stream::{LINGER, Stream};
+use super::timers::{ConnectionTimers, TimedOut, Timeouts};
 use super::tls::{Presented, Tls};
-use engine::ratelimit::network_of;
 use engine::settings::Http;
-use engine::web::{ClientAddress, OverTls};
+use engine::web::OverTls;
 
-/// The interval and the timeout of HTTP/2 pings on silent connections.
-const KEEP_ALIVE: Duration = Duration::from_secs(20);
-/// The maximum number of open streams per HTTP/2 connection.
-const STREAMS: u32 = 128;
-/// The number of bytes of a request body that arrive before they are read.
-const STREAM_WINDOW: u32 = 128 * 1024;
-/// The same for all bodies of a connection. Unread bodies of one client of a proxy delay no others.
-const CONNECTION_WINDOW: u32 = STREAMS * STREAM_WINDOW;
-/// A connection closes after this number of early resets, and of streams with errors, of its client.
-const RESETS: usize = 32;
-const ERRORS: usize = 1_024;
-/// The maximum size of HTTP/2 headers, and of the HTTP/1 read buffer.
-const HEADERS: u32 = 32 * 1024;
+/// The maximum size of the headers of a request, and of the parts of a response that are not sent.
+const BUFFER: usize = 64 * 1024;
+/// The response to the preface of HTTP/2, which has no headers of a request.
+const NOT_HTTP_2: &[u8] =
+    b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 /// The pause when the system has no file descriptors left.
 const BREATH: Duration = Duration::from_millis(50);
 
@@ -53,7 +45,7 @@ pub struct Listener {
     address: SocketAddr,
     tls: Option<Tls>,
     connections: Connections,
-    patience: Patience,
+    timeouts: Timeouts,
 }
 
 /// The address cannot be bound.
@@ -83,7 +75,7 @@ pub async fn listen(setting: &'static str, address: SocketAddr) -> Result<Listen
         address,
         tls: None,
         connections: Connections::at_most(usual.max_connections, Quota::of(&usual)),
-        patience: Patience::of(&usual),
+        timeouts: Timeouts::of(&usual),
     })
 }
 
@@ -111,8 +103,8 @@ impl Listener {
 
     /// Sets the timeouts of clients.
     #[must_use]
-    pub fn with(self, patience: Patience) -> Self {
-        Self { patience, ..self }
+    pub fn with(self, timeouts: Timeouts) -> Self {
+        Self { timeouts, ..self }
     }
 
     /// Its connections, for metrics.
@@ -132,19 +124,17 @@ impl Listener {
         patience: Duration,
     ) -> bool {
         let (ending, is_ending) = watch::channel(());
-        let door = Door {
+        let server = ConnectionServer {
             protocol: protocol(),
             tls: self.tls,
             front,
-            exchanges: Exchanges::default(),
-            proxies: self.connections.proxies(),
-            patience: self.patience,
-            is_leaving: Arc::default(),
+            timeouts: self.timeouts,
+            is_draining: Arc::default(),
             is_ending,
         };
         let stop = async {
             stop.await;
-            door.is_leaving.store(true, Ordering::Relaxed);
+            server.is_draining.store(true, Ordering::Relaxed);
             tokio::time::sleep(delay).await;
         };
         tokio::pin!(stop);
@@ -158,7 +148,7 @@ impl Listener {
                 (slot, accepted) = came => match (slot, accepted) {
                     (Some(slot), Ok((stream, peer))) => {
                         if let Some(connection) = slot.open_connection(peer.ip()) {
-                            tokio::spawn(door.clone().admit(stream, peer, connection));
+                            tokio::spawn(server.clone().accept(stream, peer, connection));
                         }
                     }
                     (None, _) => break,
@@ -177,60 +167,42 @@ impl Listener {
     }
 }
 
-type Protocol = auto::Builder<Streams>;
-
-fn protocol() -> Protocol {
-    let mut protocol = auto::Builder::new(Streams);
+fn protocol() -> http1::Builder {
+    let mut protocol = http1::Builder::new();
     protocol
-        .http1()
-        .timer(TokioTimer::new())
-        // The pace enforces timeouts and distinguishes missing headers from idle connections.
+        // The timers of the connection distinguish missing headers from idle connections.
         .header_read_timeout(None)
-        .max_buf_size(HEADERS as usize * 2)
+        .max_buf_size(BUFFER)
         // Pipelining would buffer all responses for a client that does not read.
         .pipeline_flush(false);
-    protocol
-        .http2()
-        .timer(TokioTimer::new())
-        .keep_alive_interval(KEEP_ALIVE)
-        .keep_alive_timeout(KEEP_ALIVE)
-        .max_concurrent_streams(STREAMS)
-        .initial_stream_window_size(STREAM_WINDOW)
-        .initial_connection_window_size(CONNECTION_WINDOW)
-        .max_pending_accept_reset_streams(RESETS)
-        .max_local_error_reset_streams(ERRORS)
-        .max_header_list_size(HEADERS);
     protocol
 }
 
 /// The state that all connections share.
 #[derive(Clone)]
-struct Door<A> {
-    protocol: Protocol,
+struct ConnectionServer<A> {
+    protocol: http1::Builder,
     tls: Option<Tls>,
     front: A,
-    exchanges: Exchanges,
-    /// Networks of trusted proxies.
-    proxies: Arc<[IpNet]>,
-    patience: Patience,
+    timeouts: Timeouts,
     /// Whether each response closes its connection.
-    is_leaving: Arc<AtomicBool>,
+    is_draining: Arc<AtomicBool>,
     /// The sender is dropped when the listener ends.
     is_ending: watch::Receiver<()>,
 }
 
-impl<A: Answers> Door<A> {
+impl<A: Answers> ConnectionServer<A> {
     /// Serves one connection until it closes.
-    async fn admit(self, stream: TcpStream, peer: SocketAddr, connection: OpenConnection) {
+    async fn accept(self, stream: TcpStream, peer: SocketAddr, connection: OpenConnection) {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%peer, %error, "cannot set TCP_NODELAY on a connection");
         }
         let Some(tls) = &self.tls else {
-            return self.converse(stream, peer, None, connection).await;
+            return self.serve(stream, peer, None, connection).await;
         };
         let presented = Presented::before_handshake(tls);
         let mut is_ending = self.is_ending.clone();
-        let handshake = tokio::time::timeout(self.patience.headers, tls.acceptor().accept(stream));
+        let handshake = tokio::time::timeout(self.timeouts.headers, tls.acceptor().accept(stream));
         // Shutdown does not wait for connections in the TLS handshake.
         let agreed = tokio::select! {
             agreed = handshake => agreed.unwrap_or_else(|late| Err(late.into())),
@@ -239,14 +211,14 @@ impl<A: Answers> Door<A> {
         match agreed {
             Ok(stream) => {
                 let presented = presented.by(stream.get_ref().1);
-                self.converse(stream, peer, Some(presented), connection)
+                self.serve(stream, peer, Some(presented), connection)
                     .await;
             }
             Err(error) => tracing::debug!(%peer, %error, "a TLS handshake failed"),
         }
     }
 
-    async fn converse<S>(
+    async fn serve<S>(
         self,
         stream: S,
         peer: SocketAddr,
@@ -255,13 +227,12 @@ impl<A: Answers> Door<A> {
     ) where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let (front, is_leaving) = (self.front, self.is_leaving);
-        let (exchanges, proxies) = (self.exchanges, self.proxies);
-        let pace = Pace::begin();
+        let (front, is_draining) = (self.front, self.is_draining);
+        let timers = ConnectionTimers::start();
         let over_tls = tls.is_some().then_some(OverTls);
         let certificate = tls.as_ref().and_then(Presented::certificate);
-        let stream = Stream::new(stream, connection, pace.clone());
-        let asking = pace.clone();
+        let stream = Stream::new(stream, connection, timers.clone());
+        let of_requests = timers.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
             if let Some(over_tls) = over_tls {
@@ -270,70 +241,71 @@ impl<A: Answers> Door<A> {
             if let Some(certificate) = &certificate {
                 request.extensions_mut().insert(certificate.clone());
             }
-            // HTTP/2 sends GOAWAY instead.
-            let may_close = request.version() < Version::HTTP_2;
-            let asked = asking.asked(may_close);
-            let is_leaving = is_leaving.clone();
-            let body = request.body().size_hint().upper();
-            let unread = body.unwrap_or(u64::MAX).min(STREAM_WINDOW.into());
-            let request = request.map(|body| Body::new(asking.coming(body, may_close)));
-            let (front, refused) = (front.clone(), framing::refused_head(&request));
-            let (exchanges, proxies) = (exchanges.clone(), Arc::clone(&proxies));
+            let exchange = of_requests.begin_exchange();
+            let timers = of_requests.clone();
+            let request = request.map(|body| Body::new(RequestBody::new(body, timers)));
+            let (front, is_draining) = (front.clone(), is_draining.clone());
             async move {
-                let mut exchange = exchanges.begin(|| {
-                    let ClientAddress(client) = ClientAddress::of_request(&request, &proxies);
-                    network_of(client)
-                });
-                if let Some(exchange) = &mut exchange {
-                    exchange.admit(unread).await;
-                }
-                let mut answer = match refused {
+                let refused = framing::refused_head(&request);
+                let mut response = match refused {
                     None => front.answer(request).await,
                     Some(refused) => front.refuse(refused, request).await,
                 };
-                if may_close && (refused.is_some() || is_leaving.load(Ordering::Relaxed)) {
-                    let headers = answer.headers_mut();
+                if refused.is_some() || is_draining.load(Ordering::Relaxed) {
+                    let headers = response.headers_mut();
                     headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
                 }
-                if let Some(exchange) = &mut exchange {
-                    exchange.hold(&answer).await;
-                }
-                Ok::<_, Infallible>(answer.map(|body| asked.answered(body, exchange)))
+                Ok::<_, Infallible>(response.map(|body| ResponseBody::new(body, exchange)))
             }
         });
-        let connection = self
+        let mut connection = self
             .protocol
             .serve_connection(TokioIo::new(stream), service);
-        tokio::pin!(connection);
-        let aged = tokio::time::sleep(age_of(peer, self.patience.age));
+        let aged = tokio::time::sleep(age_of(peer, self.timeouts.age));
         tokio::pin!(aged);
-        let (mut is_ending, mut goes) = (self.is_ending, false);
+        let (mut is_ending, mut is_closing) = (self.is_ending, false);
         loop {
             tokio::select! {
-                ended = connection.as_mut() => {
+                ended = &mut connection => {
                     if let Err(error) = ended {
                         tracing::debug!(%peer, %error, "a connection ended early");
+                        if error.is_parse_version_h2() {
+                            refuse_http_2(connection.into_parts().io.into_inner()).await;
+                        }
                     }
                     return;
                 }
-                _ = is_ending.changed(), if !goes => goes = true,
-                () = &mut aged, if !goes => goes = true,
+                _ = is_ending.changed(), if !is_closing => is_closing = true,
+                () = &mut aged, if !is_closing => is_closing = true,
                 () = revoked(&mut tls) => {
                     tracing::info!(%peer, "a connection is closed: its client certificate is no longer accepted");
                     return;
                 }
-                overdue = pace.overdue(self.patience) => {
-                    if goes || overdue == Overdue::Stalled {
+                timed_out = timers.timed_out(self.timeouts) => {
+                    if is_closing || timed_out == TimedOut::Incomplete {
                         tracing::debug!(%peer, "a client timed out");
                         return;
                     }
-                    goes = true;
+                    is_closing = true;
                 }
             }
-            connection.as_mut().graceful_shutdown();
-            pace.last_wait();
+            Pin::new(&mut connection).graceful_shutdown();
+            timers.close();
         }
     }
+}
+
+/// Answers the preface of HTTP/2. The parser ends such a connection without a response.
+async fn refuse_http_2<S>(mut stream: Stream<S>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let response = async {
+        stream.write_all(NOT_HTTP_2).await?;
+        stream.shutdown().await
+    };
+    // A client that does not read receives no response.
+    let _ = tokio::time::timeout(LINGER, response).await;
 }
 
 /// Resolves when the certificate of a client is no longer accepted.

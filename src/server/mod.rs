@@ -2,19 +2,20 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod bodies;
 mod connections;
 mod framing;
 mod front;
 mod listener;
 mod metrics;
-mod pace;
 mod service;
 mod stream;
+mod timers;
 mod tls;
 
 pub use self::connections::{Connections, connections_allowed};
 pub use self::front::{Answers, Front};
 pub use self::listener::{CannotListen, Listener, listen};
-pub use self::pace::Patience;
 pub use self::service::{CannotStart, Service};
+pub use self::timers::Timeouts;
 pub use self::tls::{BadTls, Fault, Tls, keep_current};

@@ -54,10 +54,6 @@ pub struct CallerMemory<'a> {
     caller: Uuid,
 }
 
-/// Marks a response that needs no memory of its own, such as one that uses that of its request's body.
-#[derive(Clone, Copy, Debug)]
-pub struct Reserved;
-
 /// A body, which wipes itself, and its share of the memory.
 #[derive(Default)]
 pub struct BodyBytes {

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use crate::error::ApiError;
 use engine::audit::Unrecorded;
-use engine::body_memory::{BodyShare, Reserved};
+use engine::body_memory::BodyShare;
 use engine::protection::{self, Answer};
 use engine::ratelimit::Standing;
 use engine::telemetry::step;
@@ -36,7 +36,6 @@ pub(super) fn respond(
     let step = step!("answer").entered();
     let mut response = match answered.map(Answer::into_outcome) {
         Ok(Ok(body)) => {
-            let is_reserved = share.is_some();
             // The buffer is sent without a copy.
             let sent = Bytes::from_owner(Sent {
                 body,
@@ -45,9 +44,6 @@ pub(super) fn respond(
             let mut response = Response::new(Body::from(sent));
             let json = HeaderValue::from_static("application/json");
             response.headers_mut().insert(header::CONTENT_TYPE, json);
-            if is_reserved {
-                response.extensions_mut().insert(Reserved);
-            }
             response
         }
         Ok(Err(refusal)) => ApiError::from(refusal).into_response(),

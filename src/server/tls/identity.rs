@@ -21,8 +21,8 @@ use formats::clock::Timestamp;
 const CERTIFICATE: &str = "http.tls.certificate";
 const KEY: &str = "http.tls.key";
 
-/// The application protocols, preferred first.
-const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
+/// The application protocol. A client that offers others only is refused.
+const PROTOCOL: &[u8] = b"http/1.1";
 
 /// A TLS configuration for new connections.
 pub(super) struct Identity {
@@ -52,7 +52,7 @@ impl Identity {
         let mut config = versions
             .with_client_cert_verifier(trust.clone())
             .with_cert_resolver(Arc::new(SingleCertAndKey::from(key)));
-        config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).into();
+        config.alpn_protocols = vec![PROTOCOL.to_vec()];
         if files.client_ca.is_some() || !files.spiffe.is_empty() {
             // A resumed session does not verify the client certificate again.
             config.session_storage = Arc::new(NoServerSessionStorage {});
