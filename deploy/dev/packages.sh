@@ -37,7 +37,7 @@ python3-venv     /usr/lib/python3*/ensurepip            environment for jwcrypto
 valgrind         valgrind                               counts instructions
 "
 packages_to_bench="$packages_to_run$packages_for_kryoptic
-nghttp2-client   h2load                                 load generator for HTTP/1.1 and HTTP/2
+nghttp2-client   h2load                                 load generator
 "
 packages_for_bare='
 debootstrap      debootstrap                            creates minimal Debian systems

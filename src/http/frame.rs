@@ -93,9 +93,6 @@ fn refused_head(request: &Request) -> Option<ApiError> {
             Code::Format,
             "must be one host with an optional port",
         ),
-        RefusedHead::TooManyFields => {
-            Problem::new("headers", Code::Length, "must be at most 100 header fields")
-        }
     };
     Some(ApiError::Problems(vec![problem]))
 }

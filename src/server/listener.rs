@@ -211,8 +211,7 @@ impl<A: Answers> ConnectionServer<A> {
         match agreed {
             Ok(stream) => {
                 let presented = presented.by(stream.get_ref().1);
-                self.serve(stream, peer, Some(presented), connection)
-                    .await;
+                self.serve(stream, peer, Some(presented), connection).await;
             }
             Err(error) => tracing::debug!(%peer, %error, "a TLS handshake failed"),
         }

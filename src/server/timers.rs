@@ -216,3 +216,65 @@ impl Drop for Exchange {
         self.0.state().enter(Phase::Idle);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMEOUTS: Timeouts = Timeouts {
+        headers: Duration::from_secs(10),
+        idle: Duration::from_secs(30),
+        age: Duration::from_secs(3_600),
+    };
+
+    fn deadline(timers: &ConnectionTimers) -> Option<(Instant, TimedOut)> {
+        timers.state().deadline(TIMEOUTS)
+    }
+
+    fn timed_out(timers: &ConnectionTimers) -> Option<TimedOut> {
+        deadline(timers).map(|(_, timed_out)| timed_out)
+    }
+
+    #[test]
+    fn a_client_has_a_timeout_outside_of_its_requests() {
+        let timers = ConnectionTimers::start();
+        assert_eq!(timed_out(&timers), Some(TimedOut::Incomplete));
+        let exchange = timers.begin_exchange();
+        timers.received();
+        assert_eq!(timed_out(&timers), None);
+        assert!(!timers.has_unread_input());
+        exchange.respond();
+        assert_eq!(timed_out(&timers), None);
+        drop(exchange);
+        assert_eq!(timed_out(&timers), Some(TimedOut::Idle));
+        timers.received();
+        assert_eq!(timed_out(&timers), Some(TimedOut::Incomplete));
+        assert!(timers.has_unread_input());
+        let first = deadline(&timers);
+        timers.received();
+        assert_eq!(deadline(&timers), first, "slow headers gain no time");
+    }
+
+    #[test]
+    fn a_client_that_delays_a_response_must_read_parts_of_it() {
+        let timers = ConnectionTimers::start();
+        let exchange = timers.begin_exchange();
+        exchange.respond();
+        timers.written(PART);
+        assert_eq!(deadline(&timers), None);
+        timers.delay();
+        let delayed = deadline(&timers);
+        assert_eq!(timed_out(&timers), Some(TimedOut::Incomplete));
+        timers.written(PART - 1);
+        timers.delay();
+        assert_eq!(deadline(&timers), delayed);
+        timers.written(1);
+        let later = |it: Option<(Instant, TimedOut)>| it.map(|(until, _)| until);
+        assert!(later(deadline(&timers)) > later(delayed));
+        // The rest of a response delays the connection too.
+        drop(exchange);
+        assert_eq!(timed_out(&timers), Some(TimedOut::Incomplete));
+        timers.flushed();
+        assert_eq!(timed_out(&timers), Some(TimedOut::Idle));
+    }
+}

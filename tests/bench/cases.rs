@@ -1,9 +1,8 @@
 //! The cases. A quick run measures every operation at 16 connections, and protect at 1 and 64. A full
-//! run measures every operation at 1, 16 and 64 connections, over HTTP/2 and with 64 KiB.
+//! run measures every operation at 1, 16 and 64 connections, and with 64 KiB.
 
 use std::iter::once;
 
-use crate::generator::Protocol;
 use crate::measure::{Case, Subject};
 
 pub(crate) const KIB: usize = 1_024;
@@ -56,15 +55,14 @@ const TOKEN_OPERATIONS: [&str; 7] = [
 ];
 
 pub(crate) fn cases(is_quick: bool) -> Vec<Case> {
-    let case = |subject, at_once, protocol, bytes| Case {
+    let case = |subject, at_once, bytes| Case {
         subject,
         at_once,
-        protocol,
         bytes,
     };
     let services = || OPERATIONS.map(Subject::Service);
     let everything = || once(Subject::Echo).chain(services());
-    let small = |subject, at_once| case(subject, at_once, Protocol::Http1, KIB);
+    let small = |subject, at_once| case(subject, at_once, KIB);
     let mut cases: Vec<Case> = everything().map(|subject| small(subject, 16)).collect();
     let protect = Subject::Service(OPERATIONS[0]);
     if is_quick {
@@ -79,9 +77,8 @@ pub(crate) fn cases(is_quick: bool) -> Vec<Case> {
             cases.extend(everything().map(|subject| small(subject, at_once)));
         }
         cases.extend([1, 16, 64].map(|at_once| small(Subject::Commit, at_once)));
-        cases.extend(everything().map(|subject| case(subject, 16, Protocol::Http2, KIB)));
         let sized = everything().filter(|it| *it != Subject::Service("health"));
-        cases.extend(sized.map(|subject| case(subject, 16, Protocol::Http1, 64 * KIB)));
+        cases.extend(sized.map(|subject| case(subject, 16, 64 * KIB)));
     }
     cases.extend(BATCHES.map(|(name, at_once)| small(Subject::Service(name), at_once)));
     cases.extend(KRYOPTIC_OPERATIONS.map(|name| small(Subject::OnKryoptic(name), 16)));

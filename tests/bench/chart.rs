@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use crate::cases::{KIB, OPERATIONS};
-use crate::generator::Protocol;
 use crate::measure::{Case, Measured, Subject};
 use crate::targets::CPU;
 
@@ -22,7 +21,7 @@ struct Bar<'a> {
 /// The chart has two groups with separate scales, because token operations take ten times as long.
 pub(crate) fn svg(results: &[(Case, Measured)]) -> String {
     let bars = results.iter().filter_map(|(case, measured)| {
-        let plain = case.protocol == Protocol::Http1 && case.bytes == KIB && case.at_once == 16;
+        let is_shown = case.bytes == KIB && case.at_once == 16;
         let name = match case.subject {
             Subject::Service(operation) if OPERATIONS.contains(&operation) => operation,
             Subject::Echo => "baseline: echo",
@@ -31,7 +30,7 @@ pub(crate) fn svg(results: &[(Case, Measured)]) -> String {
             }
         };
         let target = CPU.iter().find(|(operation, _)| *operation == name);
-        plain.then_some(Bar {
+        is_shown.then_some(Bar {
             name,
             measured,
             target: target.map(|(_, most)| *most),

@@ -1,4 +1,4 @@
-//! The load generator: `h2load` of nghttp2. It supports HTTP/1.1 and HTTP/2 and uses little CPU time.
+//! The load generator: `h2load` of nghttp2, which uses little CPU time.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,13 +21,6 @@ pub(crate) struct Request {
 /// The number of batches that each connection sends.
 const BATCHES: usize = 4;
 
-/// The protocol of the requests.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Protocol {
-    Http1,
-    Http2,
-}
-
 /// The result of a load. Answers and rate count the items of batches.
 pub(crate) struct Load {
     pub(crate) answers: usize,
@@ -37,32 +30,18 @@ pub(crate) struct Load {
     pub(crate) statuses: BTreeMap<u16, usize>,
 }
 
-impl Protocol {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Http1 => "HTTP/1.1",
-            Self::Http2 => "HTTP/2",
-        }
-    }
-}
-
 /// Sends `request` over `connections` connections for `span`, one request at a time on each. A batch is
 /// sent a number of times instead: the end of a span would cut off much work.
-pub(crate) fn load(
-    request: &Request,
-    protocol: Protocol,
-    connections: usize,
-    span: Duration,
-) -> Load {
+pub(crate) fn load(request: &Request, connections: usize, span: Duration) -> Load {
     let log = scratch("log");
-    let command = h2load_command(request, protocol, connections, span, &log);
+    let command = h2load_command(request, connections, span, &log);
     finished(command, &log, request.items)
 }
 
-/// Sends `request` over HTTP/1.1 at `rate` requests per second on each connection.
+/// Sends `request` at `rate` requests per second on each connection.
 pub(crate) fn paced(request: &Request, connections: usize, rate: u32, span: Duration) -> Load {
     let log = scratch("log");
-    let mut command = h2load_command(request, Protocol::Http1, connections, span, &log);
+    let mut command = h2load_command(request, connections, span, &log);
     command.arg(format!("--rps={rate}"));
     finished(command, &log, request.items)
 }
@@ -81,24 +60,16 @@ fn finished(mut command: Command, log: &Path, items: usize) -> Load {
     }
 }
 
-fn h2load_command(
-    request: &Request,
-    protocol: Protocol,
-    connections: usize,
-    span: Duration,
-    log: &Path,
-) -> Command {
+fn h2load_command(request: &Request, connections: usize, span: Duration, log: &Path) -> Command {
     let mut command = Command::new("h2load");
     command
-        .args(["--threads", "1", "--clients", &connections.to_string()])
+        .args(["--h1", "--threads", "1"])
+        .args(["--clients", &connections.to_string()])
         .arg(format!("--log-file={}", log.display()));
     if request.items > 1 {
         command.args(["--requests", &(connections * BATCHES).to_string()]);
     } else {
         command.args(["--duration", &format!("{}ms", span.as_millis())]);
-    }
-    if protocol == Protocol::Http1 {
-        command.arg("--h1");
     }
     if let Some(key) = &request.key {
         command.args(["--header", &format!("authorization: Bearer {key}")]);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::baseline::Baseline;
 use crate::cpu;
 use crate::flush;
-use crate::generator::{Load, Protocol, Request, load, paced};
+use crate::generator::{Load, Request, load, paced};
 
 /// The subject of a measurement.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,6 @@ pub(crate) struct Case {
     pub(crate) subject: Subject,
     /// Connections, records in flight, or sessions.
     pub(crate) at_once: usize,
-    pub(crate) protocol: Protocol,
     pub(crate) bytes: usize,
 }
 
@@ -77,14 +76,8 @@ impl Processes {
     }
 
     /// Sends requests to the service or the echo server.
-    pub(crate) fn load(
-        self,
-        request: &Request,
-        protocol: Protocol,
-        connections: usize,
-        span: Duration,
-    ) -> Measured {
-        self.measured(|| load(request, protocol, connections, span))
+    pub(crate) fn load(self, request: &Request, connections: usize, span: Duration) -> Measured {
+        self.measured(|| load(request, connections, span))
     }
 
     fn measured(self, load: impl FnOnce() -> Load) -> Measured {
@@ -143,19 +136,10 @@ impl Case {
         }
     }
 
-    /// Whether requests go over HTTP.
-    pub(crate) fn is_http(&self) -> bool {
-        matches!(
-            self.subject,
-            Subject::Service(_) | Subject::OnKryoptic(_) | Subject::Echo
-        )
-    }
-
     pub(crate) fn json(&self, measured: &Measured) -> Value {
         json!({
             "name": self.name(),
             "atOnce": self.at_once,
-            "protocol": self.is_http().then_some(self.protocol.name()),
             "bytes": self.bytes,
             "ratePerSecond": measured.rate.round(),
             "p50Us": measured.p50.round(),

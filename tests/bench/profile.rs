@@ -6,7 +6,7 @@ use std::time::Duration;
 use std::{fs, thread};
 
 use crate::RESULTS;
-use crate::generator::{Protocol, load};
+use crate::generator::load;
 use crate::instance::Instance;
 use crate::process::Site;
 
@@ -29,7 +29,7 @@ pub(crate) async fn print(operation: &str, bytes: usize) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(RESULTS);
     fs::create_dir_all(&folder).expect("a folder for the results");
     let recording = folder.join("profile.data");
-    let loading = thread::spawn(move || load(&request, Protocol::Http1, AT_ONCE, 2 * RECORDED));
+    let loading = thread::spawn(move || load(&request, AT_ONCE, 2 * RECORDED));
     let status = Command::new("perf")
         .args(["record", "--quiet", "--freq", "1999", "-g", "--pid"])
         .args([service.as_str(), "--output"])

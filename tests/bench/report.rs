@@ -18,19 +18,14 @@ pub(crate) fn markdown(
 ) -> String {
     let mut out = String::new();
     let mut line = |text: String| writeln!(out, "{text}").expect("memory");
-    line("| Case | Concurrency | KiB | Protocol | Per second | p50 ms | p99 ms | CPU µs: service | Postgres | Load generator | Flush µs | Responses |".to_owned());
-    line("|---|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|---|".to_owned());
+    line("| Case | Concurrency | KiB | Per second | p50 ms | p99 ms | CPU µs: service | Postgres | Load generator | Flush µs | Responses |".to_owned());
+    line("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|".to_owned());
     for (case, it) in results {
         line(format!(
-            "| {} | {} | {} | {} | {:.0} | {:.2} | {:.2} | {:.1} | {:.1} | {:.1} | {:.0} | {} |",
+            "| {} | {} | {} | {:.0} | {:.2} | {:.2} | {:.1} | {:.1} | {:.1} | {:.0} | {} |",
             case.name(),
             case.at_once,
             case.bytes / 1024,
-            if case.is_http() {
-                case.protocol.name()
-            } else {
-                ""
-            },
             it.rate,
             it.p50 / 1e3,
             it.p99 / 1e3,

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use crate::cases::{KIB, SESSIONS};
 use crate::cpu;
-use crate::generator::Protocol;
 use crate::instance::{Callers, Instance};
 use crate::measure::Measured;
 use crate::process::Site;
@@ -69,7 +68,7 @@ async fn memory(
     let at_rest = cpu::resident(id) as f64 / MIB;
     let request = instance.request("protect RSA-2048", KIB);
     let loaded = (0..5).map(|_| {
-        baselines.with(id).load(&request, Protocol::Http1, 64, span);
+        baselines.with(id).load(&request, 64, span);
         cpu::resident(id) as f64 / MIB
     });
     (at_rest, loaded.collect())

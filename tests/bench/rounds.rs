@@ -8,7 +8,7 @@ use sqlx::ConnectOptions as _;
 
 use crate::baseline::Baseline;
 use crate::cpu;
-use crate::generator::{Protocol, Request};
+use crate::generator::Request;
 use crate::instance::Instance;
 use crate::measure::{Case, Measured, Processes, Subject};
 use crate::process::{LABEL, Site};
@@ -68,11 +68,11 @@ impl Baselines {
         match case.subject {
             Subject::Service(_) | Subject::OnKryoptic(_) => {
                 let processes = self.with(service);
-                processes.load(request(), case.protocol, case.at_once, span)
+                processes.load(request(), case.at_once, span)
             }
             Subject::Echo => {
                 let processes = self.with(self.echo.id());
-                processes.load(request(), case.protocol, case.at_once, span)
+                processes.load(request(), case.at_once, span)
             }
             Subject::Commit => {
                 let processes = self.with(self.commit.id());
@@ -147,7 +147,7 @@ pub(crate) fn median_of_three(
     connections: usize,
     span: Duration,
 ) -> Measured {
-    let once = |span| processes.load(request, Protocol::Http1, connections, span);
+    let once = |span| processes.load(request, connections, span);
     once(span);
     Measured::median(&[once(span), once(span), once(span)])
 }

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use crate::cases::KIB;
-use crate::generator::Protocol;
 use crate::measure::{Case, Measured, Subject};
 use crate::one_session::OneSession;
 use crate::resources::Resources;
@@ -63,9 +62,8 @@ pub(crate) fn reached(
 ) -> Vec<Target> {
     let of = |subject: Subject, at_once: usize| {
         let is_meant = |case: &Case| {
-            let plain = case.protocol == Protocol::Http1 && case.bytes == KIB;
             let as_many = at_once == 0 || case.at_once == at_once;
-            case.subject == subject && plain && as_many
+            case.subject == subject && case.bytes == KIB && as_many
         };
         let found = results.iter().find(|(case, _)| is_meant(case));
         &found.expect("every run measures this case").1

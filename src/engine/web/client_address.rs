@@ -14,15 +14,13 @@ pub struct ClientAddress(pub IpAddr);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OverTls;
 
-/// Marks a request that is refused because of its headers. On HTTP/1 it is the last of its connection.
+/// Marks a request that is refused because of its headers. It is the last of its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusedHead {
     /// `Transfer-Encoding` is not `chunked`.
     TransferEncoding,
-    /// There is not exactly one well-formed `Host`, or `:authority` is malformed.
+    /// There is not exactly one well-formed `Host`, or the target of the request has a malformed host.
     Host,
-    /// There are too many header fields.
-    TooManyFields,
 }
 
 /// Marks a request whose connection comes from a trusted proxy.

@@ -170,7 +170,7 @@ impl Line<'_> {
 }
 
 /// The same response to `HEAD`. The router has done this for its own responses; errors are written
-/// later, and HTTP/2 would send their bodies.
+/// later.
 fn without_body(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     if let Some(length) = body.size_hint().exact() {

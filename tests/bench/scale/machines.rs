@@ -9,7 +9,7 @@ use super::{SPAN, Table, replica};
 use crate::cases::KIB;
 use crate::cpu;
 use crate::flush;
-use crate::generator::{Protocol, Request, load};
+use crate::generator::{Request, load};
 use crate::instance::Instance;
 use crate::measure::Measured;
 use crate::process::Site;
@@ -124,7 +124,7 @@ fn together(baselines: &Baselines, instances: [&Instance; 2], requests: &[Reques
     let loads = thread::scope(|scope| {
         let loads = requests
             .each_ref()
-            .map(|request| scope.spawn(|| load(request, Protocol::Http1, 16, SPAN)));
+            .map(|request| scope.spawn(|| load(request, 16, SPAN)));
         loads.map(|load| load.join().expect("a load"))
     });
     let after = used();

@@ -1,6 +1,7 @@
 //! The service over real connections.
 
 mod deploy;
+mod http_2;
 mod long_work;
 mod metrics;
 mod reload;

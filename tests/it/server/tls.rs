@@ -1,7 +1,9 @@
 //! TLS versions, cipher suites and client certificates.
 
+use std::future::pending;
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -9,55 +11,75 @@ use axum::http::{Request, StatusCode};
 use axum::routing::get;
 use formats::clock::Clock;
 use rustls::version::{TLS12, TLS13};
-use rustls::{ProtocolVersion, SupportedProtocolVersion};
+use rustls::{AlertDescription, ProtocolVersion, SupportedProtocolVersion};
+use sealward::server::{Timeouts, listen};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::site::{Serving, Site};
-use crate::support::{Authority, HOST, IssuedCertificate, PROTECT, SecureClient, World};
+use crate::support::{
+    Authority, HOST, IssuedCertificate, PATIENCE, PROTECT, SecureClient, World, within,
+};
 
 fn router() -> Router {
     Router::new().route("/", get(async || "here"))
 }
 
 #[tokio::test]
-async fn both_tls_versions_and_both_protocols_are_supported() {
+async fn both_tls_versions_are_supported() {
     let site = Site::new();
     let serving = Serving::start(site.tls().unwrap(), router()).await;
-    let versions = [
-        (&TLS13, ProtocolVersion::TLSv1_3),
-        (&TLS12, ProtocolVersion::TLSv1_2),
-    ];
-    for (version, agreed) in versions {
-        for protocol in ["h2", "http/1.1"] {
-            let client =
-                SecureClient::with_versions(&site.authority, &[version], &[protocol], None);
-            let mut connection = client.connect(serving.address).await.unwrap();
-            assert_eq!(connection.version, Some(agreed));
-            assert_eq!(connection.protocol(), protocol);
-            assert_eq!(connection.get("/").await.unwrap().ok().body, "here");
-        }
+    let both: &[_] = &[&TLS13, &TLS12];
+    for (versions, agreed) in [
+        (both, ProtocolVersion::TLSv1_3),
+        (&[&TLS13], ProtocolVersion::TLSv1_3),
+        (&[&TLS12], ProtocolVersion::TLSv1_2),
+    ] {
+        let client = SecureClient::with_versions(&site.authority, versions, &["http/1.1"], None);
+        let mut connection = client.connect(serving.address).await.unwrap();
+        assert_eq!(connection.version, Some(agreed));
+        assert_eq!(connection.get("/").await.unwrap().ok().body, "here");
     }
-    let mut connection = SecureClient::trusting(&site.authority)
-        .connect(serving.address)
-        .await
-        .unwrap();
-    assert_eq!(connection.version, Some(ProtocolVersion::TLSv1_3));
-    assert_eq!(connection.protocol(), "h2");
-    assert_eq!(connection.get("/").await.unwrap().ok().body, "here");
-    drop(connection);
     assert!(serving.end().await);
 }
 
 #[tokio::test]
-async fn an_http2_request_has_at_most_100_header_fields() {
+async fn http_1_1_is_the_only_application_protocol() {
+    let site = Site::new();
+    let serving = Serving::start(site.tls().unwrap(), router()).await;
+    for version in [&TLS13, &TLS12] {
+        let offering = |protocols: &[&str]| {
+            SecureClient::with_versions(&site.authority, &[version], protocols, None)
+        };
+        let chosen: Option<&[u8]> = Some(b"http/1.1");
+        for (offered, expected) in [
+            (&["h2", "http/1.1"][..], chosen),
+            (&["http/1.1"], chosen),
+            (&[], None),
+        ] {
+            let mut connection = offering(offered).connect(serving.address).await.unwrap();
+            assert_eq!(connection.protocol.as_deref(), expected, "{offered:?}");
+            assert_eq!(connection.get("/").await.unwrap().ok().body, "here");
+        }
+        let refused = offering(&["h2"]).stream(serving.address).await;
+        let refused = refused.unwrap_err().into_inner().unwrap();
+        let alert = rustls::Error::AlertReceived(AlertDescription::NoApplicationProtocol);
+        assert_eq!(refused.downcast_ref(), Some(&alert));
+    }
+}
+
+#[tokio::test]
+async fn a_request_has_at_most_100_header_fields() {
     let site = Site::new();
     let serving = Serving::start(site.tls().unwrap(), router()).await;
     let client = SecureClient::trusting(&site.authority);
-    let mut connection = client.connect(serving.address).await.unwrap();
-    assert_eq!(connection.protocol(), "h2");
-    for (fields, status) in [(100, StatusCode::OK), (101, StatusCode::BAD_REQUEST)] {
+    // `Host` is one of them.
+    for (fields, status) in [
+        (99, StatusCode::OK),
+        (100, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE),
+    ] {
+        let mut connection = client.connect(serving.address).await.unwrap();
         let mut request = Request::get(format!("https://{HOST}/"));
         for field in 0..fields {
             request = request.header("x-field", field);
@@ -65,8 +87,32 @@ async fn an_http2_request_has_at_most_100_header_fields() {
         let answer = connection.send(request.body(Body::empty()).unwrap()).await;
         assert_eq!(answer.unwrap().status, status, "{fields} fields");
     }
-    drop(connection);
     assert!(serving.end().await);
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_over_tls_is_disconnected() {
+    let site = Site::new();
+    let timeouts = Timeouts {
+        headers: Duration::from_secs(1),
+        idle: Duration::from_secs(1),
+        age: Duration::from_secs(3_600),
+    };
+    let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let listener = listen("http.listen", any_port).await.unwrap();
+    let listener = listener.over(Some(site.tls().unwrap())).with(timeouts);
+    let (address, connections) = (listener.address(), listener.connections());
+    // More than the system buffers.
+    let long = Router::new().route("/", get(async || vec![0; 64 << 20]));
+    tokio::spawn(listener.serve(long, pending(), Duration::ZERO, Duration::ZERO));
+    let client = SecureClient::trusting(&site.authority);
+    let mut stream = client.stream(address).await.unwrap();
+    let request = format!("GET / HTTP/1.1\r\nHost: {HOST}\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut first = [0; 12];
+    stream.read_exact(&mut first).await.unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    within(PATIENCE, async || connections.open() == 0).await;
 }
 
 /// The type of the first record of the server after a client hello, and its description if it is an

@@ -5,10 +5,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::http::{Request, Response};
-use hyper::body::Incoming;
-use hyper::client::conn::{http1, http2};
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use axum::http::{HeaderValue, Request, header};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -32,7 +31,9 @@ pub(crate) struct SecureClient {
 
 /// A connection after the handshake.
 pub(crate) struct Secured {
-    sender: Sender,
+    sender: http1::SendRequest<Body>,
+    /// The application protocol that the server chose.
+    pub(crate) protocol: Option<Vec<u8>>,
     pub(crate) version: Option<ProtocolVersion>,
     /// Whether it resumed the session of an earlier connection.
     pub(crate) is_resumed: bool,
@@ -40,26 +41,17 @@ pub(crate) struct Secured {
     pub(crate) certificate: CertificateDer<'static>,
 }
 
-enum Sender {
-    Http1(http1::SendRequest<Body>),
-    Http2(http2::SendRequest<Body>),
-}
-
 impl SecureClient {
-    /// A client that offers HTTP/2 and HTTP/1.1.
+    /// A client that offers HTTP/2 and HTTP/1.1, like a browser.
     pub(crate) fn trusting(authority: &Authority) -> Self {
-        Self::with_versions(
-            authority,
-            rustls::DEFAULT_VERSIONS,
-            &["h2", "http/1.1"],
-            None,
-        )
+        let versions = rustls::DEFAULT_VERSIONS;
+        Self::with_versions(authority, versions, &["h2", "http/1.1"], None)
     }
 
     /// Presents a client certificate.
     pub(crate) fn with_certificate(authority: &Authority, issued: &IssuedCertificate) -> Self {
         let versions = rustls::DEFAULT_VERSIONS;
-        Self::with_versions(authority, versions, &["h2"], Some(issued))
+        Self::with_versions(authority, versions, &["http/1.1"], Some(issued))
     }
 
     pub(crate) fn with_versions(
@@ -100,12 +92,17 @@ impl SecureClient {
 
     /// Connects and negotiates TLS and the HTTP version.
     pub(crate) async fn connect(&self, address: SocketAddr) -> io::Result<Secured> {
+        Secured::over(self.stream(address).await?).await
+    }
+
+    /// Connects and negotiates TLS.
+    pub(crate) async fn stream(&self, address: SocketAddr) -> io::Result<TlsStream<TcpStream>> {
         let socket = TcpSocket::new_v4()?;
         socket.bind((self.from, 0).into())?;
         let stream = socket.connect(address).await?;
         let name = ServerName::try_from(HOST).expect("a name");
         let connector = TlsConnector::from(Arc::new(self.config.clone()));
-        Secured::over(connector.connect(name, stream).await?).await
+        connector.connect(name, stream).await
     }
 }
 
@@ -115,50 +112,32 @@ impl Secured {
         let version = session.protocol_version();
         let is_resumed = session.handshake_kind() == Some(HandshakeKind::Resumed);
         let certificate = session.peer_certificates().expect("certificates")[0].clone();
-        let is_http2 = session.alpn_protocol() == Some(b"h2");
-        let stream = TokioIo::new(stream);
-        let sender = if is_http2 {
-            let (sender, connection) = http2::handshake(TokioExecutor::new(), stream)
-                .await
-                .map_err(io::Error::other)?;
-            // Errors of the connection appear in the requests.
-            tokio::spawn(async move { drop(connection.await) });
-            Sender::Http2(sender)
-        } else {
-            let (sender, connection) = http1::handshake(stream).await.map_err(io::Error::other)?;
-            tokio::spawn(async move { drop(connection.await) });
-            Sender::Http1(sender)
-        };
+        let protocol = session.alpn_protocol().map(<[u8]>::to_vec);
+        let (sender, connection) = http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(io::Error::other)?;
+        // Errors of the connection appear in the requests.
+        tokio::spawn(async move { drop(connection.await) });
         Ok(Self {
             sender,
+            protocol,
             version,
             is_resumed,
             certificate,
         })
     }
 
-    /// The negotiated protocol.
-    pub(crate) fn protocol(&self) -> &'static str {
-        match self.sender {
-            Sender::Http1(_) => "http/1.1",
-            Sender::Http2(_) => "h2",
-        }
-    }
-
-    /// Sends a request unchanged.
-    pub(crate) async fn send(&mut self, request: Request<Body>) -> hyper::Result<Answer> {
-        let response: Response<Incoming> = match &mut self.sender {
-            Sender::Http1(sender) => {
-                sender.ready().await?;
-                sender.send_request(request).await?
-            }
-            Sender::Http2(sender) => sender.send_request(request).await?,
-        };
+    /// Sends a request to the host in the certificate.
+    pub(crate) async fn send(&mut self, mut request: Request<Body>) -> hyper::Result<Answer> {
+        let host = HeaderValue::from_static(HOST);
+        request.headers_mut().insert(header::HOST, host);
+        self.sender.ready().await?;
+        let response = self.sender.send_request(request).await?;
         Ok(Answer::of(response.map(Body::new)).await)
     }
 
     pub(crate) async fn get(&mut self, path: &str) -> hyper::Result<Answer> {
-        let request = Request::get(format!("https://{HOST}{path}")).header("host", HOST);
+        let request = Request::get(format!("https://{HOST}{path}"));
         self.send(request.body(Body::empty()).expect("a request"))
             .await
     }

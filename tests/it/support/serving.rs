@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use engine::settings::Http;
-use sealward::server::{Connections, Listener, Patience, Tls, listen};
+use sealward::server::{Connections, Listener, Timeouts, Tls, listen};
 
 use super::World;
 
@@ -29,22 +29,22 @@ impl World {
     pub(crate) async fn with_limits(
         &self,
         connections: u32,
-        patience: Patience,
+        timeouts: Timeouts,
     ) -> (SocketAddr, Connections) {
         let http = Http::default();
-        self.limited(connections, patience, &http).await
+        self.limited(connections, timeouts, &http).await
     }
 
     /// The same with the connections per address in these settings.
     pub(crate) async fn limited(
         &self,
         connections: u32,
-        patience: Patience,
+        timeouts: Timeouts,
         http: &Http,
     ) -> (SocketAddr, Connections) {
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
         let listener = listen("http.listen", any_port).await.expect("a port");
-        let listener = listener.for_at_most(connections, http).with(patience);
+        let listener = listener.for_at_most(connections, http).with(timeouts);
         let connections = listener.connections();
         (self.serve(listener), connections)
     }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::frames::{DATA, END_HEADERS, HEADERS, connect, frame, read};
 use crate::faults::fixture::Fixture;
 use crate::faults::load::Action;
 use crate::process::Site;
@@ -51,37 +50,7 @@ async fn send_chunks(fixture: &Fixture, chunk: &str, pause: Duration) -> (usize,
     (sent, String::from_utf8(answer).expect("text"))
 }
 
-/// A header field in HPACK: a name of the static table and a literal value.
-fn field(name: u8, value: &str) -> Vec<u8> {
-    let length = u8::try_from(value.len()).expect("a short value");
-    let mut field = vec![0x0f, name - 15, length];
-    field.extend(value.as_bytes());
-    field
-}
-
-/// Sends the headers and one byte of a protect request over HTTP/2. Returns the body of the response.
-async fn send_slowly_over_http_2(fixture: &Fixture) -> String {
-    let address = fixture.client.address.parse().expect("an address");
-    let (mut from, mut to) = connect(address).await;
-    // POST over http, :path, :authority, authorization and content-type.
-    let headers = [
-        b"\x83\x86\x04\x0f/api/v1/protect\x41\x02it".to_vec(),
-        field(23, &format!("Bearer {}", fixture.client.key)),
-        field(31, "application/json"),
-    ];
-    assert_eq!("/api/v1/protect", PROTECT);
-    let mut request = frame(HEADERS, END_HEADERS, 1, &headers.concat());
-    request.extend(frame(DATA, 0, 1, b"{"));
-    to.write_all(&request).await.expect("it listens");
-    loop {
-        let (kind, stream, payload) = read(&mut from).await.expect("a response");
-        if (kind, stream) == (DATA, 1) {
-            return String::from_utf8(payload).expect("text");
-        }
-    }
-}
-
-/// The same for a management request over HTTP/1. Returns the response.
+/// Sends the headers and one byte of a management request. Returns the response.
 async fn send_slowly_to_management(fixture: &Fixture) -> String {
     let stream = TcpStream::connect(&fixture.client.address).await;
     let mut stream = stream.expect("a connection");
@@ -100,22 +69,14 @@ async fn send_slowly_to_management(fixture: &Fixture) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn slow_bodies_of_management_requests_and_of_http_2_are_refused() {
+async fn slow_bodies_of_management_requests_are_refused() {
     let limit = [("SEALWARD_LIMITS_REQUEST_TIMEOUT", "10s")];
     let fixture = Fixture::at(Site::new().await, &limit).await;
-    let both = async {
-        tokio::join!(
-            send_slowly_to_management(&fixture),
-            send_slowly_over_http_2(&fixture)
-        )
-    };
-    let both = tokio::time::timeout(PATIENCE, both).await;
-    let (management, http_2) = both.expect("the requests time out");
-    assert!(management.starts_with("HTTP/1.1 408 "), "{management}");
-    assert!(management.contains("connection: close"), "{management}");
-    for response in [management, http_2] {
-        assert!(response.contains("REQUEST_TIMEOUT"), "{response}");
-    }
+    let response = tokio::time::timeout(PATIENCE, send_slowly_to_management(&fixture)).await;
+    let response = response.expect("the request times out");
+    assert!(response.starts_with("HTTP/1.1 408 "), "{response}");
+    assert!(response.contains("connection: close"), "{response}");
+    assert!(response.contains("REQUEST_TIMEOUT"), "{response}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use engine::settings::Http;
-use sealward::server::Patience;
+use sealward::server::Timeouts;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use crate::support::{PATIENCE, World, within};
 
-const USUAL: Patience = Patience {
+const USUAL: Timeouts = Timeouts {
     headers: Duration::from_secs(60),
     idle: Duration::from_secs(60),
     age: Duration::from_secs(3_600),
@@ -88,11 +88,11 @@ async fn a_trusted_proxy_has_no_maximum_of_connections() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_closes_at_its_maximum_age_after_the_request_in_flight() {
     let world = World::new().await;
-    let patience = Patience {
+    let timeouts = Timeouts {
         age: Duration::from_millis(300),
         ..USUAL
     };
-    let (address, connections) = world.with_limits(8, patience).await;
+    let (address, connections) = world.with_limits(8, timeouts).await;
     let mut in_flight = connect(address).await;
     let half = b"POST /api/v1/protect HTTP/1.1\r\nHost: it\r\nContent-Type: application/json\r\n\
                  Content-Length: 2\r\n\r\n{";

@@ -2,8 +2,7 @@
 
 mod bodies;
 mod descriptors;
-mod floods;
-mod frames;
 mod many_connections;
+mod pipelining;
 mod slow_clients;
 mod smuggling;

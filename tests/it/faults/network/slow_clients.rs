@@ -3,14 +3,14 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use sealward::server::Patience;
+use sealward::server::Timeouts;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 
 use crate::support::{PATIENCE, World, within};
 
-const SHORT: Patience = Patience {
+const SHORT: Timeouts = Timeouts {
     headers: Duration::from_secs(1),
     idle: Duration::from_secs(2),
     age: Duration::from_secs(3_600),
@@ -80,10 +80,10 @@ async fn incomplete_headers_do_not_block_other_clients() {
 async fn silent_clients_are_disconnected() {
     let world = World::new().await;
     let (address, connections) = world.with_limits(8, SHORT).await;
-    // No data, the start of HTTP/2, and no data after a response.
+    // No data, a part of a request, and no data after a response.
     let prefixes: [&[u8]; 3] = [
         b"",
-        b"PRI * HTTP/2.0\r\n\r\nSM",
+        b"GET /livez HTTP/1.1\r\nHost",
         b"GET /livez HTTP/1.1\r\nHost: it\r\n\r\n",
     ];
     for prefix in prefixes {

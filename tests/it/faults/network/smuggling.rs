@@ -4,14 +4,13 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use sealward::server::Patience;
+use sealward::server::Timeouts;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::frames::{DATA, END_HEADERS, END_STREAM, HEADERS, RST_STREAM, connect, frame, read};
 use crate::support::{PATIENCE, World};
 
-const SHORT: Patience = Patience {
+const SHORT: Timeouts = Timeouts {
     headers: Duration::from_secs(2),
     idle: Duration::from_secs(2),
     age: Duration::from_secs(3_600),
@@ -155,46 +154,6 @@ async fn a_malformed_host_is_the_last_request_of_its_connection() {
         let request = format!("GET /livez HTTP/1.1\r\nHost: {host}\r\n\r\n{HIDDEN}");
         assert_eq!(statuses(address, &request).await, [200, 200], "{host:?}");
     }
-}
-
-/// The response to `GET /livez` over HTTP/2 with this `:authority`, or `None` for an error of the
-/// protocol.
-async fn over_http_2(address: SocketAddr, authority: &str) -> Option<String> {
-    let (mut from, mut to) = connect(address).await;
-    let length = u8::try_from(authority.len()).expect("a short host");
-    let head = [
-        b"\x82\x86\x04\x06/livez\x41",
-        &[length][..],
-        authority.as_bytes(),
-    ];
-    let request = frame(HEADERS, END_HEADERS | END_STREAM, 1, &head.concat());
-    to.write_all(&request).await.expect("it listens");
-    loop {
-        match read(&mut from).await? {
-            (DATA, 1, body) => return Some(String::from_utf8(body).expect("text")),
-            (RST_STREAM, 1, _) => return None,
-            _ => {}
-        }
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_malformed_authority_is_refused_over_http_2() {
-    let world = World::new().await;
-    let (address, _) = world.with_limits(64, SHORT).await;
-    for authority in ["user@it", "it:port", "it:99999"] {
-        let refused = over_http_2(address, authority).await.expect("a response");
-        let refused: serde_json::Value = serde_json::from_str(&refused).expect("JSON");
-        assert_eq!(refused["error"]["code"], "INVALID_REQUEST", "{authority}");
-        assert_eq!(refused["error"]["details"][0]["field"], "Host");
-        assert_eq!(refused["error"]["details"][0]["code"], "format");
-    }
-    // The library for HTTP/2 refuses these itself.
-    for authority in ["a b", "it/path"] {
-        assert_eq!(over_http_2(address, authority).await, None, "{authority}");
-    }
-    let answered = over_http_2(address, "it:8443").await.expect("a response");
-    assert!(!answered.contains("error"), "{answered}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
