@@ -9,7 +9,9 @@ use super::app::Dashboard;
 use super::error::{self, PageError};
 use super::session::Transport;
 use engine::request_tag::RequestTag;
-use engine::web::{ClientAddress, Failure, OverTls, Surface, X_REQUEST_ID, client_certificate};
+use engine::web::{
+    ClientAddress, Failure, FrameAdapter, OverTls, X_REQUEST_ID, client_certificate,
+};
 
 /// No scripts; styles, images and forms of this site only; no framing.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
@@ -68,7 +70,7 @@ pub(super) async fn frame(
     response
 }
 
-impl Surface for Pages {
+impl FrameAdapter for Pages {
     fn failed(failure: Failure) -> Response {
         match failure {
             Failure::Panicked => PageError::Defect.into_response(),

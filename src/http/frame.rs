@@ -9,7 +9,7 @@ use super::error::{ApiError, CarriedError};
 use engine::client_certificates::PeerCertificate;
 use engine::request_tag::{NotATag, RequestTag};
 use engine::web::{
-    Cause, ClientAddress, Failure, RefusedHead, Surface, TrustedProxy, X_REQUEST_ID,
+    Cause, ClientAddress, Failure, FrameAdapter, RefusedHead, TrustedProxy, X_REQUEST_ID,
     client_certificate,
 };
 use formats::problem::{Code, Problem};
@@ -50,7 +50,7 @@ where
     app.frame::<JsonApi, _>(route, tag, request, handle).await
 }
 
-impl Surface for JsonApi {
+impl FrameAdapter for JsonApi {
     fn failed(failure: Failure) -> Response {
         match failure {
             Failure::Panicked => ApiError::Internal.into_response(),

@@ -66,7 +66,7 @@ impl Default for Http {
             trusted_proxies: Vec::new(),
             proxy_certificates: Vec::new(),
             max_connections: 4096,
-            max_connections_per_address: 512,
+            max_connections_per_address: 1024,
             header_timeout: Span::seconds(10),
             idle_timeout: Span::seconds(75),
             max_connection_age: Span::seconds(60 * 60),

@@ -31,7 +31,7 @@ pub enum Failure {
 }
 
 /// The API or the dashboard: how each answers where no handler did.
-pub trait Surface {
+pub trait FrameAdapter {
     /// The response to a request whose handler failed.
     fn failed(failure: Failure) -> Response;
 
@@ -47,7 +47,7 @@ pub trait Surface {
 impl Resources {
     /// Handles one request for `route`. The frame is the outermost layer, so every response has
     /// passed through it.
-    pub async fn frame<S: Surface, F>(
+    pub async fn frame<S: FrameAdapter, F>(
         &self,
         route: Option<&str>,
         tag: RequestTag,

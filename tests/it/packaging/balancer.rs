@@ -6,12 +6,14 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use engine::settings::Http;
+use engine::settings::{Http, TlsFiles};
+use formats::clock::Clock;
 use futures_util::future::select_all;
-use tokio::io::AsyncReadExt as _;
+use sealward::server::Tls;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::support::{PATIENCE, Scratch, within};
+use crate::support::{PATIENCE, Scratch, World, within};
 
 use super::{read, settings, succeed, top};
 
@@ -115,6 +117,93 @@ async fn the_load_balancer_limits_the_concurrent_requests_of_a_client() {
     let answered = String::from_utf8(answered).expect("statuses");
     let refused = answered.lines().filter(|status| *status == "429").count();
     assert!((1..=72).contains(&refused), "{answered}");
+}
+
+/// A client uses HTTP/2, and the instance receives HTTP/1.1.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_load_balancer_serves_clients_with_http_2() {
+    let (secrets, address) = (Scratch::new(), free_address());
+    prepare(secrets.path());
+    let tls = secrets.path().join("tls");
+    let files = TlsFiles {
+        certificate: tls.join("sealward.crt"),
+        key: tls.join("sealward.key"),
+        client_ca: None,
+        client_crl: None,
+        spiffe: Vec::new(),
+    };
+    let world = World::new().await;
+    let files = Tls::load(Clock::system(), files).expect("a certificate");
+    let instance = world.served(Some(files)).await;
+    let _running = started(secrets.path(), address, instance).await;
+    let ca = tls.join("ca.crt");
+    let get = async |version: &str| {
+        let answered = tokio::process::Command::new("curl")
+            .args([
+                "-s",
+                version,
+                "-w",
+                " %{http_version} %{http_code}",
+                "--cacert",
+            ])
+            .arg(&ca)
+            .arg(format!("https://localhost:{}/livez", address.port()))
+            .output();
+        String::from_utf8(answered.await.expect("run curl").stdout).expect("text")
+    };
+    // HAProxy needs a moment to find that the instance is ready.
+    within(PATIENCE, async || get("--http2").await.ends_with(" 200")).await;
+    assert_eq!(get("--http2").await, r#"{"status":"ok"} 2 200"#);
+    assert_eq!(get("--http1.1").await, r#"{"status":"ok"} 1.1 200"#);
+}
+
+#[test]
+fn the_documented_proxy_for_http_2_is_the_load_balancer() {
+    let documents = read("docs/operations.md");
+    let section = documents.split("### Clients with HTTP/2\n").nth(1);
+    let snippet = section.and_then(|it| it.split("```text\n").nth(1));
+    let snippet = snippet.and_then(|it| it.split("```").next());
+    let config = read("deploy/haproxy.cfg");
+    let lines = snippet.expect("a snippet").lines();
+    let missing: Vec<_> = lines.filter(|line| !config.contains(line)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[tokio::test]
+async fn haproxy_forwards_no_bare_line_feed() {
+    let (folder, address) = (Scratch::new(), free_address());
+    let instance = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+    let instance = instance.expect("a port");
+    let config = folder.path().join("haproxy.cfg");
+    let forwarding = format!(
+        "defaults\n mode http\n timeout connect 5s\n timeout client 60s\n timeout server 60s\n\
+         listen proxy\n bind {address}\n server a {}\n",
+        instance.local_addr().expect("an address")
+    );
+    std::fs::write(&config, forwarding).expect("write the configuration");
+    let mut command = Command::new("/usr/sbin/haproxy");
+    let _running = Running(
+        command
+            .arg("-db")
+            .arg("-f")
+            .arg(config)
+            .spawn()
+            .expect("HAProxy"),
+    );
+    within(PATIENCE, async || TcpStream::connect(address).await.is_ok()).await;
+    let mut client = TcpStream::connect(address).await.expect("a connection");
+    let request = b"GET /livez HTTP/1.1\nHost: it\r\nX: a\nY: b\n\n";
+    client.write_all(request).await.expect("it listens");
+    let (mut forwarded, _) = instance.accept().await.expect("a connection");
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(forwarded.read_u8().await.expect("a request"));
+    }
+    let head = String::from_utf8(head).expect("text").to_lowercase();
+    assert!(!head.replace("\r\n", "").contains('\n'), "{head:?}");
+    for line in ["get /livez http/1.1", "host: it", "x: a", "y: b"] {
+        assert!(head.split("\r\n").any(|it| it == line), "{head:?}");
+    }
 }
 
 #[test]

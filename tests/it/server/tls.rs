@@ -70,19 +70,21 @@ async fn http_1_1_is_the_only_application_protocol() {
 }
 
 #[tokio::test]
-async fn a_request_has_at_most_100_header_fields() {
+async fn a_request_has_at_most_100_header_fields_and_64_kib_of_them() {
     let site = Site::new();
     let serving = Serving::start(site.tls().unwrap(), router()).await;
     let client = SecureClient::trusting(&site.authority);
     // `Host` is one of them.
-    for (fields, status) in [
-        (99, StatusCode::OK),
-        (100, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE),
+    for (fields, length, status) in [
+        (99, 1, StatusCode::OK),
+        (100, 1, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE),
+        (1, 60 << 10, StatusCode::OK),
+        (1, 64 << 10, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE),
     ] {
         let mut connection = client.connect(serving.address).await.unwrap();
         let mut request = Request::get(format!("https://{HOST}/"));
-        for field in 0..fields {
-            request = request.header("x-field", field);
+        for _ in 0..fields {
+            request = request.header("x-field", "x".repeat(length));
         }
         let answer = connection.send(request.body(Body::empty()).unwrap()).await;
         assert_eq!(answer.unwrap().status, status, "{fields} fields");
