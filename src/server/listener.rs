@@ -32,7 +32,7 @@ use engine::web::OverTls;
 
 /// The maximum size of the headers of a request, and of the parts of a response that are not sent.
 const BUFFER: usize = 64 * 1024;
-/// The response to the preface of HTTP/2, which has no headers of a request.
+/// The response to a client of HTTP/2.
 const NOT_HTTP_2: &[u8] =
     b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 /// The pause when the system has no file descriptors left.
@@ -294,7 +294,7 @@ impl<A: Answers> ConnectionServer<A> {
     }
 }
 
-/// Answers the preface of HTTP/2. The parser ends such a connection without a response.
+/// Refuses a client of HTTP/2. The parser detects its preface, but sends no response.
 async fn refuse_http_2<S>(mut stream: Stream<S>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,

@@ -67,10 +67,13 @@ async fn no_listener_answers_the_preface_of_http_2() {
         for parts in [&[PREFACE][..], &[first, rest], &[&PREFACE[..18]]] {
             is_refused(&responses(connect(address).await, parts).await);
         }
-        let later = responses(connect(address).await, &[request.as_bytes(), PREFACE]).await;
-        let (first, refused) = later.rsplit_once("HTTP/1.1 400 ").expect(name);
-        assert!(first.starts_with("HTTP/1.1 "), "{later}");
-        is_refused(&format!("HTTP/1.1 400 {refused}"));
+        let both = [request.as_bytes(), PREFACE].concat();
+        for parts in [&[request.as_bytes(), PREFACE][..], &[&both]] {
+            let later = responses(connect(address).await, parts).await;
+            let (first, refused) = later.rsplit_once("HTTP/1.1 400 ").expect(name);
+            assert!(first.starts_with("HTTP/1.1 "), "{later}");
+            is_refused(&format!("HTTP/1.1 400 {refused}"));
+        }
     }
 }
 
