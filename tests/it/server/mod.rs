@@ -6,5 +6,6 @@ mod long_work;
 mod metrics;
 mod reload;
 mod site;
+mod slow_readers;
 mod tls;
 mod unauthenticated;

@@ -1,9 +1,7 @@
 //! TLS versions, cipher suites and client certificates.
 
-use std::future::pending;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::time::Duration;
+use std::net::Ipv4Addr;
 
 use axum::Router;
 use axum::body::Body;
@@ -12,15 +10,12 @@ use axum::routing::get;
 use formats::clock::Clock;
 use rustls::version::{TLS12, TLS13};
 use rustls::{AlertDescription, ProtocolVersion, SupportedProtocolVersion};
-use sealward::server::{Timeouts, listen};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::site::{Serving, Site};
-use crate::support::{
-    Authority, HOST, IssuedCertificate, PATIENCE, PROTECT, SecureClient, World, within,
-};
+use crate::support::{Authority, HOST, IssuedCertificate, PROTECT, SecureClient, World};
 
 fn router() -> Router {
     Router::new().route("/", get(async || "here"))
@@ -90,31 +85,6 @@ async fn a_request_has_at_most_100_header_fields_of_limited_length() {
         assert_eq!(answer.unwrap().status, status, "{fields} fields");
     }
     assert!(serving.end().await);
-}
-
-#[tokio::test]
-async fn a_client_that_does_not_read_over_tls_is_disconnected() {
-    let site = Site::new();
-    let timeouts = Timeouts {
-        headers: Duration::from_secs(1),
-        idle: Duration::from_secs(1),
-        age: Duration::from_secs(3_600),
-    };
-    let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let listener = listen("http.listen", any_port).await.unwrap();
-    let listener = listener.over(Some(site.tls().unwrap())).with(timeouts);
-    let (address, connections) = (listener.address(), listener.connections());
-    // More than the system buffers.
-    let long = Router::new().route("/", get(async || vec![0; 64 << 20]));
-    tokio::spawn(listener.serve(long, pending(), Duration::ZERO, Duration::ZERO));
-    let client = SecureClient::trusting(&site.authority);
-    let mut stream = client.stream(address).await.unwrap();
-    let request = format!("GET / HTTP/1.1\r\nHost: {HOST}\r\n\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut first = [0; 12];
-    stream.read_exact(&mut first).await.unwrap();
-    assert_eq!(&first, b"HTTP/1.1 200");
-    within(PATIENCE, async || connections.open() == 0).await;
 }
 
 /// The type of the first record of the server after a client hello, and its description if it is an
