@@ -74,7 +74,7 @@ fn files_form_no_import_cycles() {
             edges.remove(&last);
             edges
                 .values_mut()
-                .for_each(|imported| drop(imported.remove(&last)));
+                .for_each(|imported| imported.retain(|it| *it != last));
         }
         assert!(
             edges.is_empty(),
