@@ -3,6 +3,8 @@
 //! Reading checks each member separately. The module of the resource checks rules that depend on other
 //! members, on the current resource or on the database.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::openapi::{RefOr, Schema};
@@ -38,9 +40,13 @@ pub struct ResourceRequest<B> {
     /// Read-only members, which must be those of the resource.
     stated: Vec<(&'static str, Json)>,
     nulls: Nulls,
+    reading: Reading,
     /// The body, unless the service itself made the request.
-    sent: Option<(Reading, Zeroizing<String>)>,
+    sent: Option<KeptBody>,
 }
+
+/// The bytes of a body, which wipe themselves.
+struct KeptBody(Box<dyn AsRef<[u8]> + Send + Sync>);
 
 /// The body of a request, to be read again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,16 +107,27 @@ impl<B: RequestBody> ResourceRequest<B> {
     pub fn of_sent(sent: &SentBody) -> Result<Self, Problem> {
         let text = Text::parse(sent.text.as_bytes())
             .map_err(|error| Problem::of_body(Code::Format, error.to_string()))?;
-        Ok(Self::read(text, sent.reading))
+        Ok(Self::read(text, sent.reading).keep(sent.text.clone()))
+    }
+
+    /// Keeps the body from which this was read, so that it can be read again. Its bytes must wipe themselves
+    /// if they can contain secrets.
+    #[must_use]
+    pub fn keep(self, body: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
+        Self {
+            sent: Some(KeptBody(Box::new(body))),
+            ..self
+        }
     }
 
     /// The body, to be read again. It can contain secrets.
     #[must_use]
     pub fn sent(&self) -> Option<SentBody> {
-        let (reading, text) = self.sent.as_ref()?;
+        let KeptBody(body) = self.sent.as_ref()?;
+        let text = str::from_utf8((**body).as_ref()).ok()?;
         Some(SentBody {
-            reading: *reading,
-            text: text.to_string(),
+            reading: self.reading,
+            text: text.to_owned(),
         })
     }
 
@@ -119,10 +136,10 @@ impl<B: RequestBody> ResourceRequest<B> {
     /// # Errors
     /// It has more levels than a request may have.
     pub fn of_json(body: &Json, read: impl FnOnce(Text<'_>) -> Self) -> Result<Self, Problem> {
-        let text = Zeroizing::new(body.to_string());
-        let text = Text::parse(text.as_bytes())
+        let body = Zeroizing::new(body.to_string());
+        let text = Text::parse(body.as_bytes())
             .map_err(|error| Problem::of_body(Code::Format, error.to_string()))?;
-        Ok(read(text))
+        Ok(read(text).keep(body))
     }
 
     fn read(body: Text<'_>, reading: Reading) -> Self {
@@ -152,7 +169,8 @@ impl<B: RequestBody> ResourceRequest<B> {
             stated: stated.collect(),
             problems: reader.finish(),
             nulls,
-            sent: Some((reading, Zeroizing::new(body.as_str().to_owned()))),
+            reading,
+            sent: None,
         }
     }
 
@@ -191,8 +209,15 @@ impl<B> From<B> for ResourceRequest<B> {
             problems: Problems::default(),
             stated: Vec::new(),
             nulls: Nulls::Absent,
+            reading: Reading::Create,
             sent: None,
         }
+    }
+}
+
+impl fmt::Debug for KeptBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
     }
 }
 

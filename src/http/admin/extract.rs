@@ -209,11 +209,14 @@ pub(super) fn accepted<T>(headers: &HeaderMap, known: impl Fn(&str) -> Option<T>
 }
 
 /// Reads the body as JSON. Its memory is wiped when it is dropped.
-async fn read<T>(
+async fn read<B>(
     request: Request,
     app: &App,
-    make: impl FnOnce(Text<'_>) -> T,
-) -> Result<T, ApiError> {
+    make: impl FnOnce(Text<'_>) -> ResourceRequest<B>,
+) -> Result<ResourceRequest<B>, ApiError>
+where
+    B: RequestBody,
+{
     let (parts, body) = request.into_parts();
     let administrator = parts.extensions.get::<Administrator>();
     // A route without authentication before it is a defect of the router.
@@ -223,5 +226,5 @@ async fn read<T>(
     let bytes = body::read(&parts, body, limit, Some(memory)).await?;
     let text = Text::parse(&bytes)
         .map_err(|not_json| ApiError::of_body(Code::Format, not_json.to_string()))?;
-    Ok(make(text))
+    Ok(make(text).keep(bytes))
 }
