@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
-use sqlx::{PgConnection, PgExecutor};
+use sqlx::{AssertSqlSafe, PgConnection, PgExecutor};
 
 pub use self::error::Error;
 pub use self::pool::Pool;
@@ -24,6 +24,11 @@ use formats::clock::Timestamp;
 /// The error for a row that this version cannot decode.
 pub fn undecodable(what: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> sqlx::Error {
     sqlx::Error::Decode(what.into())
+}
+
+/// A statement whose parts are all in the code.
+pub(crate) fn sql<const N: usize>(parts: [&'static str; N]) -> AssertSqlSafe<String> {
+    AssertSqlSafe(parts.concat())
 }
 
 /// The servers in the settings.

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use sqlx::{ConnectOptions as _, Connection as _, PgConnection, Postgres, QueryBuilder};
+use sqlx::{
+    ConnectOptions as _, Connection as _, PgConnection, Postgres, QueryBuilder, SqlSafeStr as _,
+};
 use uuid::Uuid;
 
 use super::entry::{Entry, Filter};
 use super::queue::{QueuedRecord, Submission, count};
 use super::record::{Endpoint, OperationType};
-use crate::db::{self, Pool};
+use crate::db::{self, Pool, sql};
 use crate::ids::RecordId;
 use formats::clock::Timestamp;
 
@@ -58,28 +60,13 @@ pub(super) fn late() -> Failure {
     Failure::Away(sqlx::Error::Io(silence))
 }
 
-macro_rules! insert {
-    ($end:literal) => {
-        concat!(
-            "INSERT INTO crypto_operations_audit (id, ts, request_id, application_id, api_key_id, \
-             operation_type, endpoint, policy_number, key_id, payload_size_bytes, response_status, \
-             response_time_ms, error_code, error_message, client_address, outcome, ctx, item, \
-             identity_id, token_subject) \
-             SELECT id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
-             policy_number, key_id, payload_size_bytes, response_status, response_time_ms, \
-             error_code, error_message, client_address::inet, outcome, ctx, item, \
-             identity_id, token_subject \
-             FROM UNNEST($1::uuid[], $2::timestamptz[], $3::text[], $4::uuid[], $5::uuid[], \
-             $6::text[], $7::text[], $8::text[], $9::uuid[], $10::int8[], $11::int2[], \
-             $12::float4[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::int2[], \
-             $19::uuid[], $20::text[]) \
-             AS record (id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
-             policy_number, key_id, payload_size_bytes, response_status, response_time_ms, \
-             error_code, error_message, client_address, outcome, ctx, item, identity_id, token_subject)",
-            $end
-        )
-    };
-}
+const INSERT: &str = "INSERT INTO crypto_operations_audit (id, ts, request_id, application_id, api_key_id, \
+     operation_type, endpoint, policy_number, key_id, payload_size_bytes, response_status, \
+     response_time_ms, error_code, error_message, client_address, outcome, ctx, item, identity_id, \
+     token_subject) \
+     SELECT * FROM UNNEST($1::uuid[], $2::timestamptz[], $3::text[], $4::uuid[], $5::uuid[], $6::text[], \
+     $7::text[], $8::text[], $9::uuid[], $10::int8[], $11::int2[], $12::float4[], $13::text[], \
+     $14::text[], $15::text[]::inet[], $16::text[], $17::text[], $18::int2[], $19::uuid[], $20::text[])";
 
 /// Writes all records or none, in one statement. `again` after an attempt with an unknown outcome:
 /// existing records stay as they are.
@@ -89,9 +76,9 @@ pub(super) async fn insert(
     again: bool,
 ) -> Result<(), Failure> {
     let statement = if again {
-        insert!(" ON CONFLICT DO NOTHING")
+        sql([INSERT, " ON CONFLICT DO NOTHING"]).into_sql_str()
     } else {
-        insert!("")
+        INSERT.into_sql_str()
     };
     let addresses = column(submissions, |it| {
         it.record.client_address.map(|it| it.to_string())
@@ -208,21 +195,17 @@ impl Maintenance {
     }
 }
 
-/// The columns of an [`Entry`].
-macro_rules! select {
-    () => {
-        "SELECT id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
-         policy_number, key_id, payload_size_bytes, response_status, response_time_ms, error_code, \
-         error_message, host(client_address) AS client_address, outcome, ctx, item, identity_id, \
-         token_subject, (SELECT log_index FROM audit_log_index WHERE record_id = id \
-                              AND record_ts = date_trunc('milliseconds', ts) AND log = 1) AS log_index \
-         FROM crypto_operations_audit"
-    };
-}
+/// The start of a query of entries.
+const SELECT: &str = "SELECT id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
+     policy_number, key_id, payload_size_bytes, response_status, response_time_ms, error_code, \
+     error_message, host(client_address) AS client_address, outcome, ctx, item, identity_id, \
+     token_subject, (SELECT log_index FROM audit_log_index WHERE record_id = id \
+                          AND record_ts = date_trunc('milliseconds', ts) AND log = 1) AS log_index \
+     FROM crypto_operations_audit";
 
 /// The entry with this id, whose first half contains its time.
 pub(super) async fn entry(db: &Pool, id: RecordId) -> Result<Option<Entry>, sqlx::Error> {
-    sqlx::query_as(concat!(select!(), " WHERE ts = $1 AND id = $2"))
+    sqlx::query_as(sql([SELECT, " WHERE ts = $1 AND id = $2"]))
         .bind(id.created_at())
         .bind(id)
         .fetch_optional(db)
@@ -237,12 +220,12 @@ pub(super) async fn entries_named(
     let (moments, ids): (Vec<Timestamp>, Vec<Uuid>) = names.iter().copied().unzip();
     let last = moments.iter().max();
     // The first and the last time let Postgres skip whole partitions.
-    sqlx::query_as(concat!(
-        select!(),
+    sqlx::query_as(sql([
+        SELECT,
         " JOIN UNNEST($1::timestamptz[], $2::uuid[]) AS named (moment, record) \
          ON id = record AND ts >= moment AND ts < moment + interval '1 millisecond' \
-         WHERE ts >= $3 AND ts < $4"
-    ))
+         WHERE ts >= $3 AND ts < $4",
+    ]))
     .bind(&moments)
     .bind(ids)
     .bind(moments.iter().min())
@@ -258,7 +241,7 @@ pub(super) async fn entries(
     older_than: Option<RecordId>,
     limit: i64,
 ) -> Result<Vec<Entry>, sqlx::Error> {
-    let mut query = QueryBuilder::new(select!());
+    let mut query = QueryBuilder::new(SELECT);
     narrow(&mut query, filter, older_than, limit);
     // Planned each time, since frequent and rare values need different plans.
     query.build_query_as().persistent(false).fetch_all(db).await
@@ -271,7 +254,7 @@ pub(super) async fn plan(
     older_than: Option<RecordId>,
     limit: i64,
 ) -> Result<Vec<String>, sqlx::Error> {
-    let mut query = QueryBuilder::new(concat!("EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) ", select!()));
+    let mut query = QueryBuilder::new(["EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) ", SELECT].concat());
     narrow(&mut query, filter, older_than, limit);
     query.build_query_scalar().fetch_all(db).await
 }

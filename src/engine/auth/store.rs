@@ -5,12 +5,12 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use ipnet::IpNet;
-use sqlx::{FromRow, PgExecutor};
+use sqlx::{AssertSqlSafe, FromRow, PgExecutor};
 use uuid::Uuid;
 
 use super::identity::{Identity, Noted, StoredKey, Workload};
 use super::{AtRest, Kind, Match, RateLimit, Roles, Tier};
-use crate::db::{Pool, undecodable};
+use crate::db::{Pool, sql, undecodable};
 use crate::fingerprint::Fingerprint;
 use crate::ids::{ApiKeyId, CredentialId, IdentityId, PolicyId, ServiceId};
 use crate::operation::Operations;
@@ -34,17 +34,11 @@ pub(super) async fn api_key(
     row.map(StoredKey::try_from).transpose()
 }
 
-macro_rules! select_workloads {
-    ($condition:literal) => {
-        concat!(
-            "SELECT i.id, i.name, i.match, i.status = 'disabled' AS is_disabled, i.service_id,
-                    i.policy_id, i.allowed_operations, s.tier, s.requests_per_second, s.burst
-               FROM identities i JOIN services s ON s.id = i.service_id
-              WHERE i.deleted_at IS NULL AND ",
-            $condition
-        )
-    };
-}
+/// The start of a query of identities. Their conditions follow.
+const WORKLOADS: &str = "SELECT i.id, i.name, i.match, i.status = 'disabled' AS is_disabled, i.service_id,
+                                i.policy_id, i.allowed_operations, s.tier, s.requests_per_second, s.burst
+                           FROM identities i JOIN services s ON s.id = i.service_id
+                          WHERE i.deleted_at IS NULL AND ";
 
 /// The identities that match tokens of this issuer with this subject, disabled ones included, so that
 /// disabling one does not let another take its place.
@@ -53,9 +47,10 @@ pub(super) async fn of_subject(
     issuer: &str,
     subject: &str,
 ) -> sqlx::Result<Vec<(Match, Arc<Workload>)>> {
-    let rows: Vec<WorkloadRow> = sqlx::query_as(select_workloads!(
-        "i.match->>'issuer' = $1 AND i.match->>'subject' = $2"
-    ))
+    let rows: Vec<WorkloadRow> = sqlx::query_as(sql([
+        WORKLOADS,
+        "i.match->>'issuer' = $1 AND i.match->>'subject' = $2",
+    ]))
     .bind(issuer)
     .bind(subject)
     .fetch_all(database)
@@ -68,9 +63,10 @@ pub(super) async fn of_any_subject(
     database: impl PgExecutor<'_>,
     issuer: &str,
 ) -> sqlx::Result<Vec<(Match, Arc<Workload>)>> {
-    let rows: Vec<WorkloadRow> = sqlx::query_as(select_workloads!(
-        "i.match->>'issuer' = $1 AND i.match->>'subject' IS NULL"
-    ))
+    let rows: Vec<WorkloadRow> = sqlx::query_as(sql([
+        WORKLOADS,
+        "i.match->>'issuer' = $1 AND i.match->>'subject' IS NULL",
+    ]))
     .bind(issuer)
     .fetch_all(database)
     .await?;
@@ -83,9 +79,10 @@ pub(super) async fn certified(
     spiffe_id: Option<&str>,
     fingerprint: Option<&str>,
 ) -> sqlx::Result<Vec<(Match, Arc<Workload>)>> {
-    let rows: Vec<WorkloadRow> = sqlx::query_as(select_workloads!(
-        "(i.match->>'spiffeId' = $1 OR i.match->>'certificateSha256' = $2)"
-    ))
+    let rows: Vec<WorkloadRow> = sqlx::query_as(sql([
+        WORKLOADS,
+        "(i.match->>'spiffeId' = $1 OR i.match->>'certificateSha256' = $2)",
+    ]))
     .bind(spiffe_id)
     .bind(fingerprint)
     .fetch_all(database)
@@ -93,33 +90,30 @@ pub(super) async fn certified(
     Ok(rows.into_iter().map(WorkloadRow::into_parts).collect())
 }
 
-macro_rules! write_last_uses {
-    ($table:literal) => {
-        concat!(
-            "WITH due AS (
-                 SELECT id, noted.at
-                   FROM ",
-            $table,
-            "
-                   JOIN unnest($1::uuid[], $2::timestamptz[]) AS noted (id, at) USING (id)
-                  WHERE last_used_at IS NULL OR last_used_at < noted.at),
-             free AS (
-                 SELECT id FROM ",
-            $table,
-            "
-                  WHERE id IN (SELECT id FROM due)
-                    FOR NO KEY UPDATE SKIP LOCKED),
-             written AS (
-                 UPDATE ",
-            $table,
-            " AS used
-                    SET last_used_at = due.at
-                   FROM due JOIN free USING (id)
-                  WHERE used.id = due.id
-                    AND (used.last_used_at IS NULL OR used.last_used_at < due.at))
-             SELECT id FROM due EXCEPT SELECT id FROM free"
-        )
-    };
+/// Writes the last uses of credentials in this table.
+fn write_last_uses_in(table: &'static str) -> AssertSqlSafe<String> {
+    sql([
+        "WITH due AS (
+             SELECT id, noted.at
+               FROM ",
+        table,
+        " JOIN unnest($1::uuid[], $2::timestamptz[]) AS noted (id, at) USING (id)
+              WHERE last_used_at IS NULL OR last_used_at < noted.at),
+         free AS (
+             SELECT id FROM ",
+        table,
+        " WHERE id IN (SELECT id FROM due)
+                FOR NO KEY UPDATE SKIP LOCKED),
+         written AS (
+             UPDATE ",
+        table,
+        " AS used
+                SET last_used_at = due.at
+               FROM due JOIN free USING (id)
+              WHERE used.id = due.id
+                AND (used.last_used_at IS NULL OR used.last_used_at < due.at))
+         SELECT id FROM due EXCEPT SELECT id FROM free",
+    ])
 }
 
 /// Advances the last use and never moves it back. Returns the credentials that other transactions have
@@ -133,18 +127,14 @@ pub(super) async fn write_last_uses(
         wanted.map(|(id, at)| (id.uuid(), *at)).unzip()
     };
     let mut locked = Vec::new();
-    for (sql, (ids, times)) in [
-        (
-            write_last_uses!("api_keys"),
-            of(|id| id.api_key().is_some()),
-        ),
-        (
-            write_last_uses!("identities"),
-            of(|id| id.identity().is_some()),
-        ),
+    for (table, (ids, times)) in [
+        ("api_keys", of(|id| id.api_key().is_some())),
+        ("identities", of(|id| id.identity().is_some())),
     ] {
         if !ids.is_empty() {
-            let written = sqlx::query_scalar(sql).bind(ids).bind(times);
+            let written = sqlx::query_scalar(write_last_uses_in(table))
+                .bind(ids)
+                .bind(times);
             let missed: Vec<Uuid> = written.fetch_all(database).await?;
             locked.extend(missed);
         }

@@ -42,7 +42,7 @@ impl JwkSet {
                 kid: key.kid(),
                 r#use: key.usage,
                 alg: alg(key.usage, key.algorithm)?,
-                key: key.public.as_ref()?.to_jwk().without_alg(),
+                key: key.public_key.as_ref()?.to_jwk().without_alg(),
             })
         });
         Self {

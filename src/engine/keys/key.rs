@@ -1,64 +1,65 @@
-//! The record of a key.
+//! The record of a key. The private key, if Sealward has it, is in the token.
 
 use hsm::{KeyClass, KeyName, KeyRef};
-use serde::{Serialize, Serializer};
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 
-use super::{Cause, NoTransition, RotationDays, Status, Usage};
+use super::{Cause, NoTransition, PrivateHalf, RotationDays, Status, Usage};
 use crate::ids::{KeyId, ServiceId};
-use crate::resource::Printable;
+use crate::resource;
+use crate::resource::{Name, Printable, Stored as _};
 use crate::revision::Revision;
 use formats::clock::Timestamp;
 use formats::closed_set;
 use formats::envelope::HpkeRevision;
-use formats::material::{Algorithm, Jwk, PublicKey};
+use formats::material::{Algorithm, PublicKey};
 
-/// The record of a key. The private key, if Sealward has it, is in the token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Key {
-    /// Its identifier: the `keyId` of the API.
-    pub id: KeyId,
-    /// The identifier that partners use for it, if it differs.
-    pub partner_kid: Option<Printable>,
-    /// The service that owns it.
-    pub service_id: ServiceId,
-    /// Its name.
-    pub name: String,
-    /// Its use.
-    pub usage: Usage,
-    /// Its algorithm.
-    pub algorithm: Algorithm,
-    /// Its origin.
-    pub origin: Origin,
-    /// Its state.
-    pub status: Status,
-    /// Its name in the tokens; none for a public key only.
-    pub token_name: Option<KeyName>,
-    /// Whether the token gives its private or secret key away; none for a public key only.
-    pub extractable: Option<bool>,
-    /// The public key; none for secret keys.
-    pub public: Option<PublicKey>,
-    /// The Internet-Draft that its envelopes follow; none for keys without HPKE.
-    pub hpke_revision: Option<HpkeRevision>,
-    /// The time after which it no longer protects, encrypts or signs.
-    pub expires_at: Option<Timestamp>,
-    /// How often it is rotated; none if it is not.
-    pub rotation_days: Option<RotationDays>,
-    /// The key that it replaces as soon as it is activated.
-    pub succeeds: Option<KeyId>,
-    /// The time at which it retires because its successor is active.
-    pub retire_at: Option<Timestamp>,
-    /// The time of its last activation.
-    pub activated_at: Option<Timestamp>,
-    /// The scheduled time of its destruction.
-    pub destroy_at: Option<Timestamp>,
-    /// Its revision.
-    pub revision: Revision,
-    /// The creation time.
-    pub created_at: Timestamp,
-    /// The time of the last change.
-    pub updated_at: Timestamp,
+resource! {
+    /// A key.
+    pub struct Key(KeyId) in "keys", changed by KeyUpdate {
+        /// Identifies the key to people.
+        "Name" name: Name, optional;
+        /// The state of the key.
+        "Status" status: Status, optional;
+        /// The time after which the key no longer protects, encrypts or signs; null for none.
+        "Expires" expires_at: Option<Timestamp>, optional;
+        /// The number of days after activation at which a successor replaces the key; null for no
+        /// rotation. Only supported for keys that the token generated.
+        "Rotation in days" rotation_days: Option<RotationDays>, optional;
+        @read_only {
+            /// The identifier that partners use for the key; null for its own.
+            partner_kid: Option<Printable>;
+            /// The service that owns the key.
+            service_id: ServiceId;
+            /// The only use that the token allows.
+            #[serde(rename = "use")]
+            usage: Usage;
+            /// The algorithm.
+            algorithm: Algorithm;
+            /// The origin.
+            origin: Origin;
+            /// Whether the token has the private or secret key.
+            #[sqlx(flatten)]
+            #[serde(rename = "hasPrivate")]
+            private_half: PrivateHalf;
+            /// Whether the private or secret key can leave the token; null if Sealward does not have it.
+            extractable: Option<bool>;
+            /// The public key; null for secret keys.
+            public_key: Option<PublicKey>;
+            /// The thumbprint of the public key (RFC 7638).
+            thumbprint: Option<String>;
+            /// The time of the last activation.
+            activated_at: Option<Timestamp>;
+            /// The scheduled time of the destruction.
+            destroy_at: Option<Timestamp>;
+        }
+        @internal {
+            /// The Internet-Draft that its envelopes follow; none for keys without HPKE.
+            hpke_revision: Option<HpkeRevision>;
+            /// The key that it replaces as soon as it is activated.
+            succeeds: Option<KeyId>;
+            /// The time at which it retires because its successor is active.
+            retire_at: Option<Timestamp>;
+        }
+    }
 }
 
 closed_set! {
@@ -73,7 +74,57 @@ closed_set! {
     }
 }
 
+/// A new key from its source.
+#[derive(Debug)]
+pub struct Made {
+    /// Its identifier.
+    pub id: KeyId,
+    /// Its use.
+    pub usage: Usage,
+    /// Its algorithm.
+    pub algorithm: Algorithm,
+    /// Its origin.
+    pub origin: Origin,
+    /// Its name in the token, and whether the token gives it away; none for a public key only.
+    pub private_half: Option<(KeyName, bool)>,
+    /// The public key; none for secret keys.
+    pub public_key: Option<PublicKey>,
+}
+
 impl Key {
+    /// The record of a new key of a service, which is retired.
+    #[must_use]
+    pub fn new(made: Made, service_id: ServiceId, name: Name, now: Timestamp) -> Self {
+        let (token_name, extractable) = made.private_half.unzip();
+        Self {
+            id: made.id,
+            name,
+            status: Status::Retired,
+            expires_at: None,
+            rotation_days: None,
+            partner_kid: None,
+            service_id,
+            usage: made.usage,
+            algorithm: made.algorithm,
+            origin: made.origin,
+            private_half: PrivateHalf {
+                token_name,
+                is_destroyed: false,
+            },
+            extractable,
+            thumbprint: made.public_key.as_ref().map(PublicKey::thumbprint),
+            public_key: made.public_key,
+            activated_at: None,
+            destroy_at: None,
+            hpke_revision: HpkeRevision::of_new(made.algorithm),
+            succeeds: None,
+            retire_at: None,
+            created_at: now,
+            updated_at: now,
+            revision: Revision::FIRST,
+        }
+    }
+
     /// Its identifier outside: the `kid` of envelopes and of the JWK Set.
     #[must_use]
     pub fn kid(&self) -> String {
@@ -86,21 +137,19 @@ impl Key {
     /// Whether the token has its private or secret key.
     #[must_use]
     pub fn has_private(&self) -> bool {
-        self.token_name.is_some() && self.status != Status::Destroyed
+        self.private_half.is_present()
     }
 
     /// The handle of its private or secret key. A destroyed key keeps its name.
     #[must_use]
     pub fn token_key(&self) -> Option<KeyRef> {
         Some(KeyRef {
-            name: self.token_name.clone()?,
+            name: self.private_half.token_name.clone()?,
             class: KeyClass::of(self.algorithm),
             adopted: self.origin == Origin::Adopted,
         })
     }
-}
 
-impl Key {
     /// The key in another state from `now`.
     ///
     /// # Errors
@@ -118,80 +167,9 @@ impl Key {
             Status::Disabled => moved.destroy_at = None,
             // The key before it gets another successor.
             Status::PendingDestruction => moved.succeeds = None,
-            Status::Retired | Status::Destroyed => {}
+            Status::Destroyed => moved.private_half.is_destroyed = true,
+            Status::Retired => {}
         }
-        Ok(moved.changed(now))
-    }
-
-    /// The key after a change.
-    #[must_use]
-    pub fn changed(mut self, now: Timestamp) -> Self {
-        self.revision = self.revision.next();
-        self.updated_at = now;
-        self
-    }
-}
-
-/// A key.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct Shown<'a> {
-    id: KeyId,
-    partner_kid: Option<&'a Printable>,
-    service_id: ServiceId,
-    name: &'a str,
-    r#use: Usage,
-    algorithm: Algorithm,
-    origin: Origin,
-    has_private: bool,
-    /// Whether the private or secret key can leave the token; null if Sealward does not have it or does
-    /// not know.
-    extractable: Option<bool>,
-    status: Status,
-    public_key: Option<Jwk>,
-    thumbprint: Option<String>,
-    expires_at: Option<Timestamp>,
-    rotation_days: Option<RotationDays>,
-    activated_at: Option<Timestamp>,
-    destroy_at: Option<Timestamp>,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-}
-
-impl PartialSchema for Key {
-    fn schema() -> RefOr<Schema> {
-        Shown::schema()
-    }
-}
-
-impl ToSchema for Key {
-    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        Shown::schemas(schemas);
-    }
-}
-
-impl Serialize for Key {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Shown {
-            id: self.id,
-            partner_kid: self.partner_kid.as_ref(),
-            service_id: self.service_id,
-            name: &self.name,
-            r#use: self.usage,
-            algorithm: self.algorithm,
-            origin: self.origin,
-            has_private: self.has_private(),
-            extractable: self.extractable,
-            status: self.status,
-            public_key: self.public.as_ref().map(PublicKey::to_jwk),
-            thumbprint: self.public.as_ref().map(PublicKey::thumbprint),
-            expires_at: self.expires_at,
-            rotation_days: self.rotation_days,
-            activated_at: self.activated_at,
-            destroy_at: self.destroy_at,
-            created_at: self.created_at,
-            updated_at: self.updated_at,
-        }
-        .serialize(serializer)
+        Ok(moved.touched(now))
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct Usable {
 
 impl Usable {
     pub(super) fn of(key: &Key) -> Self {
-        let spki = key.public.as_ref().map(|key| key.to_spki());
+        let spki = key.public_key.as_ref().map(|key| key.to_spki());
         let spki = spki.unwrap_or_default();
         let revision = key.hpke_revision;
         Self {
@@ -43,7 +43,7 @@ impl Usable {
             expires_at: key.expires_at,
             private: key.token_key(),
             envelope: key
-                .public
+                .public_key
                 .as_ref()
                 .filter(|_| key.usage == Usage::Enc)
                 .and_then(|public| match public.parts() {

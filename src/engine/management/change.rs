@@ -140,14 +140,6 @@ impl Change<'_> {
         Ok(store::insert(&mut self.transaction, resource, columns).await?)
     }
 
-    /// Writes these columns of a changed resource.
-    ///
-    /// # Errors
-    /// The database refuses it.
-    pub async fn update<R: Stored>(&mut self, resource: &R, columns: Columns) -> Result<(), Error> {
-        Ok(store::update(&mut self.transaction, resource, columns).await?)
-    }
-
     /// Saves `after` in place of `before` and commits. Nothing happens where they are the same.
     ///
     /// # Errors
@@ -162,7 +154,7 @@ impl Change<'_> {
             return Ok(before);
         }
         let after = after.touched(self.now);
-        store::update(&mut self.transaction, &after, after.columns()).await?;
+        store::update(&mut self.transaction, &after).await?;
         self.commit(Event::changed(action, &before, &after)).await?;
         Ok(after)
     }

@@ -1,11 +1,12 @@
 //! Writes rows of resources, from their declarations, and the record of each change.
 
 use sqlx::types::Json;
-use sqlx::{AssertSqlSafe, FromRow, PgConnection};
+use sqlx::{FromRow, PgConnection};
 
 use super::changes::Proposal;
 use super::{Actor, Event};
 use crate::auth::Roles;
+use crate::db::sql;
 use crate::ids::EventId;
 use crate::resource::{Columns, Stored};
 use formats::clock::Timestamp;
@@ -19,23 +20,12 @@ pub(super) struct Author {
     pub(super) known_to: Vec<String>,
 }
 
-/// Reads an author; `$1` is the API key or the person.
-macro_rules! select_author {
-    (api_key $($lock:literal)?) => {
-        concat!(
-            "SELECT roles, person, known_to FROM api_keys WHERE id = $1 AND revoked_at IS NULL
-                AND (expires_at IS NULL OR expires_at > $2)",
-            $($lock)?
-        )
-    };
-    (person $($lock:literal)?) => {
-        concat!(
-            "SELECT roles, CASE WHEN is_confirmed THEN subject END AS person, ARRAY[]::text[] AS known_to
-               FROM people WHERE id = $1",
-            $($lock)?
-        )
-    };
-}
+const OF_API_KEY: &str =
+    "SELECT roles, person, known_to FROM api_keys WHERE id = $1 AND revoked_at IS NULL
+                             AND (expires_at IS NULL OR expires_at > $2) ";
+const OF_PERSON: &str = "SELECT roles, CASE WHEN is_confirmed THEN subject END AS person,
+                                ARRAY[]::text[] AS known_to
+                           FROM people WHERE id = $1 ";
 
 /// The author, unless the API key is revoked or expired. None for the service itself.
 pub(super) async fn author(
@@ -43,8 +33,7 @@ pub(super) async fn author(
     actor: &Actor,
     now: Timestamp,
 ) -> sqlx::Result<Option<Author>> {
-    let queries = [select_author!(api_key), select_author!(person)];
-    read_author(connection, actor, now, queries).await
+    read_author(connection, actor, now, "").await
 }
 
 /// The same, once transactions that change the credential have ended. Later ones wait for this one.
@@ -53,22 +42,18 @@ pub(super) async fn lock_author(
     actor: &Actor,
     now: Timestamp,
 ) -> sqlx::Result<Option<Author>> {
-    let queries = [
-        select_author!(api_key " FOR SHARE"),
-        select_author!(person " FOR SHARE"),
-    ];
-    read_author(connection, actor, now, queries).await
+    read_author(connection, actor, now, "FOR SHARE").await
 }
 
 async fn read_author(
     connection: &mut PgConnection,
     actor: &Actor,
     now: Timestamp,
-    [of_api_key, of_person]: [&'static str; 2],
+    lock: &'static str,
 ) -> sqlx::Result<Option<Author>> {
     let author = match (actor.api_key_id, &actor.person) {
-        (Some(id), _) => sqlx::query_as(of_api_key).bind(id).bind(now),
-        (None, Some(person)) => sqlx::query_as(of_person).bind(person.id()),
+        (Some(id), _) => sqlx::query_as(sql([OF_API_KEY, lock])).bind(id).bind(now),
+        (None, Some(person)) => sqlx::query_as(sql([OF_PERSON, lock])).bind(person.id()),
         (None, None) => return Ok(None),
     };
     author.fetch_optional(connection).await
@@ -80,25 +65,16 @@ pub(super) async fn insert<R: Stored>(
     resource: &R,
     columns: Columns,
 ) -> sqlx::Result<bool> {
-    let [created_at, updated_at] = resource.times();
-    let columns = columns
-        .with("id", resource.uuid())
-        .with("revision", resource.revision())
-        .with("created_at", created_at)
-        .with("updated_at", updated_at);
+    let columns = columns.with("id", resource.uuid());
     columns.insert_new(connection, R::TABLE).await
 }
 
-/// Writes these columns of a changed resource.
+/// Writes a changed resource.
 pub(super) async fn update<R: Stored>(
     connection: &mut PgConnection,
     resource: &R,
-    columns: Columns,
 ) -> sqlx::Result<()> {
-    let [_, updated_at] = resource.times();
-    let columns = columns
-        .with("revision", resource.revision())
-        .with("updated_at", updated_at);
+    let columns = resource.columns();
     columns.update(connection, R::TABLE, resource.uuid()).await
 }
 
@@ -108,11 +84,12 @@ pub(super) async fn delete<R: Stored>(
     resource: &R,
     now: Timestamp,
 ) -> sqlx::Result<()> {
-    let sql = format!(
-        "UPDATE {} SET deleted_at = $2, revision = revision + 1 WHERE id = $1",
-        R::TABLE
-    );
-    sqlx::query(AssertSqlSafe(sql))
+    let delete = sql([
+        "UPDATE ",
+        R::TABLE,
+        " SET deleted_at = $2, revision = revision + 1 WHERE id = $1",
+    ]);
+    sqlx::query(delete)
         .bind(resource.uuid())
         .bind(now)
         .execute(connection)

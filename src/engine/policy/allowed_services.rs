@@ -10,7 +10,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::ids::{Named as _, ServiceId, ServiceKind};
-use crate::resource::{Column, Columns, Input, Member, Value, list};
+use crate::resource::{ColumnGroup, Columns, Input, Member, Value, list};
 use formats::json::Text;
 use formats::problem::{Code, Problem, Problems};
 
@@ -45,6 +45,18 @@ impl AllowedServices {
             Self::Any => true,
             Self::Only(services) => services.contains(&service),
         }
+    }
+}
+
+impl ColumnGroup for AllowedServices {
+    const COLUMNS: &'static [&'static str] = &["allowed_service_ids"];
+
+    fn write(&self, columns: &mut Columns) {
+        let services = match self {
+            Self::Any => None,
+            Self::Only(services) => Some(services.clone()),
+        };
+        columns.set("allowed_service_ids", services);
     }
 }
 
@@ -84,18 +96,6 @@ impl Value for Item {
             Some(Ok(string)) if string == ANY => Member::Given(Self(None)),
             _ => ServiceId::read(text, field, problems).map(|id| Self(Some(id))),
         }
-    }
-}
-
-impl Column for AllowedServices {
-    fn write(&self, name: &'static str, columns: &mut Columns) {
-        columns.set(
-            name,
-            match self {
-                Self::Any => None,
-                Self::Only(services) => Some(services.clone()),
-            },
-        );
     }
 }
 

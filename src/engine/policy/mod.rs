@@ -55,4 +55,3 @@ pub use self::rewrapping::RewrapPermit;
 pub use self::rule::{
     FailureMode, KeyOwnership, Policy, PolicyRequest, Status, UnprotectNotAvailable, Verdict,
 };
-pub(crate) use self::store::select_policies;

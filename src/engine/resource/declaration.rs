@@ -26,7 +26,7 @@ macro_rules! request {
                 )*
             })?
         }
-        $(read_only: [$($read_only:ident),*], volatile: [$($volatile:ident),*])?
+        $(read_only: [$($read_only:expr),*], volatile: [$($volatile:expr),*])?
     ) => {
         $(#[doc = $request_doc])*
         #[derive(Clone, Default)]
@@ -110,8 +110,8 @@ macro_rules! request {
                 },)*)?
             ];
             $(
-                const READ_ONLY: &'static [&'static str] = &[$($crate::member_name!($read_only)),*];
-                const VOLATILE: &'static [&'static str] = &[$($crate::member_name!($volatile)),*];
+                const READ_ONLY: &'static [&'static str] = &[$($read_only),*];
+                const VOLATILE: &'static [&'static str] = &[$($volatile),*];
             )?
 
             fn read(reader: &mut $crate::resource::Reader<'_>) -> Self {
@@ -134,12 +134,13 @@ macro_rules! request {
 /// Declares a resource that the database keeps in a row of its own: the struct, its row and its
 /// answer, and the request that creates or changes it ([`request!`](crate::request)).
 ///
-/// Every resource also has `id`, `created_at`, `updated_at` and `revision`.
+/// Every resource also has `id`, `created_at`, `updated_at` and `revision`. `requested by` generates both
+/// requests, `changed by` only the one that changes it. Answers lack the members that are `@internal`.
 #[macro_export]
 macro_rules! resource {
     (
         $(#[doc = $resource_doc:literal])*
-        $vis:vis struct $Resource:ident($Id:ty) in $table:literal, requested by $Request:ident {
+        $vis:vis struct $Resource:ident($Id:ty) in $table:literal, $how:ident by $Request:ident {
             $(@fixed {
                 $(
                     $(#[doc = $fixed_doc:literal])*
@@ -161,7 +162,14 @@ macro_rules! resource {
                 $(
                     $(#[doc = $read_only_doc:literal])*
                     $(#[sqlx($read_only_row:ident)])?
+                    $(#[serde(rename = $read_only_name:literal)])?
                     $read_only:ident: $read_only_type:ty;
+                )*
+            })?
+            $(@internal {
+                $(
+                    $(#[doc = $internal_doc:literal])*
+                    $internal:ident: $internal_type:ty;
                 )*
             })?
             $(@volatile {
@@ -191,7 +199,13 @@ macro_rules! resource {
             $($(
                 $(#[doc = $read_only_doc])*
                 $(#[sqlx($read_only_row)])?
+                $(#[serde(rename = $read_only_name)])?
                 pub $read_only: $read_only_type,
+            )*)?
+            $($(
+                $(#[doc = $internal_doc])*
+                #[serde(skip)]
+                pub $internal: $internal_type,
             )*)?
             $($(
                 $(#[doc = $volatile_doc])*
@@ -222,10 +236,15 @@ macro_rules! resource {
                     )*
                 })?
             }
-            read_only: [id, $($($read_only,)*)? created_at],
-            volatile: [$($($volatile,)*)? updated_at]
+            read_only: [
+                $crate::member_name!(id),
+                $($($crate::resource!(@member $read_only $(, $read_only_name)?),)*)?
+                $crate::member_name!(created_at)
+            ],
+            volatile: [$($($crate::member_name!($volatile),)*)? $crate::member_name!(updated_at)]
         }
 
+        $crate::resource!(@create $how {
         impl $Request {
             /// The new resource that this requests. Members that are missing are noted; members that
             /// requests cannot set begin with the default of their type.
@@ -250,13 +269,17 @@ macro_rules! resource {
                     $($($fixed: $fixed?,)*)?
                     $($name: $name?,)*
                     $($($read_only: Default::default(),)*)?
+                    $($($internal: Default::default(),)*)?
                     $($($volatile: Default::default(),)*)?
                     created_at: now,
                     updated_at: now,
                     revision: $crate::revision::Revision::FIRST,
                 })
             }
+        }
+        });
 
+        impl $Request {
             /// The resource after this change; the one before it, where nothing changes. Members that
             /// cannot change are noted.
             #[allow(unused_variables, reason = "not every resource has members that cannot change")]
@@ -285,10 +308,15 @@ macro_rules! resource {
 
         impl $crate::resource::Stored for $Resource {
             const TABLE: &'static str = $table;
-
-            fn times(&self) -> [::formats::clock::Timestamp; 2] {
-                [self.created_at, self.updated_at]
-            }
+            const COLUMNS: &'static [&'static [&'static str]] = &[
+                &["id"],
+                $($($crate::resource!(@columns $fixed: $fixed_type $(, $fixed_row)?),)*)?
+                $($crate::resource!(@columns $name: $type $(, $row)?),)*
+                $($($crate::resource!(@columns $read_only: $read_only_type $(, $read_only_row)?),)*)?
+                $($(&[stringify!($internal)],)*)?
+                $($(&[stringify!($volatile)],)*)?
+                &["created_at", "updated_at", "revision"],
+            ];
 
             fn touched(mut self, now: ::formats::clock::Timestamp) -> Self {
                 self.updated_at = now;
@@ -298,13 +326,32 @@ macro_rules! resource {
 
             fn columns(&self) -> $crate::resource::Columns {
                 let mut columns = $crate::resource::Columns::default();
-                $($($crate::resource::Column::write(&self.$fixed, stringify!($fixed), &mut columns);)*)?
-                $($crate::resource::Column::write(&self.$name, stringify!($name), &mut columns);)*
+                $($($crate::resource!(@set columns, self.$fixed, $fixed $(, $fixed_row)?);)*)?
+                $($crate::resource!(@set columns, self.$name, $name $(, $row)?);)*
+                $($($crate::resource!(@set columns, self.$read_only, $read_only $(, $read_only_row)?);)*)?
+                $($(columns.set(stringify!($internal), &self.$internal);)*)?
+                columns.set("created_at", self.created_at);
+                columns.set("updated_at", self.updated_at);
+                columns.set("revision", self.revision);
                 columns
             }
         }
     };
 
+    (@columns $name:ident: $type:ty) => { &[stringify!($name)] };
+    (@columns $name:ident: $type:ty, flatten) => {
+        <$type as $crate::resource::ColumnGroup>::COLUMNS
+    };
+    (@set $columns:ident, $value:expr, $name:ident) => {
+        $columns.set(stringify!($name), &$value)
+    };
+    (@set $columns:ident, $value:expr, $name:ident, flatten) => {
+        $crate::resource::ColumnGroup::write(&$value, &mut $columns)
+    };
+    (@member $name:ident) => { $crate::member_name!($name) };
+    (@member $name:ident, $json:literal) => { $json };
+    (@create requested { $($item:tt)* }) => { $($item)* };
+    (@create changed { $($item:tt)* }) => {};
     (@default) => { None };
     (@default $default:expr) => { Some($default) };
 }

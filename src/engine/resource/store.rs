@@ -1,7 +1,8 @@
 //! The columns of a resource's row.
 
-use sqlx::postgres::PgArguments;
-use sqlx::{Arguments as _, AssertSqlSafe, Encode, PgConnection, Postgres, Type};
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::QueryAs;
+use sqlx::{Arguments as _, AssertSqlSafe, Encode, FromRow, PgConnection, Postgres, Type};
 use uuid::Uuid;
 
 use crate::revision::Revision;
@@ -17,25 +18,44 @@ pub trait Identified {
 }
 
 /// A resource with its own row.
-pub trait Stored: Identified + Clone + PartialEq {
+pub trait Stored: Identified + Clone + PartialEq + for<'r> FromRow<'r, PgRow> {
     /// The table.
     const TABLE: &'static str;
 
-    /// When it was created and last changed.
-    fn times(&self) -> [Timestamp; 2];
+    /// The columns of each member.
+    const COLUMNS: &'static [&'static [&'static str]];
 
     /// The same resource after one more change.
     #[must_use]
     fn touched(self, now: Timestamp) -> Self;
 
-    /// The columns of the members that requests can set.
+    /// The columns of its members, except its identifier and those that change by themselves.
     fn columns(&self) -> Columns;
 }
 
-/// A value that the database keeps in one or more columns.
-pub trait Column {
-    /// Adds its columns; `name` is the name of the member.
-    fn write(&self, name: &'static str, columns: &mut Columns);
+/// A value that does not have one column of its own.
+pub trait ColumnGroup: for<'r> FromRow<'r, PgRow> {
+    /// The columns and expressions from which it is read.
+    const COLUMNS: &'static [&'static str];
+
+    /// Sets the columns to which it is written.
+    fn write(&self, columns: &mut Columns);
+}
+
+/// A query of resources. `rest` follows their columns and their table. The columns are named, so that a
+/// migration that adds a column does not invalidate the statements that open connections have prepared.
+pub fn select<R: Stored>(rest: &'static str) -> QueryAs<'static, Postgres, R, PgArguments> {
+    let columns = R::COLUMNS.iter().copied().flatten();
+    let columns: Vec<&str> = columns.map(|name| column_name(name)).collect();
+    let (columns, table) = (columns.join(", "), R::TABLE);
+    sqlx::query_as(AssertSqlSafe(format!(
+        "SELECT {columns} FROM {table} {rest}"
+    )))
+}
+
+/// The column of a member with this name in the code.
+fn column_name(name: &'static str) -> &'static str {
+    name.trim_start_matches("r#")
 }
 
 /// Columns with their values, for one statement.
@@ -46,12 +66,6 @@ pub struct Columns {
     error: Option<sqlx::Error>,
 }
 
-impl<T: Type<Postgres> + for<'q> Encode<'q, Postgres>> Column for T {
-    fn write(&self, name: &'static str, columns: &mut Columns) {
-        columns.set(name, self);
-    }
-}
-
 impl Columns {
     /// Sets a column.
     pub fn set<T: Type<Postgres> + for<'q> Encode<'q, Postgres>>(
@@ -59,7 +73,7 @@ impl Columns {
         name: &'static str,
         value: T,
     ) {
-        self.names.push(name.trim_start_matches("r#"));
+        self.names.push(column_name(name));
         if let Err(error) = self.arguments.add(value) {
             self.error = Some(sqlx::Error::Encode(error));
         }

@@ -21,6 +21,8 @@ mod pkcs8;
 mod private;
 mod private_pem;
 mod public;
+#[cfg(feature = "service")]
+mod public_columns;
 mod rsa;
 mod secret;
 mod spki;

@@ -129,7 +129,7 @@ pub(crate) async fn show(
                 p { a href={ "/dashboard/audit?keyId=" (id) } { "Audit records of this key" } }
             }
         }
-        @if let Some(public) = &key.public {
+        @if let Some(public) = &key.public_key {
             section.card aria-labelledby="public" {
                 h2 #public { "Public key" }
                 (facts([("Thumbprint (RFC 7638)", html! { code { (public.thumbprint()) } })]))
@@ -213,7 +213,7 @@ fn origin(origin: Origin) -> &'static str {
 fn private_half(key: &Key) -> Markup {
     if key.has_private() {
         html! { "in the token" }
-    } else if key.token_name.is_some() {
+    } else if key.private_half.token_name.is_some() {
         html! { span.faint { "destroyed" } }
     } else {
         html! { span.faint { "not in the token: public key only" } }

@@ -166,7 +166,7 @@ async fn rotate(cx: &PageContext, id: KeyId, expected: &Expected) -> Result<KeyI
     expected.check(former.revision)?;
     let body = Body::default()
         .set("serviceId", former.service_id.to_string())
-        .set("name", former.name.as_str())
+        .set("name", &*former.name)
         .set("use", former.usage.name())
         .set("algorithm", former.algorithm.name())
         .set_some("rotationDays", former.rotation_days.map(RotationDays::days))

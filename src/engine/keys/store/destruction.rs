@@ -2,29 +2,22 @@
 
 use sqlx::{PgConnection, PgExecutor};
 
-use crate::db::Pool;
+use crate::db::{Pool, sql};
 use crate::ids::KeyId;
 use crate::keys::{Key, Status};
+use crate::resource::select;
 use formats::clock::Timestamp;
 
-macro_rules! due {
-    ($before:literal $after:literal) => {
-        concat!(
-            $before,
-            " WHERE status = $1 AND destroying_at IS NULL AND destroy_at <= least($2, now())",
-            $after
-        )
-    };
-}
+const DUE: &str = "WHERE status = $1 AND destroying_at IS NULL AND destroy_at <= least($2, now())";
 
 /// Begins the destruction of the keys that are due. They are due when Postgres' clock says so too: the
 /// clock of this process may be wrong. Without such keys nothing is written, because each write to the
 /// table empties the caches of all instances.
 pub async fn begin_destruction(database: &Pool, now: Timestamp) -> sqlx::Result<()> {
-    let is_due = sqlx::query_scalar(due!("SELECT EXISTS (SELECT FROM keys" ")"));
+    let is_due = sqlx::query_scalar(sql(["SELECT EXISTS (SELECT FROM keys ", DUE, ")"]));
     let is_due = is_due.bind(Status::PendingDestruction).bind(now);
     if is_due.fetch_one(database).await? {
-        sqlx::query(due!("UPDATE keys SET destroying_at = now()" ""))
+        sqlx::query(sql(["UPDATE keys SET destroying_at = now() ", DUE]))
             .bind(Status::PendingDestruction)
             .bind(now)
             .execute(database)
@@ -50,10 +43,10 @@ pub async fn lock_destroying(
     connection: &mut PgConnection,
     but: &[KeyId],
 ) -> sqlx::Result<Option<Key>> {
-    sqlx::query_as(select!(
+    select(
         "WHERE status = $1 AND destroying_at IS NOT NULL AND id <> ALL ($2)
-          ORDER BY destroy_at LIMIT 1 FOR UPDATE SKIP LOCKED"
-    ))
+          ORDER BY destroy_at LIMIT 1 FOR UPDATE SKIP LOCKED",
+    )
     .bind(Status::PendingDestruction)
     .bind(but)
     .fetch_optional(connection)

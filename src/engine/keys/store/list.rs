@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use crate::ids::ServiceId;
 use crate::keys::{Key, Status, Usage};
+use crate::resource::select;
 
 /// The filter of a list.
 #[derive(Clone, Debug, Default, IntoParams)]
@@ -31,7 +32,7 @@ pub async fn list(
     after: Option<Uuid>,
     rows: i64,
 ) -> sqlx::Result<Vec<Key>> {
-    sqlx::query_as(select!(
+    select(
         "WHERE ($1::uuid IS NULL OR id > $1)
             AND ($2::uuid IS NULL OR service_id = $2)
             AND ($3::text IS NULL OR usage = $3)
@@ -39,8 +40,8 @@ pub async fn list(
             AND ($5::text IS NULL OR name = $5)
             AND ($6::text IS NULL OR position(lower($6) IN lower(name)) > 0)
           ORDER BY id
-          LIMIT $7"
-    ))
+          LIMIT $7",
+    )
     .bind(after)
     .bind(filter.service_id)
     .bind(filter.usage)
@@ -66,11 +67,11 @@ pub(in crate::keys) async fn published(
     if publishes != Some(true) {
         return Ok(None);
     }
-    sqlx::query_as(select!(
+    select(
         "WHERE service_id = $1 AND public_key IS NOT NULL
             AND (usage = $2 AND status = $3 OR usage = $4 AND status = ANY ($5))
-          ORDER BY id"
-    ))
+          ORDER BY id",
+    )
     .bind(service)
     .bind(Usage::Enc)
     .bind(Status::Active)

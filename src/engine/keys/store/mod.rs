@@ -1,37 +1,37 @@
 //! Keys in the database.
 
-/// Selects the columns of a key by name, so that a migration that adds a column does not invalidate the
-/// statements that open connections have prepared.
-macro_rules! select {
-    ($rest:literal) => {
-        concat!(
-            "SELECT id, partner_kid, service_id, name, usage, algorithm, origin, status, token_id, \
-             token_label, extractable, public_key, hpke_revision, expires_at, rotation_days, succeeds, retire_at, \
-             activated_at, destroy_at, revision, created_at, updated_at FROM keys ",
-            $rest
-        )
-    };
-}
-
 mod destruction;
 mod list;
-mod row;
 
 use sqlx::{FromRow, PgConnection, PgExecutor};
 
 pub use self::destruction::{begin_destruction, is_past_restoring, lock_destroying};
 pub(super) use self::list::published;
 pub use self::list::{Filter, list};
-pub use self::row::{insert, update};
+use super::vault::store::forget_intent;
 use super::{Key, Status, Usage};
 use crate::ids::{KeyId, ServiceId};
-use crate::resource::Printable;
+use crate::resource::{Identified as _, Printable, Stored as _, select};
 use formats::clock::Timestamp;
 use formats::material::Algorithm;
 
+/// Records a new key and removes its intent. Returns whether the intent existed: without it, another job
+/// may have destroyed the object that was made for the key.
+pub async fn insert(connection: &mut PgConnection, key: &Key) -> sqlx::Result<bool> {
+    let columns = key.columns().with("id", key.uuid());
+    columns.insert(connection, Key::TABLE).await?;
+    forget_intent(connection, key.uuid()).await
+}
+
+/// Writes a changed key.
+pub async fn update(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()> {
+    let columns = key.columns();
+    columns.update(connection, Key::TABLE, key.uuid()).await
+}
+
 /// The key with this identifier, in any state.
 pub async fn by_id(database: impl PgExecutor<'_>, id: KeyId) -> sqlx::Result<Option<Key>> {
-    sqlx::query_as(select!("WHERE id = $1"))
+    select("WHERE id = $1")
         .bind(id)
         .fetch_optional(database)
         .await
@@ -42,10 +42,10 @@ pub(super) async fn active_of(
     database: impl PgExecutor<'_>,
     service: ServiceId,
 ) -> sqlx::Result<Vec<Key>> {
-    sqlx::query_as(select!(
+    select(
         "WHERE service_id = $1 AND status = $2
-          ORDER BY activated_at DESC, id DESC"
-    ))
+          ORDER BY activated_at DESC, id DESC",
+    )
     .bind(service)
     .bind(Status::Active)
     .fetch_all(database)
@@ -58,10 +58,10 @@ pub(super) async fn named_by_partners(
     database: impl PgExecutor<'_>,
     service: ServiceId,
 ) -> sqlx::Result<Vec<Key>> {
-    sqlx::query_as(select!(
+    select(
         "WHERE service_id = $1 AND partner_kid IS NOT NULL AND usage = $2
-            AND status = ANY ($3)"
-    ))
+            AND status = ANY ($3)",
+    )
     .bind(service)
     .bind(Usage::Enc)
     .bind([Status::Active, Status::Retired])
@@ -95,7 +95,7 @@ pub async fn lock(connection: &mut PgConnection, id: KeyId) -> sqlx::Result<Opti
     .bind(id)
     .execute(&mut *connection)
     .await?;
-    sqlx::query_as(select!("WHERE id = $1 FOR UPDATE"))
+    select("WHERE id = $1 FOR UPDATE")
         .bind(id)
         .fetch_optional(connection)
         .await
@@ -114,10 +114,10 @@ pub async fn lock_service(connection: &mut PgConnection, service: ServiceId) -> 
 
 /// Locks the active envelope key that `key` replaces. The service is already locked.
 pub async fn former(connection: &mut PgConnection, key: &Key) -> sqlx::Result<Option<Key>> {
-    sqlx::query_as(select!(
+    select(
         "WHERE service_id = $1 AND family = $2 AND id <> $3 AND usage = $4 AND status = $5
-          FOR UPDATE"
-    ))
+          FOR UPDATE",
+    )
     .bind(key.service_id)
     .bind(key.algorithm.family())
     .bind(key.id)

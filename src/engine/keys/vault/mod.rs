@@ -125,7 +125,7 @@ impl Vault {
         let recorded = RecordedKey {
             algorithm: key.algorithm,
             purpose: key.usage.purpose(),
-            public: key.public.as_ref().map(|public| public.parts().clone()),
+            public: key.public_key.as_ref().map(|public| public.parts().clone()),
         };
         unless_missing(self.token.destroy_recorded(&found, recorded).await)
     }

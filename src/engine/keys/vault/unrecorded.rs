@@ -22,6 +22,14 @@ pub struct UnrecordedKey {
     pub public: Option<PublicKey>,
 }
 
+impl UnrecordedKey {
+    /// Its name in the tokens, and whether it can leave them.
+    #[must_use]
+    pub fn private_half(&self) -> (KeyName, bool) {
+        (self.name.clone(), self.extractable)
+    }
+}
+
 /// Why no key was created.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {

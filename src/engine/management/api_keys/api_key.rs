@@ -14,7 +14,7 @@ use crate::fingerprint::Fingerprint;
 use crate::ids::{ApiKeyId, ServiceId};
 use crate::operation::Operations;
 use crate::resource;
-use crate::resource::{Name, Person};
+use crate::resource::{ColumnGroup, Columns, Name, Person};
 use formats::clock::Timestamp;
 use formats::closed_set;
 
@@ -106,7 +106,14 @@ impl Status {
     }
 }
 
-/// The row has the present as `now`.
+/// The first argument of the query is the present.
+impl ColumnGroup for Status {
+    const COLUMNS: &'static [&'static str] = &["$1 AS now"];
+
+    /// It follows from the other columns.
+    fn write(&self, _: &mut Columns) {}
+}
+
 impl<'r> FromRow<'r, PgRow> for Status {
     fn from_row(row: &'r PgRow) -> sqlx::Result<Self> {
         Ok(Self::of(
@@ -129,6 +136,16 @@ impl fmt::Display for Hint {
     }
 }
 
+impl ColumnGroup for Hint {
+    const COLUMNS: &'static [&'static str] = &["last_four"];
+
+    fn write(&self, columns: &mut Columns) {
+        let (_, last_four) = self.0.rsplit_once('…').unwrap_or_default();
+        columns.set("last_four", last_four);
+    }
+}
+
+/// The type is a member of the API key.
 impl<'r> FromRow<'r, PgRow> for Hint {
     fn from_row(row: &'r PgRow) -> sqlx::Result<Self> {
         Ok(Self::of(row.try_get("type")?, row.try_get("last_four")?))

@@ -11,7 +11,7 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::ids::{Named as _, PolicyId, PolicyKind};
 use crate::management::policies;
 use crate::policy::PolicyNumber;
-use crate::resource::{Column, Columns, Input, Member, Value, string};
+use crate::resource::{ColumnGroup, Columns, Input, Member, Value, string};
 use formats::json::{Kind, Text};
 use formats::problem::{Code, Problem, Problems};
 
@@ -74,8 +74,13 @@ impl Value for BoundPolicy {
     }
 }
 
-impl Column for BoundPolicy {
-    fn write(&self, _: &'static str, columns: &mut Columns) {
+impl ColumnGroup for BoundPolicy {
+    const COLUMNS: &'static [&'static str] = &[
+        "policy_id",
+        "(SELECT bound.policy_number FROM policies bound WHERE bound.id = policy_id) AS policy_number",
+    ];
+
+    fn write(&self, columns: &mut Columns) {
         columns.set("policy_id", self.id);
     }
 }

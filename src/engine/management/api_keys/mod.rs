@@ -175,7 +175,6 @@ pub(super) async fn record(
     let columns = api_key
         .columns()
         .with("digest", credential.at_rest().as_bytes().as_slice())
-        .with("last_four", credential.last_four.as_str())
         .with("known_to", known_to);
     change.propose_as(call.with_credential(credential.clone()));
     change.insert(&api_key, columns).await?;
@@ -232,15 +231,12 @@ pub async fn revoke(
     if before.status == Status::Revoked {
         return Ok(());
     }
-    let mut after = before.clone().touched(change.now());
+    let mut after = before.clone();
     after.status = Status::Revoked;
     after.revoked_at = Some(change.now());
     keep_an_owner(&mut change, &before, &after).await?;
-    let columns = after.columns().with("revoked_at", after.revoked_at);
-    change.update(&after, columns).await?;
-    change
-        .commit(Event::changed(Action::Revoke, &before, &after))
-        .await
+    change.save(Action::Revoke, before, after).await?;
+    Ok(())
 }
 
 async fn lock(change: &mut Change<'_>, id: ApiKeyId, expected: &Expected) -> Result<ApiKey, Error> {

@@ -6,24 +6,11 @@ use super::{ApiKey, Filter, Status};
 use crate::auth::{Kind, Role};
 use crate::ids::ApiKeyId;
 use crate::management::PageRequest;
+use crate::resource::select;
 use formats::clock::Timestamp;
 
 /// The advisory lock of transactions that change admin keys.
 const ADMIN_KEYS: i64 = 0x5ea1_3a8d_0026;
-
-/// Reads API keys; `$1` is the present. It names the columns, so that a migration that adds a column does
-/// not invalidate the statements that open connections have prepared.
-macro_rules! select {
-    ($rest:literal) => {
-        concat!(
-            "SELECT k.id, k.name, k.type, k.roles, k.person, k.service_id, k.policy_id, k.allowed_operations,
-                    k.allowed_cidrs, k.certificate_sha256, k.last_four, k.expires_at, k.revoked_at, k.last_used_at,
-                    k.revision, k.created_at, k.updated_at, p.policy_number, $1 AS now
-               FROM api_keys k LEFT JOIN policies p ON p.id = k.policy_id ",
-            $rest
-        )
-    };
-}
 
 pub(super) async fn list(
     database: impl PgExecutor<'_>,
@@ -32,19 +19,19 @@ pub(super) async fn list(
     with_admin_keys: bool,
     page: PageRequest,
 ) -> sqlx::Result<Vec<ApiKey>> {
-    sqlx::query_as(select!(
-        "WHERE ($2::uuid IS NULL OR k.id > $2)
-           AND ($3::uuid IS NULL OR k.service_id = $3)
-           AND ($4::text IS NULL OR k.type = $4)
-           AND ($5::text IS NULL OR $5 = CASE WHEN k.revoked_at IS NOT NULL THEN $6
-                                              WHEN k.expires_at <= $1 THEN $7
+    select(
+        "WHERE ($2::uuid IS NULL OR id > $2)
+           AND ($3::uuid IS NULL OR service_id = $3)
+           AND ($4::text IS NULL OR type = $4)
+           AND ($5::text IS NULL OR $5 = CASE WHEN revoked_at IS NOT NULL THEN $6
+                                              WHEN expires_at <= $1 THEN $7
                                               ELSE $8 END)
-           AND ($9::text IS NULL OR k.name = $9)
-           AND ($10::text IS NULL OR position(lower($10) IN lower(k.name)) > 0)
-           AND ($11 OR k.type <> 'admin')
-         ORDER BY k.id
-         LIMIT $12"
-    ))
+           AND ($9::text IS NULL OR name = $9)
+           AND ($10::text IS NULL OR position(lower($10) IN lower(name)) > 0)
+           AND ($11 OR type <> 'admin')
+         ORDER BY id
+         LIMIT $12",
+    )
     .bind(now)
     .bind(page.after())
     .bind(filter.service_id)
@@ -66,7 +53,7 @@ pub(super) async fn read(
     now: Timestamp,
     id: ApiKeyId,
 ) -> sqlx::Result<Option<ApiKey>> {
-    sqlx::query_as(select!("WHERE k.id = $2"))
+    select("WHERE id = $2")
         .bind(now)
         .bind(id)
         .fetch_optional(database)
@@ -79,7 +66,7 @@ pub(super) async fn lock(
     now: Timestamp,
     id: ApiKeyId,
 ) -> sqlx::Result<Option<ApiKey>> {
-    sqlx::query_as(select!("WHERE k.id = $2 FOR UPDATE OF k"))
+    select("WHERE id = $2 FOR UPDATE")
         .bind(now)
         .bind(id)
         .fetch_optional(connection)

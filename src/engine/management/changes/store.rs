@@ -10,26 +10,20 @@ use super::call::Call;
 use super::filter::Filter;
 use super::proposal::{Approval, ChangeStatus, Proposal, Proposer, Target};
 use crate::auth::Role;
+use crate::db::sql;
 use crate::ids::ChangeId;
 use crate::management::{Error, PageRequest, ResourceType};
 use crate::resource::Columns;
 use crate::revision::Revision;
 use formats::clock::Timestamp;
 
-/// Reads changes; `$1` is the present.
-macro_rules! select {
-    ($rest:literal) => {
-        concat!(
-            "SELECT id, kinds, summary, resource_type, resource_id, target_id, target_revision, before,
-                    after, proposer_key, proposer_id, proposer_person, proposer_name, proposed_at,
-                    expires_at, required, approvals, approver_ids, rejection, revision,
-                    CASE WHEN status = 'pending' AND expires_at <= $1 THEN 'expired' ELSE status END
-                        AS status
-               FROM changes ",
-            $rest
-        )
-    };
-}
+/// The start of a query of changes; `$1` is the present.
+const SELECT: &str = "SELECT id, kinds, summary, resource_type, resource_id, target_id, target_revision,
+                             before, after, proposer_key, proposer_id, proposer_person, proposer_name,
+                             proposed_at, expires_at, required, approvals, approver_ids, rejection, revision,
+                             CASE WHEN status = 'pending' AND expires_at <= $1 THEN 'expired' ELSE status END
+                                 AS status
+                        FROM changes ";
 
 pub(super) async fn list(
     database: impl PgExecutor<'_>,
@@ -37,14 +31,15 @@ pub(super) async fn list(
     filter: &Filter,
     page: PageRequest,
 ) -> sqlx::Result<Vec<Proposal>> {
-    sqlx::query_as(select!(
+    sqlx::query_as(sql([
+        SELECT,
         "WHERE ($2::uuid IS NULL OR id > $2)
             AND ($3::text IS NULL
                  OR $3 = CASE WHEN status = 'pending' AND expires_at <= $1 THEN 'expired' ELSE status END)
             AND ($4::text IS NULL OR $4 = ANY (kinds))
           ORDER BY id
-          LIMIT $5"
-    ))
+          LIMIT $5",
+    ]))
     .bind(now)
     .bind(page.after())
     .bind(filter.status)
@@ -59,7 +54,7 @@ pub(super) async fn read(
     now: Timestamp,
     id: ChangeId,
 ) -> sqlx::Result<Option<Proposal>> {
-    sqlx::query_as(select!("WHERE id = $2"))
+    sqlx::query_as(sql([SELECT, "WHERE id = $2"]))
         .bind(now)
         .bind(id)
         .fetch_optional(database)
@@ -81,7 +76,7 @@ pub(super) async fn lock(
     now: Timestamp,
     id: ChangeId,
 ) -> sqlx::Result<Option<Proposal>> {
-    sqlx::query_as(select!("WHERE id = $2 FOR UPDATE"))
+    sqlx::query_as(sql([SELECT, "WHERE id = $2 FOR UPDATE"]))
         .bind(now)
         .bind(id)
         .fetch_optional(connection)

@@ -5,16 +5,15 @@ use sqlx::PgExecutor;
 use super::{Expiring, Extractable, Keyless};
 use crate::ids::{ApiKeyId, KeyId};
 use crate::keys::{self, Usage};
-use crate::policy::{KeyOwnership, Policy, Status, select_policies};
+use crate::policy::{KeyOwnership, Policy, Status};
+use crate::resource::select;
 use formats::clock::Timestamp;
 use formats::envelope::Alg;
 
 pub(super) async fn policies(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Policy>> {
-    sqlx::query_as(select_policies!(
-        "WHERE deleted_at IS NULL ORDER BY policy_number"
-    ))
-    .fetch_all(database)
-    .await
+    select("WHERE deleted_at IS NULL ORDER BY policy_number")
+        .fetch_all(database)
+        .await
 }
 
 pub(super) async fn keyless(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Keyless>> {

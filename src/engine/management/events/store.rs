@@ -6,27 +6,24 @@ use sqlx::{FromRow, PgExecutor};
 use uuid::Uuid;
 
 use super::{EventPerson, Filter, Recorded};
-use crate::db::Pool;
+use crate::db::{Pool, sql};
 use crate::ids::{ApiKeyId, ChangeId, EventId};
 use crate::management::{Action, ResourceType};
 use formats::clock::Timestamp;
 
-/// The columns of `EventRow`.
-macro_rules! select {
-    () => {
-        "SELECT id, at, api_key_id, person_issuer, person_subject, actor, action, resource_type, resource_id, before, after,
-                host(client_address) AS client_address, request_id,
-                change_id, approved_by,
-                (SELECT log_index FROM audit_log_index WHERE record_id = id AND log = 2) AS log_index
-           FROM management_events"
-    };
-}
+/// The start of a query of events.
+const SELECT: &str = "SELECT id, at, api_key_id, person_issuer, person_subject, actor, action, resource_type,
+                             resource_id, before, after, host(client_address) AS client_address, request_id,
+                             change_id, approved_by,
+                             (SELECT log_index FROM audit_log_index WHERE record_id = id AND log = 2)
+                                 AS log_index
+                        FROM management_events ";
 
 pub(super) async fn read(
     database: impl PgExecutor<'_>,
     id: EventId,
 ) -> sqlx::Result<Option<Recorded>> {
-    let row: Option<EventRow> = sqlx::query_as(concat!(select!(), " WHERE id = $1"))
+    let row: Option<EventRow> = sqlx::query_as(sql([SELECT, "WHERE id = $1"]))
         .bind(id)
         .fetch_optional(database)
         .await?;
@@ -37,7 +34,7 @@ pub(super) async fn named(
     database: impl PgExecutor<'_>,
     ids: &[Uuid],
 ) -> sqlx::Result<Vec<Recorded>> {
-    let rows: Vec<EventRow> = sqlx::query_as(concat!(select!(), " WHERE id = ANY($1)"))
+    let rows: Vec<EventRow> = sqlx::query_as(sql([SELECT, "WHERE id = ANY($1)"]))
         .bind(ids)
         .fetch_all(database)
         .await?;
@@ -52,9 +49,9 @@ pub(super) async fn list(
 ) -> sqlx::Result<Vec<Recorded>> {
     let (pool, filter) = (database.clone(), filter.clone());
     let reading = async move {
-        let rows: Vec<EventRow> = sqlx::query_as(concat!(
-            select!(),
-            " WHERE ($1::uuid IS NULL OR id < $1)
+        let rows: Vec<EventRow> = sqlx::query_as(sql([
+            SELECT,
+            "WHERE ($1::uuid IS NULL OR id < $1)
                 AND ($2::text IS NULL OR request_id = $2)
                 AND ($3::uuid IS NULL OR api_key_id = $3)
                 AND ($4::text IS NULL OR action = $4)
@@ -63,8 +60,8 @@ pub(super) async fn list(
                 AND ($7::timestamptz IS NULL OR at >= $7)
                 AND ($8::timestamptz IS NULL OR at < $8)
               ORDER BY id DESC
-              LIMIT $9"
-        ))
+              LIMIT $9",
+        ]))
         .bind(older_than)
         .bind(filter.request_id.as_deref())
         .bind(filter.api_key_id)

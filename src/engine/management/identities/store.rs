@@ -5,35 +5,23 @@ use sqlx::{PgConnection, PgExecutor};
 use super::{Filter, WorkloadIdentity};
 use crate::ids::IdentityId;
 use crate::management::PageRequest;
-
-/// Reads identities by the names of their columns, so that a migration that adds a column does not
-/// invalidate the statements that open connections have prepared.
-macro_rules! select {
-    ($rest:literal) => {
-        concat!(
-            "SELECT i.id, i.name, i.service_id, i.policy_id, i.allowed_operations, i.match, i.status,
-                    i.last_used_at, i.revision, i.created_at, i.updated_at, p.policy_number
-               FROM identities i LEFT JOIN policies p ON p.id = i.policy_id
-              WHERE i.deleted_at IS NULL ",
-            $rest
-        )
-    };
-}
+use crate::resource::select;
 
 pub(super) async fn list(
     database: impl PgExecutor<'_>,
     filter: &Filter,
     page: PageRequest,
 ) -> sqlx::Result<Vec<WorkloadIdentity>> {
-    sqlx::query_as(select!(
-        "AND ($1::uuid IS NULL OR i.id > $1)
-         AND ($2::uuid IS NULL OR i.service_id = $2)
-         AND ($3::text IS NULL OR i.status = $3)
-         AND ($4::text IS NULL OR i.name = $4)
-         AND ($5::text IS NULL OR position(lower($5) IN lower(i.name)) > 0)
-       ORDER BY i.id
-       LIMIT $6"
-    ))
+    select(
+        "WHERE deleted_at IS NULL
+         AND ($1::uuid IS NULL OR id > $1)
+         AND ($2::uuid IS NULL OR service_id = $2)
+         AND ($3::text IS NULL OR status = $3)
+         AND ($4::text IS NULL OR name = $4)
+         AND ($5::text IS NULL OR position(lower($5) IN lower(name)) > 0)
+       ORDER BY id
+       LIMIT $6",
+    )
     .bind(page.after())
     .bind(filter.service_id)
     .bind(filter.status)
@@ -48,7 +36,7 @@ pub(super) async fn read(
     database: impl PgExecutor<'_>,
     id: IdentityId,
 ) -> sqlx::Result<Option<WorkloadIdentity>> {
-    sqlx::query_as(select!("AND i.id = $1"))
+    select("WHERE deleted_at IS NULL AND id = $1")
         .bind(id)
         .fetch_optional(database)
         .await
@@ -59,7 +47,7 @@ pub(super) async fn lock(
     connection: &mut PgConnection,
     id: IdentityId,
 ) -> sqlx::Result<Option<WorkloadIdentity>> {
-    sqlx::query_as(select!("AND i.id = $1 FOR UPDATE OF i"))
+    select("WHERE deleted_at IS NULL AND id = $1 FOR UPDATE")
         .bind(id)
         .fetch_optional(connection)
         .await

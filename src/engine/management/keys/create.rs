@@ -8,13 +8,11 @@ use super::rules::Rules;
 use super::{retire_former, store};
 use crate::ids::{ImportKeyId, KeyId, ServiceId};
 use crate::keys::{
-    Assignment, ImportKeyRecord, Key, Origin, Status, UnrecordedKey, Usage, Vault, VaultError,
+    Assignment, ImportKeyRecord, Key, Made, Origin, Status, UnrecordedKey, Usage, Vault, VaultError,
 };
 use crate::management::changes::Call;
 use crate::management::{Authorized, Change, Claim, Error, Event, ManageKeys, ResourceType};
-use crate::resource::ResourceRequest;
-use crate::revision::Revision;
-use formats::envelope::HpkeRevision;
+use crate::resource::{Name, ResourceRequest};
 use formats::material::{Algorithm, PublicKey};
 use formats::problem::{Code, Problem};
 
@@ -87,42 +85,28 @@ async fn carry_out(
     let obtained = obtain(context, vault, service_id, source, allow_extractable).await?;
     let mut change = context.begin().await?;
     let now = change.now();
-    let key = Key {
+    let made = Made {
         id: obtained.id,
-        partner_kid,
-        service_id,
-        name: name.map_or_else(
-            || format!("{} {}", obtained.algorithm, obtained.usage),
-            |name| name.to_string(),
-        ),
         usage: obtained.usage,
         algorithm: obtained.algorithm,
         origin: obtained.origin,
-        status: if activate {
-            Status::Active
-        } else {
-            Status::Retired
-        },
-        token_name: obtained
+        private_half: obtained
             .unrecorded
             .as_ref()
-            .map(|unrecorded| unrecorded.name.clone()),
-        extractable: obtained
-            .unrecorded
-            .as_ref()
-            .map(|unrecorded| unrecorded.extractable),
-        hpke_revision: HpkeRevision::of_new(obtained.algorithm),
-        public: obtained.public,
+            .map(UnrecordedKey::private_half),
+        public_key: obtained.public,
+    };
+    let name = name.unwrap_or_else(|| Name::of(format!("{} {}", made.algorithm, made.usage)));
+    let mut key = Key {
+        partner_kid,
         expires_at,
         rotation_days,
-        succeeds: None,
-        retire_at: None,
-        activated_at: activate.then_some(now),
-        destroy_at: None,
-        revision: Revision::FIRST,
-        created_at: now,
-        updated_at: now,
+        ..Key::new(made, service_id, name, now)
     };
+    if activate {
+        key.status = Status::Active;
+        key.activated_at = Some(now);
+    }
     let error = match record(&mut change, &key, obtained.import_key).await {
         Ok(retired) => {
             let events = retired.into_iter().chain([Event::created(&key)]);
@@ -318,7 +302,7 @@ pub(super) async fn record(
             error
         }
     })?;
-    let was_made = key.token_name.is_some() && key.origin != Origin::Adopted;
+    let was_made = key.private_half.token_name.is_some() && key.origin != Origin::Adopted;
     if was_made && !had_intent {
         let message = "the key took too long to make, so its object was removed";
         return Err(Error::Conflict(message.to_owned()));

@@ -61,7 +61,7 @@ fn works(key: &Key, at: Timestamp) -> bool {
 
 /// Whether the key protects, encrypts or signs until it expires.
 fn is_active(key: &Key) -> bool {
-    let has_half = key.usage == Usage::Enc || key.token_name.is_some();
+    let has_half = key.usage == Usage::Enc || key.private_half.token_name.is_some();
     key.status == Status::Active && has_half
 }
 
@@ -98,7 +98,8 @@ mod tests {
 
     use super::*;
     use crate::ids::{KeyId, ServiceId};
-    use crate::revision::Revision;
+    use crate::keys::Made;
+    use crate::resource::Name;
     use formats::material::Algorithm;
 
     const NOW: i64 = 1_800_000_000_000;
@@ -112,28 +113,17 @@ mod tests {
     }
 
     fn key(origin: Origin, status: Status) -> Key {
-        Key {
+        let made = Made {
             id: KeyId::from_uuid(Uuid::from_u128(6)),
-            partner_kid: None,
-            service_id: service(1),
-            name: "n".to_owned(),
             usage: Usage::Enc,
             algorithm: Algorithm::Rsa3072,
             origin,
+            private_half: None,
+            public_key: None,
+        };
+        Key {
             status,
-            token_name: None,
-            extractable: None,
-            public: None,
-            hpke_revision: None,
-            expires_at: None,
-            rotation_days: None,
-            succeeds: None,
-            retire_at: None,
-            activated_at: None,
-            destroy_at: None,
-            revision: Revision::FIRST,
-            created_at: now(),
-            updated_at: now(),
+            ..Key::new(made, service(1), Name::of("n"), now())
         }
     }
 

@@ -11,16 +11,12 @@ mod rotation;
 mod rules;
 mod update;
 
-use uuid::Uuid;
-
 use super::{
     Action, Authorized, Change, Error, Event, Expected, Missing, Page, PageRequest, ReadResources,
     policies,
 };
 use crate::ids::KeyId;
 use crate::keys::{Cause, Key, NoTransition, Status, Usage, VaultError, store};
-use crate::resource::Identified;
-use crate::revision::Revision;
 
 pub use self::create::create;
 pub use self::destruction::{delete, destroy_due};
@@ -28,21 +24,12 @@ pub use self::import_parameters::{
     ImportParameters, ImportParametersRequest, create as create_import_parameters,
 };
 pub use self::maintenance::maintain;
-pub use self::request::{KeyRequest, KeyUpdate, TokenObjectRequest, WrappedKeyRequest};
+pub use self::request::{KeyRequest, TokenObjectRequest, WrappedKeyRequest};
 pub use self::rotation::rotate_due;
 pub use self::rules::Rules;
 pub use self::update::update;
+pub use crate::keys::KeyUpdate;
 pub use crate::keys::store::Filter;
-
-impl Identified for Key {
-    fn uuid(&self) -> Uuid {
-        self.id.uuid()
-    }
-
-    fn revision(&self) -> Revision {
-        self.revision
-    }
-}
 
 /// The keys that match `filter`, in the order in which they were created.
 ///

@@ -1,15 +1,15 @@
 //! Changing a key.
 
-use super::request::{KeyUpdate, check_rotation};
+use super::request::check_rotation;
 use super::rotation::take_over;
 use super::rules::Rules;
 use super::{lock, store};
 use crate::ids::KeyId;
-use crate::keys::{Cause, Key, Origin, Status, Vault};
+use crate::keys::{Cause, Key, KeyUpdate, Origin, Status, Vault};
 use crate::management::changes::Call;
 use crate::management::check::{self, checked};
 use crate::management::{Action, Authorized, Error, Event, Expected, ManageKeys, ResourceType};
-use crate::resource::ResourceRequest;
+use crate::resource::{Member, ResourceRequest, Stored as _};
 
 /// Changes a key. A key that becomes active retires the former one in the same transaction, and a token
 /// must hold its private or secret half. A deleted key can be restored until its delay is over.
@@ -35,11 +35,12 @@ pub async fn update(
     request.check_read_only(&before);
     let (mut problems, body) = (request.problems, request.body);
     let status = body.status.or_keep(&before.status);
-    let mut after = before.clone();
-    after.name = body.name.map(|name| name.to_string()).or_keep(&before.name);
     check::expiry(&mut problems, now, before.expires_at, &body.expires_at);
-    after.expires_at = body.expires_at.or_keep(&before.expires_at);
-    after.rotation_days = body.rotation_days.or_keep(&before.rotation_days);
+    let body = KeyUpdate {
+        status: Member::Absent,
+        ..body
+    };
+    let after = body.update(&before, &mut problems);
     let is_generated = before.origin == Origin::Generated;
     check_rotation(&mut problems, is_generated, after.rotation_days);
     let after = checked(problems, Some(after))?;
@@ -54,7 +55,7 @@ pub async fn update(
         let retired = take_over(&mut change, &before, &after, rules.rotation_overlap).await?;
         (after, retired)
     } else if after != before {
-        (after.changed(now), None)
+        (after.touched(now), None)
     } else {
         return Ok(before);
     };

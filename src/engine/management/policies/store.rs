@@ -7,7 +7,8 @@ use crate::db::undecodable;
 use crate::ids::{ApiKeyId, IdentityId, PolicyId, ServiceId};
 use crate::keys::{self, Usage};
 use crate::management::PageRequest;
-use crate::policy::{KeyOwnership, PolicyNumber, Status, select_policies};
+use crate::policy::{KeyOwnership, PolicyNumber, Status};
+use crate::resource::select;
 use formats::envelope::Alg;
 use formats::material::Family;
 
@@ -16,7 +17,7 @@ pub(super) async fn list(
     filter: &Filter,
     page: PageRequest,
 ) -> sqlx::Result<Vec<Policy>> {
-    sqlx::query_as(select_policies!(
+    select(
         "WHERE deleted_at IS NULL
             AND ($1::uuid IS NULL OR id > $1)
             AND ($2::text IS NULL OR status = $2)
@@ -25,8 +26,8 @@ pub(super) async fn list(
             AND ($5::text IS NULL OR name = $5)
             AND ($6::text IS NULL OR position(lower($6) IN lower(name)) > 0)
           ORDER BY id
-          LIMIT $7"
-    ))
+          LIMIT $7",
+    )
     .bind(page.after())
     .bind(filter.status)
     .bind(filter.destination_service_id)
@@ -86,13 +87,11 @@ pub(super) async fn read(
     name: &Name,
 ) -> sqlx::Result<Option<Policy>> {
     let (id, number) = name.parts();
-    sqlx::query_as(select_policies!(
-        "WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)"
-    ))
-    .bind(id)
-    .bind(number)
-    .fetch_optional(database)
-    .await
+    select("WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)")
+        .bind(id)
+        .bind(number)
+        .fetch_optional(database)
+        .await
 }
 
 /// Reads and locks a policy, so that no other transaction changes it or begins to refer to it.
@@ -101,10 +100,10 @@ pub(super) async fn lock(
     name: &Name,
 ) -> sqlx::Result<Option<Policy>> {
     let (id, number) = name.parts();
-    sqlx::query_as(select_policies!(
+    select(
         "WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)
-            FOR UPDATE"
-    ))
+            FOR UPDATE",
+    )
     .bind(id)
     .bind(number)
     .fetch_optional(connection)

@@ -16,7 +16,8 @@ use crate::ids::ServiceId;
 use crate::management::changes::Judgement;
 use crate::management::{Resource, ResourceType};
 use crate::resource::{
-    Column, Columns, Description, Input, Member, Name, Positive, RequestBody as _, Value, object,
+    ColumnGroup, Columns, Description, Input, Member, Name, Positive, RequestBody as _, Value,
+    object,
 };
 use crate::{request, resource};
 use formats::clock::Timestamp;
@@ -188,8 +189,10 @@ impl ToSchema for Limit {
     }
 }
 
-impl Column for Limit {
-    fn write(&self, _: &'static str, columns: &mut Columns) {
+impl ColumnGroup for Limit {
+    const COLUMNS: &'static [&'static str] = &["requests_per_second", "burst"];
+
+    fn write(&self, columns: &mut Columns) {
         let number = |number: NonZeroU32| i64::from(number.get());
         let agreed = self.agreed();
         columns.set(
@@ -200,6 +203,7 @@ impl Column for Limit {
     }
 }
 
+/// The tier is a member of the service.
 impl<'r> FromRow<'r, PgRow> for Limit {
     fn from_row(row: &'r PgRow) -> sqlx::Result<Self> {
         let tier: Tier = row.try_get("tier")?;

@@ -6,32 +6,21 @@ use super::{Filter, Service};
 use crate::ids::{ApiKeyId, IdentityId, KeyId, PolicyId, ServiceId};
 use crate::keys;
 use crate::management::PageRequest;
-
-/// Selects the columns of a service by name, so that a migration that adds a column does not invalidate the
-/// statements that open connections have prepared.
-macro_rules! select {
-    ($rest:literal) => {
-        concat!(
-            "SELECT id, name, description, tier, requests_per_second, burst, publish_keys, revision, \
-             created_at, updated_at FROM services ",
-            $rest
-        )
-    };
-}
+use crate::resource::select;
 
 pub(super) async fn list(
     database: impl PgExecutor<'_>,
     filter: &Filter,
     page: PageRequest,
 ) -> sqlx::Result<Vec<Service>> {
-    sqlx::query_as(select!(
+    select(
         "WHERE deleted_at IS NULL
             AND ($1::uuid IS NULL OR id > $1)
             AND ($2::text IS NULL OR name = $2)
             AND ($3::text IS NULL OR position(lower($3) IN lower(name)) > 0)
           ORDER BY id
-          LIMIT $4"
-    ))
+          LIMIT $4",
+    )
     .bind(page.after())
     .bind(filter.name.as_deref())
     .bind(filter.name_contains.as_deref())
@@ -44,7 +33,7 @@ pub(super) async fn read(
     database: impl PgExecutor<'_>,
     id: ServiceId,
 ) -> sqlx::Result<Option<Service>> {
-    sqlx::query_as(select!("WHERE id = $1 AND deleted_at IS NULL"))
+    select("WHERE id = $1 AND deleted_at IS NULL")
         .bind(id)
         .fetch_optional(database)
         .await
@@ -75,7 +64,7 @@ pub(super) async fn lock(
     connection: &mut PgConnection,
     id: ServiceId,
 ) -> sqlx::Result<Option<Service>> {
-    sqlx::query_as(select!("WHERE id = $1 AND deleted_at IS NULL FOR UPDATE"))
+    select("WHERE id = $1 AND deleted_at IS NULL FOR UPDATE")
         .bind(id)
         .fetch_optional(connection)
         .await

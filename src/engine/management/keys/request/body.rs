@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::jwk_members;
 use crate::ids::{ImportKeyId, ServiceId};
-use crate::keys::{RotationDays, Status, Usage};
+use crate::keys::{RotationDays, Usage};
 use crate::request;
 use crate::resource::{
     Input, Member, Name, Printable, RequestBody as _, Value, object, string, wrong_type,
@@ -21,24 +21,6 @@ use formats::clock::Timestamp;
 use formats::json::{Kind, Text};
 use formats::material::{Algorithm, Jwk, PrivateJwk};
 use formats::problem::{Code, Problem, Problems};
-
-request! {
-    /// The members of a key that requests can change.
-    pub struct KeyUpdate: Key {
-        /// Identifies the key to people.
-        "Name" name: Name, optional;
-        /// The state of the key.
-        "Status" status: Status, optional;
-        /// The time after which the key no longer protects, encrypts or signs; null for none.
-        "Expires" expires_at: Option<Timestamp>, optional;
-        /// The number of days after activation at which a successor replaces the key; null for no
-        /// rotation. Only supported for keys that the token generated.
-        "Rotation in days" rotation_days: Option<RotationDays>, optional;
-    }
-    read_only: [id, partner_kid, service_id, r#use, algorithm, origin, has_private, extractable, public_key, thumbprint,
-        activated_at, destroy_at, created_at],
-    volatile: [updated_at]
-}
 
 request! {
     /// A key to generate, import or adopt. Exactly one member is its source.

@@ -13,7 +13,7 @@ mod token_object;
 mod wrapped;
 
 use self::body::KeyText;
-pub use self::body::{KeyRequest, KeyUpdate, TokenObjectRequest, WrappedKeyRequest};
+pub use self::body::{KeyRequest, TokenObjectRequest, WrappedKeyRequest};
 use self::kind::StatedKind;
 use self::partner_kid::partner_kid;
 pub(super) use self::source::Source;

@@ -10,10 +10,10 @@ use std::time::Duration;
 use super::create::record;
 use super::{lock, retire_former};
 use crate::ids::KeyId;
-use crate::keys::{Assignment, Cause, Key, Origin, Status, Usage, Vault, store as keys_store};
+use crate::keys::{
+    Assignment, Cause, Key, Made, Origin, Status, Usage, Vault, store as keys_store,
+};
 use crate::management::{Action, Authorized, Change, Error, Event, Expected, ManageKeys, System};
-use crate::revision::Revision;
-use formats::envelope::HpkeRevision;
 
 /// Does the steps of all rotations that are due. Several instances can do this at once.
 ///
@@ -84,28 +84,18 @@ async fn make_successor(
         attempt: None,
     };
     let unrecorded = vault.generate(assignment, key.algorithm).await?;
-    let successor = Key {
+    let made = Made {
         id: unrecorded.id,
-        partner_kid: None,
-        service_id: key.service_id,
-        name: key.name,
         usage: key.usage,
         algorithm: key.algorithm,
         origin: Origin::Generated,
-        status: Status::Retired,
-        token_name: Some(unrecorded.name.clone()),
-        extractable: Some(unrecorded.extractable),
-        public: unrecorded.public.clone(),
-        hpke_revision: HpkeRevision::of_new(key.algorithm),
-        expires_at: None,
+        private_half: Some(unrecorded.private_half()),
+        public_key: unrecorded.public.clone(),
+    };
+    let successor = Key {
         rotation_days: key.rotation_days,
         succeeds: Some(id),
-        retire_at: None,
-        activated_at: None,
-        destroy_at: None,
-        revision: Revision::FIRST,
-        created_at: now,
-        updated_at: now,
+        ..Key::new(made, key.service_id, key.name, now)
     };
     match record(&mut change, &successor, None).await {
         Ok(_) => change.commit(Event::created(&successor)).await,

@@ -2,36 +2,24 @@
 
 use sqlx::{PgConnection, PgExecutor};
 
+use crate::db::sql;
 use crate::ids::KeyId;
 use formats::clock::Timestamp;
 
-/// When the successor of the key `p` becomes active.
-macro_rules! takeover {
-    () => {
-        "p.activated_at + make_interval(hours => p.rotation_days * 24)"
-    };
-}
-
-/// Whether an active key of the same kind, which has not expired at `$1`, is newer than the key `p`.
-macro_rules! replaced {
-    () => {
-        "EXISTS (SELECT FROM keys s
-                  WHERE s.service_id = p.service_id AND s.usage = p.usage AND s.algorithm = p.algorithm
-                    AND s.status = 'active' AND s.activated_at > p.activated_at
-                    AND (s.expires_at IS NULL OR s.expires_at > $1))"
-    };
-}
+/// The keys `p` with the time when the successor of each becomes active, and whether an active key of the
+/// same kind, which has not expired at `$1`, is newer.
+const KEYS: &str = "keys p CROSS JOIN LATERAL (
+         SELECT p.activated_at + make_interval(hours => p.rotation_days * 24) AS takeover,
+                EXISTS (SELECT FROM keys s
+                         WHERE s.service_id = p.service_id AND s.usage = p.usage
+                           AND s.algorithm = p.algorithm AND s.status = 'active'
+                           AND s.activated_at > p.activated_at
+                           AND (s.expires_at IS NULL OR s.expires_at > $1)) AS is_replaced
+     ) AS rotation ";
 
 /// Active keys that rotate and whose successor has not taken over, or does not work any more.
-macro_rules! rotating {
-    () => {
-        concat!(
-            "p.status = 'active' AND p.rotation_days IS NOT NULL AND (p.retire_at IS NULL OR NOT ",
-            replaced!(),
-            ")"
-        )
-    };
-}
+const ROTATING: &str = "WHERE p.status = 'active' AND p.rotation_days IS NOT NULL
+                          AND (p.retire_at IS NULL OR NOT is_replaced) ";
 
 /// The keys that need a successor at `now`. That of a signing key is made a day ahead, so that it is
 /// published before it signs.
@@ -39,16 +27,14 @@ pub(super) async fn without_successor(
     database: impl PgExecutor<'_>,
     now: Timestamp,
 ) -> sqlx::Result<Vec<KeyId>> {
-    sqlx::query_scalar(concat!(
-        "SELECT p.id FROM keys p
-          WHERE ",
-        rotating!(),
-        " AND ",
-        takeover!(),
-        " - CASE p.usage WHEN 'sig' THEN interval '24 hours' ELSE interval '0' END <= $1
+    sqlx::query_scalar(sql([
+        "SELECT p.id FROM ",
+        KEYS,
+        ROTATING,
+        "AND takeover - CASE p.usage WHEN 'sig' THEN interval '24 hours' ELSE interval '0' END <= $1
             AND NOT EXISTS (SELECT FROM keys s WHERE s.succeeds = p.id AND s.status <> 'destroyed')
-          ORDER BY p.id"
-    ))
+          ORDER BY p.id",
+    ]))
     .bind(now)
     .fetch_all(database)
     .await
@@ -60,17 +46,16 @@ pub(super) async fn ready(
     database: impl PgExecutor<'_>,
     now: Timestamp,
 ) -> sqlx::Result<Vec<KeyId>> {
-    sqlx::query_scalar(concat!(
-        "SELECT s.id FROM keys p JOIN keys s ON s.succeeds = p.id AND s.status = 'retired'
-          WHERE ",
-        rotating!(),
-        " AND ",
-        takeover!(),
-        " <= $1
+    sqlx::query_scalar(sql([
+        "SELECT s.id FROM ",
+        KEYS,
+        "JOIN keys s ON s.succeeds = p.id AND s.status = 'retired' ",
+        ROTATING,
+        "AND takeover <= $1
             AND (s.usage <> 'sig' OR s.created_at + interval '24 hours' <= $1)
             AND (s.expires_at IS NULL OR s.expires_at > $1)
-          ORDER BY s.id"
-    ))
+          ORDER BY s.id",
+    ]))
     .bind(now)
     .fetch_all(database)
     .await
@@ -81,11 +66,11 @@ pub(super) async fn to_retire(
     database: impl PgExecutor<'_>,
     now: Timestamp,
 ) -> sqlx::Result<Vec<KeyId>> {
-    sqlx::query_scalar(concat!(
-        "SELECT p.id FROM keys p WHERE p.retire_at <= $1 AND ",
-        replaced!(),
-        " ORDER BY p.id"
-    ))
+    sqlx::query_scalar(sql([
+        "SELECT p.id FROM ",
+        KEYS,
+        "WHERE p.retire_at <= $1 AND is_replaced ORDER BY p.id",
+    ]))
     .bind(now)
     .fetch_all(database)
     .await
@@ -93,13 +78,12 @@ pub(super) async fn to_retire(
 
 /// How many keys should have been replaced by `now`.
 pub(super) async fn overdue(database: impl PgExecutor<'_>, now: Timestamp) -> sqlx::Result<i64> {
-    sqlx::query_scalar(concat!(
-        "SELECT count(*) FROM keys p WHERE ",
-        rotating!(),
-        " AND ",
-        takeover!(),
-        " <= $1"
-    ))
+    sqlx::query_scalar(sql([
+        "SELECT count(*) FROM ",
+        KEYS,
+        ROTATING,
+        "AND takeover <= $1",
+    ]))
     .bind(now)
     .fetch_one(database)
     .await
