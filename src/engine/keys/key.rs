@@ -39,6 +39,7 @@ resource! {
             /// Whether the token has the private or secret key.
             #[sqlx(flatten)]
             #[serde(rename = "hasPrivate")]
+            #[schema(value_type = bool)]
             private_half: PrivateHalf;
             /// Whether the private or secret key can leave the token; null if Sealward does not have it.
             extractable: Option<bool>;

@@ -1,13 +1,9 @@
 //! The private or secret key of a record.
 
-use std::borrow::Cow;
-
 use hsm::KeyName;
 use serde::{Serialize, Serializer};
 use sqlx::postgres::PgRow;
 use sqlx::{FromRow, Row as _};
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 
 use super::Status;
 use crate::resource::{ColumnGroup, Columns};
@@ -58,17 +54,5 @@ impl FromRow<'_, PgRow> for PrivateHalf {
 impl Serialize for PrivateHalf {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.is_present().serialize(serializer)
-    }
-}
-
-impl PartialSchema for PrivateHalf {
-    fn schema() -> RefOr<Schema> {
-        bool::schema()
-    }
-}
-
-impl ToSchema for PrivateHalf {
-    fn name() -> Cow<'static, str> {
-        "HasPrivate".into()
     }
 }

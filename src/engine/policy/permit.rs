@@ -136,37 +136,27 @@ mod tests {
     use super::*;
     use crate::ids::{PolicyId, ServiceId};
     use crate::operation::Operations;
-    use crate::policy::{AllowedServices, KeyOwnership, Status};
-    use crate::resource::Name;
-    use crate::revision::Revision;
+    use crate::policy::{AllowedServices, PolicyRequest};
+    use crate::resource::{Member, Name};
     use formats::clock::Timestamp;
-    use formats::envelope::{Alg, Enc};
+    use formats::problem::Problems;
 
     fn service(number: u128) -> ServiceId {
         ServiceId::from_uuid(uuid::Uuid::from_u128(number))
     }
 
     fn policy(services: AllowedServices, operations: &[Operation]) -> Arc<Policy> {
-        Arc::new(Policy {
-            id: PolicyId::from_uuid(uuid::Uuid::nil()),
-            policy_number: "POL-000001".parse().unwrap(),
-            name: Name::default(),
-            description: None,
-            destination_service_id: service(9),
-            key_ownership: KeyOwnership::ServiceManaged,
-            alg: Alg::default(),
-            enc: Enc::default(),
-            status: Status::Active,
-            failure_mode: Default::default(),
-            allowed_service_ids: services,
-            allowed_operations: operations.iter().copied().collect(),
-            context_required: false,
-            require_binding: false,
-            headers: None,
-            created_at: Timestamp::from_millis(0),
-            updated_at: Timestamp::from_millis(0),
-            revision: Revision::FIRST,
-        })
+        let request = PolicyRequest {
+            policy_number: Member::Given("POL-000001".parse().unwrap()),
+            name: Member::Given(Name::default()),
+            destination_service_id: Member::Given(service(9)),
+            allowed_service_ids: Member::Given(services),
+            allowed_operations: Member::Given(operations.iter().copied().collect()),
+            ..PolicyRequest::default()
+        };
+        let id = PolicyId::from_uuid(uuid::Uuid::nil());
+        let policy = request.create(id, Timestamp::from_millis(0), &mut Problems::default());
+        Arc::new(policy.unwrap())
     }
 
     /// For each operation, whether `application` may do it.

@@ -7,7 +7,7 @@ use crate::audit::Receipt;
 use formats::wiped::Wiped;
 
 /// An answer in JSON. It may hold a plaintext, so it wipes itself when it is dropped.
-pub struct Body(pub(super) Wiped<String>);
+pub struct Body(pub(super) Wiped<Vec<u8>>);
 
 /// The answer to one request. It is made from the receipt of the request's audit record, which only
 /// the committed record gives.
@@ -46,7 +46,7 @@ impl Answer {
 
 impl AsRef<[u8]> for Body {
     fn as_ref(&self) -> &[u8] {
-        self.0.as_bytes()
+        &self.0
     }
 }
 

@@ -1,6 +1,7 @@
 //! Several payloads or envelopes in one request.
 
 mod body;
+mod items;
 mod kind;
 mod work;
 
@@ -87,9 +88,8 @@ impl Protection {
             results.push(outcome.unwrap_or_else(|refusal| {
                 let error = (self.error)(&refusal);
                 let number = status.number;
-                Body(Wiped::new(format!(
-                    r#"{{"status":{number},"error":{error}}}"#
-                )))
+                let body = format!(r#"{{"status":{number},"error":{error}}}"#);
+                Body(Wiped::new(body.into_bytes()))
             }));
         }
         let pending = self.modules.recorder.submit_batch(records)?;
@@ -105,12 +105,12 @@ impl Protection {
     }
 }
 
-fn written_batch(batch: Batch, call: &Call, results: Results<'_>) -> Result<Body, Refusal> {
-    let (head, length) = (call.head(), results.length());
+fn written_batch(batch: Batch, call: &Call, items: Results<'_>) -> Result<Body, Refusal> {
+    let (request_id, length) = (call.tag(), items.length());
     match batch {
-        Batch::Protect => written(length, &ProtectedBatch::of(head, results)),
-        Batch::Unprotect => written(length, &UnprotectedBatch::of(head, results)),
-        Batch::Rewrap => written(length, &RewrappedBatch::of(head, results)),
+        Batch::Protect => written(length, &ProtectedBatch { request_id, items }),
+        Batch::Unprotect => written(length, &UnprotectedBatch { request_id, items }),
+        Batch::Rewrap => written(length, &RewrappedBatch { request_id, items }),
     }
 }
 

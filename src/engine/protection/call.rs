@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::body::Head;
 use super::{RecordedStatus, Refusal};
 use crate::audit::{Endpoint, OperationType, Outcome, Record, Sealing};
 use crate::auth::{Application, Caller};
@@ -92,12 +91,14 @@ impl Call {
         self.record.arrived
     }
 
-    /// The first member of the answer.
-    pub(super) fn head(&self) -> Head<'_> {
-        match self.record.item {
-            Some(_) => Head::Item,
-            None => Head::Request(&self.tag),
-        }
+    /// The `requestId` of the answer. An item of a batch has none.
+    pub(super) fn request_id(&self) -> Option<&RequestTag> {
+        self.record.item.is_none().then_some(&self.tag)
+    }
+
+    /// The `status` of the answer, which only an item of a batch has.
+    pub(super) fn item_status(&self) -> Option<u16> {
+        self.record.item.map(|_| 200)
     }
 
     /// The first three refusals in their order: no JSON, no application, rate limit exceeded.

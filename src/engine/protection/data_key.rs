@@ -1,21 +1,22 @@
 //! Keys with which applications encrypt large data themselves.
 
-use std::cell::Cell;
-
+use serde::Serialize;
 use tracing::Instrument as _;
+use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
-use super::body::{Base64, Head, Reference, answer, request, require_policy, written};
-use super::sealing::Sealing;
+use super::body::{Base64, Reference, request, require_policy, written};
+use super::sealing::Sealed;
 use super::{Answer, Body, Call, Protection, Refusal, caught};
 use crate::audit::Unrecorded;
 use crate::closed_set::ClosedSet;
 use crate::policy::{PolicyNumber, Verdict};
+use crate::request_tag::RequestTag;
 use crate::telemetry::step;
 use formats::binary::append_base64;
 use formats::closed_set;
-use formats::envelope::Context;
-use formats::json::{Members, Text};
+use formats::envelope::{Context, Envelope};
+use formats::json::{Members, Text, Verbatim};
 use formats::problem::Problems;
 use formats::wiped::Wiped;
 
@@ -33,16 +34,19 @@ request! {
     }
 }
 
-answer! {
-    /// A data key and an envelope that contains it.
-    DataKey<'a> {
-        head "requestId": Head<'a>,
-        algorithm "algorithm": DataKeyAlgorithm,
-        /// The data key. Absent if the request has `plaintext` false.
-        key "key": Option<Base64<&'a [u8]>>,
-        /// The envelope. Its payload is `key` as a string.
-        jwe "jwe": Sealing<'a>,
-    }
+/// A data key and an envelope that contains it.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DataKey<'a> {
+    request_id: &'a RequestTag,
+    algorithm: DataKeyAlgorithm,
+    /// The data key. Absent if the request has `plaintext` false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, content_encoding = "base64")]
+    key: Option<Base64<&'a [u8]>>,
+    /// The envelope. Its payload is `key` as a string.
+    #[schema(value_type = Envelope)]
+    jwe: Verbatim<'a>,
 }
 
 closed_set! {
@@ -67,9 +71,6 @@ impl DataKeyAlgorithm {
         }
     }
 }
-
-/// The room for the largest encapsulated secret of HPKE, which is encoded twice.
-const LARGEST_SECRET: usize = 3 * 1_024;
 
 impl Protection {
     /// Makes a data key under the policy that `body` names.
@@ -116,27 +117,16 @@ impl Protection {
         self.modules.entropy.fill(bytes.as_mut_slice());
         let data_key = bytes.get(..algorithm.bytes()).unwrap_or_default();
         let payload = string_of(data_key);
-        let ctx = Cell::default();
+        let sealed = Sealed::new(&key, &self.modules.entropy, context, &payload)?;
+        call.note_ctx(sealed.ctx);
+        let is_wanted = request.plaintext.unwrap_or(true);
         let answer = DataKey {
-            head: call.head(),
+            request_id: call.tag(),
             algorithm,
-            key: request
-                .plaintext
-                .unwrap_or(true)
-                .then_some(Base64(data_key)),
-            jwe: Sealing {
-                key,
-                entropy: &self.modules.entropy,
-                context,
-                payload: &payload,
-                ctx: &ctx,
-            },
+            key: is_wanted.then_some(Base64(data_key)),
+            jwe: sealed.jwe(),
         };
-        // The plaintext key precedes the envelope, so the buffer has room for the largest one.
-        let body = written(Sealing::capacity(&payload) + LARGEST_SECRET, &answer);
-        drop(answer);
-        call.note_ctx(ctx.get());
-        body
+        written(sealed.len(), &answer)
     }
 }
 

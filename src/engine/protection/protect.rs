@@ -1,22 +1,21 @@
 //! From a payload to an envelope for the destination of a policy.
 
-use std::cell::Cell;
-
+use serde::Serialize;
 use tracing::Instrument as _;
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{Array, ArrayBuilder, Object, ObjectBuilder, Type};
 
-use super::body::{
-    Encrypted, Head, Json, ProtectedPayloadType, Reference, True, Unchanged, answer, answer_of,
-    request, require_policy, written,
-};
+use super::body::{MessageType, Reference, request, require_policy, written};
 use super::long_work::Cost;
-use super::sealing::Sealing;
+use super::sealing::Sealed;
 use super::{Answer, Body, Call, Protection, Refusal, caught};
 use crate::audit::{Outcome, Unrecorded};
 use crate::auth::Application;
 use crate::policy::{PolicyNumber, PolicyPermit, Verdict, to};
+use crate::request_tag::RequestTag;
 use crate::telemetry::step;
-use formats::envelope::Context;
-use formats::json::{Members, Text};
+use formats::envelope::{Context, Envelope};
+use formats::json::{Members, Text, Verbatim};
 use formats::problem::Problems;
 
 const WARNING: &str = "The policy is not active: the payload was passed through unprotected";
@@ -34,44 +33,67 @@ request! {
     }
 }
 
-answer_of! {
-    /// The protected payload; or, under an inactive policy, the result of its failure mode.
-    ProtectedPayload<'a> { Protected<'a>, PassedThrough<'a>, Dropped<'a>, }
+/// The protected payload; or, under an inactive policy, the result of its failure mode.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProtectedPayload<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = RequestTag, required)]
+    request_id: Option<&'a RequestTag>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
+    status: Option<u16>,
+    message_type: MessageType,
+    #[schema(schema_with = operations)]
+    operations: &'static [&'static str],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Envelope)]
+    jwe: Option<Verbatim<'a>>,
+    /// The payload, unprotected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Value)]
+    payload: Option<Verbatim<'a>>,
+    /// A warning that the payload is unprotected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String)]
+    warning: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = always_true)]
+    dropped: Option<bool>,
+    /// A message that the payload was discarded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String)]
+    message: Option<&'static str>,
 }
 
-answer! {
-    /// The payload is protected.
-    Protected<'a> {
-        head "requestId": Head<'a>,
-        message_type "messageType": ProtectedPayloadType,
-        operations "operations": Encrypted,
-        jwe "jwe": Sealing<'a>,
+impl<'a> ProtectedPayload<'a> {
+    fn of(call: &'a Call) -> Self {
+        Self {
+            request_id: call.request_id(),
+            status: call.item_status(),
+            message_type: MessageType::ProtectedPayload,
+            operations: &[],
+            jwe: None,
+            payload: None,
+            warning: None,
+            dropped: None,
+            message: None,
+        }
     }
 }
 
-answer! {
-    /// The policy is not active; its failure mode returns the payload unprotected.
-    PassedThrough<'a> {
-        head "requestId": Head<'a>,
-        message_type "messageType": ProtectedPayloadType,
-        operations "operations": Unchanged,
-        /// The payload, unprotected.
-        payload "payload": Json<'a>,
-        /// A warning that the payload is unprotected.
-        warning "warning": &'static str,
-    }
+fn operations() -> Array {
+    let encrypt = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(["encrypt"]));
+    ArrayBuilder::new().items(encrypt).build()
 }
 
-answer! {
-    /// The policy is not active; its failure mode discards the payload.
-    Dropped<'a> {
-        head "requestId": Head<'a>,
-        message_type "messageType": ProtectedPayloadType,
-        operations "operations": Unchanged,
-        dropped "dropped": True,
-        /// A message that the payload was discarded.
-        message "message": &'static str,
-    }
+fn always_true() -> Object {
+    ObjectBuilder::new()
+        .schema_type(Type::Boolean)
+        .enum_values(Some([true]))
+        .build()
 }
 
 impl Protection {
@@ -121,29 +143,21 @@ impl Protection {
             Verdict::Refuse => Err(Refusal::PolicyNotActive),
             Verdict::PassThrough => {
                 call.note_outcome(Outcome::PassedThrough);
-                written(
-                    payload.len(),
-                    &ProtectedPayload::PassedThrough(PassedThrough {
-                        head: call.head(),
-                        message_type: ProtectedPayloadType,
-                        operations: Unchanged,
-                        payload: Json(payload),
-                        warning: WARNING,
-                    }),
-                )
+                let answer = ProtectedPayload {
+                    payload: Some(Verbatim(payload)),
+                    warning: Some(WARNING),
+                    ..ProtectedPayload::of(call)
+                };
+                written(payload.len(), &answer)
             }
             Verdict::Drop => {
                 call.note_outcome(Outcome::Dropped);
-                written(
-                    0,
-                    &ProtectedPayload::Dropped(Dropped {
-                        head: call.head(),
-                        message_type: ProtectedPayloadType,
-                        operations: Unchanged,
-                        dropped: True,
-                        message: DROPPED,
-                    }),
-                )
+                let answer = ProtectedPayload {
+                    dropped: Some(true),
+                    message: Some(DROPPED),
+                    ..ProtectedPayload::of(call)
+                };
+                written(0, &answer)
             }
         }
     }
@@ -160,23 +174,14 @@ impl Protection {
         call.note_key(key.id());
         let (lane, size) = (call.lane(), payload.len());
         let sealing = || {
-            let ctx = Cell::default();
-            let answer = ProtectedPayload::Protected(Protected {
-                head: call.head(),
-                message_type: ProtectedPayloadType,
-                operations: Encrypted,
-                jwe: Sealing {
-                    key,
-                    entropy: &self.modules.entropy,
-                    context,
-                    payload,
-                    ctx: &ctx,
-                },
-            });
-            let body = written(Sealing::capacity(payload), &answer);
-            drop(answer);
-            call.note_ctx(ctx.get());
-            body
+            let sealed = Sealed::new(&key, &self.modules.entropy, context, payload)?;
+            call.note_ctx(sealed.ctx);
+            let answer = ProtectedPayload {
+                operations: &["encrypt"],
+                jwe: Some(sealed.jwe()),
+                ..ProtectedPayload::of(call)
+            };
+            written(sealed.len(), &answer)
         };
         self.long_work.run(lane, Cost::Low, size, sealing).await
     }

@@ -69,6 +69,9 @@ pub enum Refusal {
     /// No envelope could be made.
     #[error("the operation failed")]
     Unsealed(SealError),
+    /// The answer cannot be written.
+    #[error("the operation failed")]
+    Unwritten,
     /// A working token refused the operation.
     #[error("the operation failed")]
     Token(HsmError),

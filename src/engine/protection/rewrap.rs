@@ -1,24 +1,24 @@
 //! From an envelope to a new one with the same payload, which does not leave.
 
 use std::borrow::Cow;
-use std::cell::Cell;
 
+use serde::Serialize;
 use tracing::Instrument as _;
+use utoipa::ToSchema;
 
-use super::body::{
-    Head, ProtectedPayloadType, Reference, Rewrapped, answer, request, require_policy, written,
-};
+use super::body::{MessageType, Reference, request, require_policy, written};
 use super::form::Form;
 use super::long_work::Cost;
-use super::sealing::Sealing;
+use super::sealing::Sealed;
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::auth::Application;
 use crate::body_memory::BodyBytes;
 use crate::policy::{KeyOwnership, Policy, PolicyNumber, RewrapPermit, Verdict};
+use crate::request_tag::RequestTag;
 use crate::telemetry::step;
 use formats::envelope::{Context, Envelope};
-use formats::json::{Members, Text};
+use formats::json::{Members, Text, Verbatim};
 use formats::problem::{Problem, Problems};
 
 request! {
@@ -39,14 +39,29 @@ request! {
     } or answer
 }
 
-answer! {
-    /// The payload in a new envelope.
-    RewrappedPayload<'a> {
-        head "requestId": Head<'a>,
-        message_type "messageType": ProtectedPayloadType,
-        operations "operations": Rewrapped,
-        jwe "jwe": Sealing<'a>,
-    }
+/// The payload in a new envelope.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RewrappedPayload<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = RequestTag, required)]
+    request_id: Option<&'a RequestTag>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
+    status: Option<u16>,
+    message_type: MessageType,
+    #[schema(min_items = 2, max_items = 2)]
+    operations: Vec<RewrapOperation>,
+    #[schema(value_type = Envelope)]
+    jwe: Verbatim<'a>,
+}
+
+// Not documented: the schema of each member would repeat it.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum RewrapOperation {
+    Decrypt,
+    Encrypt,
 }
 
 /// The contexts of both envelopes.
@@ -153,23 +168,17 @@ impl Protection {
         let plaintext = self.open(lane, old_key, contexts.opening, member).await?;
         let sealing = || {
             let payload = str::from_utf8(plaintext.as_bytes()).map_err(|_| Refusal::Unopenable)?;
-            let ctx = Cell::default();
+            let entropy = &self.modules.entropy;
+            let sealed = Sealed::new(&new_key, entropy, contexts.sealing, payload)?;
+            call.sealing().ctx = sealed.ctx;
             let answer = RewrappedPayload {
-                head: call.head(),
-                message_type: ProtectedPayloadType,
-                operations: Rewrapped,
-                jwe: Sealing {
-                    key: new_key,
-                    entropy: &self.modules.entropy,
-                    context: contexts.sealing,
-                    payload,
-                    ctx: &ctx,
-                },
+                request_id: call.request_id(),
+                status: call.item_status(),
+                message_type: MessageType::ProtectedPayload,
+                operations: vec![RewrapOperation::Decrypt, RewrapOperation::Encrypt],
+                jwe: sealed.jwe(),
             };
-            let body = written(Sealing::capacity(payload), &answer);
-            drop(answer);
-            call.sealing().ctx = ctx.get();
-            body
+            written(sealed.len(), &answer)
         };
         let size = plaintext.as_bytes().len();
         self.long_work.finish(lane, Cost::Low, size, sealing).await

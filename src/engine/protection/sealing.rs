@@ -1,49 +1,39 @@
 //! The envelope in an answer.
 
-use std::cell::Cell;
-
-use utoipa::openapi::{RefOr, Schema};
-
 use super::Refusal;
-use super::body::{Described, Schemas, WriteMember, reference};
 use crate::keys::PermittedKey;
 use crate::policy::{PolicyPermit, to};
 use formats::clock::Entropy;
-use formats::envelope::{Context, ContextTag, Envelope};
+use formats::envelope::{Context, ContextTag};
+use formats::json::Verbatim;
 
-/// An envelope that is sealed while it is written, straight into the buffer of the answer.
-pub(super) struct Sealing<'a> {
-    pub(super) key: PermittedKey<'a, PolicyPermit<to::Protect>>,
-    pub(super) entropy: &'a Entropy,
-    pub(super) context: Option<&'a Context>,
-    pub(super) payload: &'a str,
-    /// The `ctx` of the envelope, once it is written.
-    pub(super) ctx: &'a Cell<Option<ContextTag>>,
+/// A new envelope.
+pub(super) struct Sealed {
+    text: String,
+    /// The `ctx` of the envelope.
+    pub(super) ctx: Option<ContextTag>,
 }
 
-impl Sealing<'_> {
-    /// The bytes that the envelope of `payload` takes.
-    pub(super) fn capacity(payload: &str) -> usize {
-        // The five members need about 1,300 bytes in addition to the payload in base64.
-        payload.len() / 3 * 4 + 1_300
-    }
-}
-
-impl WriteMember for Sealing<'_> {
-    fn write(&self, out: &mut String) -> Result<(), Refusal> {
-        let payload = self.payload.as_bytes();
-        let ctx = self.key.seal(self.entropy, self.context, payload, out)?;
-        self.ctx.set(ctx);
-        Ok(())
-    }
-}
-
-impl Described for Sealing<'_> {
-    fn schema() -> RefOr<Schema> {
-        reference::<Envelope>()
+impl Sealed {
+    /// Seals `payload` with `key`.
+    pub(super) fn new(
+        key: &PermittedKey<'_, PolicyPermit<to::Protect>>,
+        entropy: &Entropy,
+        context: Option<&Context>,
+        payload: &str,
+    ) -> Result<Self, Refusal> {
+        let mut text = String::new();
+        let ctx = key.seal(entropy, context, payload.as_bytes(), &mut text)?;
+        Ok(Self { text, ctx })
     }
 
-    fn schemas(schemas: &mut Schemas) {
-        <Envelope as Described>::schemas(schemas);
+    /// The bytes of its text.
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The member `jwe` of an answer.
+    pub(super) fn jwe(&self) -> Verbatim<'_> {
+        Verbatim(&self.text)
     }
 }

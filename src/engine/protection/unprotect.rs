@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use serde::Serialize;
 use tracing::Instrument as _;
+use utoipa::ToSchema;
 
-use super::body::{Decrypted, Head, Json, Reference, answer, request, require_policy, written};
+use super::body::{Reference, request, require_policy, written};
 use super::form::Form;
 use super::long_work::Cost;
 use super::{Answer, Body, Call, Protection, Refusal};
@@ -13,9 +15,10 @@ use crate::auth::Application;
 use crate::body_memory::BodyBytes;
 use crate::keys::{NotOpened, Opener};
 use crate::policy::{OpeningPermit, PolicyNumber};
+use crate::request_tag::RequestTag;
 use crate::telemetry::step;
 use formats::envelope::{Context, Envelope, Plaintext};
-use formats::json::{Members, Text};
+use formats::json::{Members, Text, Verbatim};
 use formats::problem::Problems;
 
 request! {
@@ -32,14 +35,28 @@ request! {
     } or answer
 }
 
-answer! {
-    /// The payload of an envelope.
-    Unprotected<'a> {
-        head "requestId": Head<'a>,
-        operations "operations": Decrypted,
-        /// The unchanged text of the protected payload.
-        payload "payload": Json<'a>,
-    }
+/// The payload of an envelope.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Unprotected<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = RequestTag, required)]
+    request_id: Option<&'a RequestTag>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
+    status: Option<u16>,
+    #[schema(min_items = 1, max_items = 1)]
+    operations: Vec<UnprotectOperation>,
+    /// The unchanged text of the protected payload.
+    #[schema(value_type = Value)]
+    payload: Verbatim<'a>,
+}
+
+// Not documented: the schema of each member would repeat it.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum UnprotectOperation {
+    Decrypt,
 }
 
 impl Protection {
@@ -97,9 +114,10 @@ impl Protection {
         let writing = || {
             let payload = str::from_utf8(plaintext.as_bytes()).map_err(|_| Refusal::Unopenable)?;
             let answer = Unprotected {
-                head: call.head(),
-                operations: Decrypted,
-                payload: Json(payload),
+                request_id: call.request_id(),
+                status: call.item_status(),
+                operations: vec![UnprotectOperation::Decrypt],
+                payload: Verbatim(payload),
             };
             written(payload.len(), &answer)
         };

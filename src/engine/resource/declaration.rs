@@ -162,7 +162,8 @@ macro_rules! resource {
                 $(
                     $(#[doc = $read_only_doc:literal])*
                     $(#[sqlx($read_only_row:ident)])?
-                    $(#[serde(rename = $read_only_name:literal)])?
+                    $(#[serde(rename = $read_only_name:tt)])?
+                    $(#[schema(value_type = $read_only_schema:ty)])?
                     $read_only:ident: $read_only_type:ty;
                 )*
             })?
@@ -200,6 +201,7 @@ macro_rules! resource {
                 $(#[doc = $read_only_doc])*
                 $(#[sqlx($read_only_row)])?
                 $(#[serde(rename = $read_only_name)])?
+                $(#[schema(value_type = $read_only_schema)])?
                 pub $read_only: $read_only_type,
             )*)?
             $($(

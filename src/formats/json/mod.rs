@@ -11,8 +11,10 @@ mod members;
 mod scan;
 mod text;
 mod tree;
+mod verbatim;
 
 pub use members::Members;
 pub use scan::{MAX_DEPTH, NotJson};
 pub use text::{Kind, NotUnicode, Text};
 pub use tree::NotATree;
+pub use verbatim::Verbatim;

@@ -69,6 +69,7 @@ impl From<protection::Refusal> for ApiError {
             Refusal::DecryptionFailed => Self::DecryptionFailed,
             Refusal::Unopenable => Self::Failed("the envelope does not open"),
             Refusal::Unsealed(_) => Self::Failed("no envelope could be made"),
+            Refusal::Unwritten => Self::Internal,
             Refusal::Token(error) => Self::Token(error),
             Refusal::TokenOut(error) => Self::TokenOut(error),
             Refusal::NotBegun => Self::TimedOut,

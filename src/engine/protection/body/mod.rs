@@ -1,16 +1,17 @@
-//! The bodies of the runtime API. One declaration per body reads or writes it and gives its schema.
+//! The bodies of the runtime API.
 //!
 //! `request!` declares a body that is read member by member from JSON text, without a copy of the
-//! payload. `answer!` declares a body that is written into the buffer that is sent.
+//! payload. An answer is a struct that derives its writing and its schema.
 
 mod member;
 mod schema;
 
-pub(super) use self::member::{
-    Base64, Decrypted, Encrypted, Head, Json, ProtectedPayloadType, ReadMember, Reference,
-    Rewrapped, True, Unchanged, WriteMember,
+use serde::Serialize;
+
+pub(super) use self::member::{Base64, ReadMember, Reference};
+pub(super) use self::schema::{
+    Described, MessageType, Schemas, add, base64, item_of, object, reference,
 };
-pub(super) use self::schema::{Described, Schemas, any_of, base64, merged, object, reference};
 use super::{Body, Refusal};
 use formats::json::Members;
 use formats::problem::Problem;
@@ -18,9 +19,9 @@ use formats::wiped::Wiped;
 
 /// Writes `answer` into a buffer with capacity for `length` bytes in addition to the common
 /// members: a reallocation would leave plaintext behind.
-pub(super) fn written(length: usize, answer: &impl WriteMember) -> Result<Body, Refusal> {
-    let mut out = Wiped::new(String::with_capacity(length + 512));
-    answer.write(&mut out)?;
+pub(super) fn written(length: usize, answer: &impl Serialize) -> Result<Body, Refusal> {
+    let mut out = Wiped::new(Vec::with_capacity(length + 512));
+    serde_json::to_writer(&mut *out, answer).map_err(|_| Refusal::Unwritten)?;
     Ok(Body(out))
 }
 
@@ -63,123 +64,45 @@ macro_rules! request {
             }
         }
 
-        $crate::protection::body::described!($name<$life> $($about)* { closed
-            $($member [$($doc)*] $type,)*
-            $($ignored [" Ignored, so that a client can send the response back."]
-                Option<::formats::json::Text<'static>>,)*
-        });
-    };
-}
-
-/// Declares an answer: the Rust name, JSON name and type of each member, in the order of the text.
-macro_rules! answer {
-    ($(#[doc = $about:literal])* $name:ident<$($life:lifetime)?> {
-        $($(#[doc = $doc:literal])* $field:ident $member:literal: $type:ty,)*
-    }) => {
-        $(#[doc = $about])*
-        #[allow(unreachable_pub, reason = "some answers are parts of others")]
-        pub struct $name<$($life)?> {
-            $($(#[doc = $doc])* pub(super) $field: $type,)*
-        }
-
-        impl<$($life)?> $crate::protection::body::WriteMember for $name<$($life)?> {
-            fn write(&self, out: &mut String) -> Result<(), $crate::protection::Refusal> {
-                out.push('{');
-                $(self.$field.write_named($member, out)?;)*
-                out.push('}');
-                Ok(())
-            }
-        }
-
-        impl<$($life)?> ::std::fmt::Debug for $name<$($life)?> {
-            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                f.write_str(concat!(stringify!($name), "([redacted])"))
-            }
-        }
-
-        $crate::protection::body::described!($name<$($life)?> $($about)* { open $($member [$($doc)*] $type,)* });
-    };
-}
-
-/// Declares an answer that is one of several bodies. Its schema is one object with the members of all of
-/// them, because many client generators do not support alternatives without a discriminator.
-macro_rules! answer_of {
-    ($(#[doc = $about:literal])* $name:ident<$life:lifetime> { $($body:ident<$($inner:lifetime)?>,)* }) => {
-        $(#[doc = $about])*
-        #[allow(unreachable_pub, reason = "some answers are parts of others")]
-        #[derive(Debug)]
-        pub enum $name<$life> {
-            $(#[doc = concat!("The body `", stringify!($body), "`.")] $body($body<$($inner)?>),)*
-        }
-
-        impl $crate::protection::body::WriteMember for $name<'_> {
-            fn write(&self, out: &mut String) -> Result<(), $crate::protection::Refusal> {
-                match self {
-                    $(Self::$body(body) => body.write(out),)*
-                }
-            }
-        }
-
-        $crate::protection::body::described!(@ $name<$life>
-            $crate::protection::body::any_of(&[$($about),*], [
-                $(<$body<$($inner)?> as ::utoipa::PartialSchema>::schema(),)*
-            ]);
-            schemas => { $(<$body<$($inner)?> as ::utoipa::ToSchema>::schemas(schemas);)* }
-        );
-    };
-}
-
-/// Implements the traits of a schema for a body.
-macro_rules! described {
-    ($name:ident<$($life:lifetime)?> $($about:literal)* { $openness:ident
-        $($member:literal [$($doc:literal)*] $type:ty,)*
-    }) => {
-        $crate::protection::body::described!(@ $name<$($life)?>
-            $crate::protection::body::object(stringify!($openness) == "open", &[$($about),*], [
-                $((
-                    $member,
-                    <$type as $crate::protection::body::Described>::REQUIRED,
-                    &[$($doc),*] as &[&str],
-                    <$type as $crate::protection::body::Described>::schema(),
-                ),)*
-            ]),
-            $($type,)*
-        );
-    };
-    (@ $name:ident<$($life:lifetime)?> $schema:expr, $($type:ty,)*) => {
-        $crate::protection::body::described!(@ $name<$($life)?> $schema;
-            schemas => { $(<$type as $crate::protection::body::Described>::schemas(schemas);)* }
-        );
-    };
-    (@ $name:ident<$($life:lifetime)?> $schema:expr; $schemas:ident => $inner:block) => {
-        impl<$($life)?> ::utoipa::PartialSchema for $name<$($life)?> {
+        impl<$life> ::utoipa::PartialSchema for $name<$life> {
             fn schema() -> ::utoipa::openapi::RefOr<::utoipa::openapi::Schema> {
-                $schema
+                $crate::protection::body::object(&[$($about),*], [
+                    $((
+                        $member,
+                        <$type as $crate::protection::body::Described>::REQUIRED,
+                        &[$($doc),*] as &[&str],
+                        <$type as $crate::protection::body::Described>::schema(),
+                    ),)*
+                    $((
+                        $ignored,
+                        false,
+                        &["Ignored, so that a client can send the response back."],
+                        <::formats::json::Text<'_> as $crate::protection::body::Described>::schema(),
+                    ),)*
+                ])
             }
         }
 
-        impl<$($life)?> ::utoipa::ToSchema for $name<$($life)?> {
+        impl<$life> ::utoipa::ToSchema for $name<$life> {
             fn name() -> ::std::borrow::Cow<'static, str> {
                 stringify!($name).into()
             }
 
-            fn schemas($schemas: &mut $crate::protection::body::Schemas) $inner
+            fn schemas(schemas: &mut $crate::protection::body::Schemas) {
+                $(<$type as $crate::protection::body::Described>::schemas(schemas);)*
+            }
         }
 
-        impl<$($life)?> $crate::protection::body::Described for $name<$($life)?> {
+        impl<$life> $crate::protection::body::Described for $name<$life> {
             fn schema() -> ::utoipa::openapi::RefOr<::utoipa::openapi::Schema> {
                 $crate::protection::body::reference::<Self>()
             }
 
             fn schemas(schemas: &mut $crate::protection::body::Schemas) {
-                <Self as ::utoipa::ToSchema>::schemas(schemas);
-                schemas.push((
-                    stringify!($name).to_owned(),
-                    <Self as ::utoipa::PartialSchema>::schema(),
-                ));
+                $crate::protection::body::add::<Self>(schemas);
             }
         }
     };
 }
 
-pub(super) use {answer, answer_of, described, request};
+pub(super) use request;

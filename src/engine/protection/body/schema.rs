@@ -1,7 +1,6 @@
 //! The parts of the schemas of bodies.
 
-use std::collections::btree_map::Entry;
-
+use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{AdditionalProperties, Object, ObjectBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
@@ -33,16 +32,16 @@ impl<T: Described> Described for Option<T> {
     }
 }
 
-/// An object with these members: name, whether it is required, documentation and schema. Clients must
-/// accept new members of answers; requests have these members only.
+/// An object with these members only: name, whether it is required, documentation and schema.
 pub(in crate::protection) fn object<const N: usize>(
-    has_more: bool,
     about: &[&str],
     members: [(&str, bool, &[&str], RefOr<Schema>); N],
 ) -> RefOr<Schema> {
+    let closed = AdditionalProperties::<Schema>::FreeForm(false);
     let mut object = ObjectBuilder::new()
         .schema_type(Type::Object)
-        .description(Some(joined(about)));
+        .description(Some(joined(about)))
+        .additional_properties(Some(closed));
     for (name, is_required, documentation, mut schema) in members {
         if !documentation.is_empty() {
             match &mut schema {
@@ -56,83 +55,31 @@ pub(in crate::protection) fn object<const N: usize>(
             object = object.required(name);
         }
     }
-    if !has_more {
-        object =
-            object.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)));
-    }
     object.into()
 }
 
-/// An object with the members of all these objects, none of them required, and with `more` instead of
-/// `requestId`.
-pub(in crate::protection) fn merged<const N: usize>(
-    has_more: bool,
-    about: &[&str],
-    schemas: impl IntoIterator<Item = RefOr<Schema>>,
+/// The schema of an item of a batch: that of the single body without `requestId` and required members, and
+/// with `more`.
+pub(in crate::protection) fn item_of<T: ToSchema, const N: usize>(
+    about: &str,
     more: [(&str, RefOr<Schema>); N],
-) -> RefOr<Schema> {
-    let RefOr::T(Schema::Object(mut object)) = object(has_more, about, []) else {
-        return ObjectBuilder::new().into();
+) -> Object {
+    let RefOr::T(Schema::Object(mut object)) = T::schema() else {
+        return Object::new();
     };
+    object.description = Some(about.to_owned());
+    object.required.clear();
+    object.properties.remove("requestId");
     for (name, schema) in more {
         object.properties.insert(name.to_owned(), schema);
     }
-    for schema in schemas {
-        let RefOr::T(Schema::Object(one)) = schema else {
-            continue;
-        };
-        absorb(&mut object, one);
-    }
-    object.properties.remove("requestId");
-    RefOr::T(Schema::Object(object))
+    object
 }
 
-/// One object with the members of several. A member is required if all of them require it.
-pub(in crate::protection) fn any_of<const N: usize>(
-    about: &[&str],
-    bodies: [RefOr<Schema>; N],
-) -> RefOr<Schema> {
-    let mut merged: Option<Object> = None;
-    for body in bodies {
-        let RefOr::T(Schema::Object(body)) = body else {
-            continue;
-        };
-        let Some(merged) = &mut merged else {
-            merged = Some(body);
-            continue;
-        };
-        merged.required.retain(|name| body.required.contains(name));
-        absorb(merged, body);
-    }
-    let mut merged = merged.unwrap_or_default();
-    merged.description = Some(joined(about));
-    merged.into()
-}
-
-/// Adds the members of `other`.
-fn absorb(object: &mut Object, other: Object) {
-    for (name, schema) in other.properties {
-        match object.properties.entry(name) {
-            Entry::Vacant(member) => drop(member.insert(schema)),
-            Entry::Occupied(mut member) if *member.get() != schema => {
-                let wide = widened(member.get());
-                member.insert(wide);
-            }
-            Entry::Occupied(_) => {}
-        }
-    }
-}
-
-/// The schema of a member that bodies restrict in different ways.
-fn widened(schema: &RefOr<Schema>) -> RefOr<Schema> {
-    match schema {
-        RefOr::T(Schema::Array(array)) => {
-            let mut array = array.clone();
-            (array.min_items, array.max_items) = (None, None);
-            RefOr::T(Schema::Array(array))
-        }
-        RefOr::T(_) | RefOr::Ref(_) => ObjectBuilder::new().schema_type(Type::String).into(),
-    }
+/// Adds the schema of `T` and those that it refers to.
+pub(in crate::protection) fn add<T: ToSchema>(schemas: &mut Schemas) {
+    T::schemas(schemas);
+    schemas.push((T::name().into_owned(), T::schema()));
 }
 
 /// A reference to the schema of `T`.
@@ -146,6 +93,13 @@ pub(in crate::protection) fn base64() -> RefOr<Schema> {
         .schema_type(Type::String)
         .content_encoding("base64")
         .into()
+}
+
+// Not documented: the schema of each member would repeat it.
+#[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
+pub(in crate::protection) enum MessageType {
+    #[default]
+    ProtectedPayload,
 }
 
 fn joined(documentation: &[&str]) -> String {

@@ -4,15 +4,15 @@ use std::borrow::Cow;
 use std::fmt;
 use std::mem;
 
+use serde::{Serialize, Serializer};
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::closed_set::ClosedSet;
-use crate::protection::Refusal;
-use crate::protection::body::{Base64, Described, Json, ReadMember, WriteMember, base64};
+use crate::protection::body::{Base64, Described, ReadMember, base64};
 use formats::binary::from_base64;
 use formats::canonical;
 use formats::closed_set;
-use formats::json::{Members, Text};
+use formats::json::{Members, Text, Verbatim};
 use formats::problem::{Code, Problem};
 use formats::wiped::Wiped;
 
@@ -164,17 +164,17 @@ impl DecryptedData<'_> {
     }
 }
 
-impl WriteMember for DecryptedData<'_> {
-    fn write(&self, out: &mut String) -> Result<(), Refusal> {
+impl Serialize for DecryptedData<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Json(text) => Json(text).write(out),
-            Self::Base64(bytes) => Base64(bytes).write(out),
+            Self::Json(text) => Verbatim(text).serialize(serializer),
+            Self::Base64(bytes) => Base64(bytes).serialize(serializer),
         }
     }
 }
 
-impl Described for DecryptedData<'_> {
-    fn schema() -> RefOr<Schema> {
-        <Text<'_> as Described>::schema()
+impl fmt::Debug for DecryptedData<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DecryptedData({} bytes)", self.len())
     }
 }

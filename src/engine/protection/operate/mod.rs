@@ -10,14 +10,16 @@ use std::borrow::Cow;
 use aws_lc_rs::digest::Digest;
 use formats::algorithms::SignatureScheme;
 use hsm::ErrorKind;
+use serde::Serialize;
 use tracing::Instrument as _;
+use utoipa::ToSchema;
 
 pub use self::algorithm::{Cipher, Hash};
 use self::member::{AssociatedData, DecryptedData, Encoding, Message, base64_required};
 pub use self::request::OperationRequest;
 use self::request::{DecryptPayload, EncryptPayload, SignPayload};
 use self::signature::{SignatureFormat, curve, from_der, to_der};
-use super::body::{Base64, answer, answer_of, written};
+use super::body::{Base64, written};
 use super::long_work::Cost;
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
@@ -33,62 +35,48 @@ use formats::json::Text;
 use formats::material::Algorithm;
 use formats::problem::{Code, Problem};
 
-answer! {
-    /// The result of an operation.
-    OperationAnswer<'a> {
-        request_id "requestId": &'a RequestTag,
-        result "result": OperationResult<'a>,
-        timestamp "timestamp": Timestamp,
-    }
+/// The result of an operation.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OperationAnswer<'a> {
+    request_id: &'a RequestTag,
+    result: OperationResult<'a>,
+    timestamp: Timestamp,
 }
 
-answer_of! {
-    /// One object per operation: `encrypt`, `decrypt`, `sign`, `verify`, `hash`.
-    OperationResult<'a> { Encrypted<>, Decrypted<'a>, Signed<>, Verified<>, Hashed<>, }
-}
-
-answer! {
-    /// The result of `encrypt`.
-    Encrypted<> {
-        ciphertext "ciphertext": Base64<Vec<u8>>,
-        iv "iv": Base64<Vec<u8>>,
-        tag "tag": Base64<Vec<u8>>,
-        algorithm "algorithm": Cipher,
-        key_id "keyId": KeyId,
-    }
-}
-
-answer! {
-    /// The result of `decrypt`.
-    Decrypted<'a> {
-        /// The unchanged text of the encrypted data, or its bytes in base64.
-        data "data": DecryptedData<'a>,
-    }
-}
-
-answer! {
-    /// The result of `sign`.
-    Signed<> {
-        signature "signature": Base64<Vec<u8>>,
-        algorithm "algorithm": SignatureScheme,
-        key_id "keyId": KeyId,
-    }
-}
-
-answer! {
-    /// The result of `verify`.
-    Verified<> {
-        /// Whether the signature is valid.
-        valid "valid": bool,
-    }
-}
-
-answer! {
-    /// The result of `hash`.
-    Hashed<> {
-        hash "hash": Base64<Digest>,
-        algorithm "algorithm": Hash,
-    }
+/// One object per operation: `encrypt`, `decrypt`, `sign`, `verify`, `hash`.
+#[derive(Debug, Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct OperationResult<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, content_encoding = "base64")]
+    ciphertext: Option<Base64<Vec<u8>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, content_encoding = "base64")]
+    iv: Option<Base64<Vec<u8>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, content_encoding = "base64")]
+    tag: Option<Base64<Vec<u8>>>,
+    /// The unchanged text of the encrypted data, or its bytes in base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Value)]
+    data: Option<DecryptedData<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, content_encoding = "base64")]
+    signature: Option<Base64<Vec<u8>>>,
+    /// Whether the signature is valid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = bool)]
+    valid: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, content_encoding = "base64")]
+    hash: Option<Base64<Digest>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String)]
+    algorithm: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = KeyId)]
+    key_id: Option<KeyId>,
 }
 
 impl Protection {
@@ -150,15 +138,19 @@ impl Protection {
                     Some(signature) => key.verify(scheme, input, &signature).await?,
                     None => false,
                 };
-                OperationResult::Verified(Verified { valid })
+                OperationResult {
+                    valid: Some(valid),
+                    ..OperationResult::default()
+                }
             }
             OperationRequest::Hash(payload) => {
                 let algorithm = payload.algorithm;
                 let digest = algorithm.of(&permit(caller)?, &payload.data.0);
-                OperationResult::Hashed(Hashed {
-                    hash: Base64(digest),
-                    algorithm,
-                })
+                OperationResult {
+                    hash: Some(Base64(digest)),
+                    algorithm: Some(algorithm.name()),
+                    ..OperationResult::default()
+                }
             }
         };
         self.answer(call, result)
@@ -174,13 +166,14 @@ impl Protection {
         let key = self.choose(call, permit, payload.key_id.as_deref(), algorithm.keys());
         let key = key.await?;
         let sealed = key.encrypt(&payload.data.0, aad(&payload.aad)).await?;
-        Ok(OperationResult::Encrypted(Encrypted {
-            ciphertext: Base64(sealed.ciphertext),
-            iv: Base64(sealed.iv.to_vec()),
-            tag: Base64(sealed.tag.to_vec()),
-            algorithm,
-            key_id: key.id(),
-        }))
+        Ok(OperationResult {
+            ciphertext: Some(Base64(sealed.ciphertext)),
+            iv: Some(Base64(sealed.iv.to_vec())),
+            tag: Some(Base64(sealed.tag.to_vec())),
+            algorithm: Some(algorithm.name()),
+            key_id: Some(key.id()),
+            ..OperationResult::default()
+        })
     }
 
     async fn decrypt(
@@ -220,7 +213,11 @@ impl Protection {
                     DecryptedData::Json(text.as_str())
                 }
             };
-            self.answer(call, OperationResult::Decrypted(Decrypted { data }))
+            let result = OperationResult {
+                data: Some(data),
+                ..OperationResult::default()
+            };
+            self.answer(call, result)
         };
         let size = plaintext.len();
         self.long_work
@@ -243,11 +240,12 @@ impl Protection {
             Some(SignatureFormat::Der) => to_der(&signature),
             Some(SignatureFormat::P1363) | None => signature,
         };
-        Ok(OperationResult::Signed(Signed {
-            signature: Base64(signature),
-            algorithm,
-            key_id: key.id(),
-        }))
+        Ok(OperationResult {
+            signature: Some(Base64(signature)),
+            algorithm: Some(algorithm.name()),
+            key_id: Some(key.id()),
+            ..OperationResult::default()
+        })
     }
 
     /// The key for an operation. The record names it, even where the caller owns it and cannot use
@@ -290,18 +288,15 @@ impl Protection {
     }
 
     fn answer(&self, call: &Call, result: OperationResult<'_>) -> Result<Body, Refusal> {
-        let length = match &result {
-            OperationResult::Encrypted(encrypted) => encrypted.ciphertext.0.len() / 3 * 4,
-            OperationResult::Decrypted(decrypted) => decrypted.data.len(),
-            OperationResult::Signed(signed) => signed.signature.0.len() * 2,
-            OperationResult::Verified(_) | OperationResult::Hashed(_) => 0,
-        };
+        let bytes = [&result.ciphertext, &result.signature];
+        let bytes: usize = bytes.into_iter().flatten().map(|bytes| bytes.0.len()).sum();
+        let data = result.data.as_ref().map_or(0, DecryptedData::len);
         let answer = OperationAnswer {
             request_id: call.tag(),
             result,
             timestamp: self.modules.clock.now(),
         };
-        written(length, &answer)
+        written(bytes.div_ceil(3) * 4 + data, &answer)
     }
 }
 
