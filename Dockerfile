@@ -17,7 +17,7 @@ COPY Cargo.toml Cargo.lock ./
 COPY hsm hsm
 COPY migrations migrations
 COPY src src
-COPY tests/faulty-token tests/faulty-token
+COPY tests/doubles/faulty-token tests/doubles/faulty-token
 RUN cargo build --release --locked --bin sealward
 COPY deploy/notices deploy/notices
 RUN deploy/notices >NOTICES

@@ -35,9 +35,9 @@ softhsm_module() {
 
 # kryoptic is the second token of the tests. It is built once for each source and compiler version.
 prepare_kryoptic() {
-    local sources=tests/kryoptic-token key
+    local sources=tests/doubles/kryoptic-token key
     [ -f "$sources/Cargo.toml" ] || return 0
-    key=$({ find "$sources" -type f -not -path '*/target/*' -exec sha256sum {} + | sort -k 2 &&
+    key=$({ (cd "$sources" && find . -type f -not -path './target/*' -exec sha256sum {} +) | sort -k 2 &&
         rustc -vV; } | sha256sum | head -c 16)
     SEALWARD_TEST_KRYOPTIC=$cache/kryoptic-$key.so
     export SEALWARD_TEST_KRYOPTIC
@@ -65,21 +65,21 @@ build_kryoptic() {
 
 # The third-party JOSE libraries of the interoperability tests.
 prepare_interop() {
-    SEALWARD_TEST_INTEROP=$(tests/interop/setup) || die "cannot install the JOSE libraries"
+    SEALWARD_TEST_INTEROP=$(tests/outside/interop/setup) || die "cannot install the JOSE libraries"
     export SEALWARD_TEST_INTEROP
     stage interop "jose, jwcrypto and joserfc: present"
 }
 
 # The tools that check the API against its OpenAPI document.
 prepare_api() {
-    SEALWARD_TEST_API=$(tests/api/setup) || die "cannot install the tools that check the API"
+    SEALWARD_TEST_API=$(tests/outside/api/setup) || die "cannot install the tools that check the API"
     export SEALWARD_TEST_API
     stage api "schemathesis and openapi-spec-validator: present"
 }
 
 # The OpenID Connect provider of the tests of sign-in.
 prepare_oidc() {
-    SEALWARD_TEST_OIDC=$(tests/oidc/setup) || die "cannot install the OpenID Connect provider"
+    SEALWARD_TEST_OIDC=$(tests/doubles/oidc/setup) || die "cannot install the OpenID Connect provider"
     export SEALWARD_TEST_OIDC
     stage oidc "oidc-provider: present"
 }
@@ -88,7 +88,7 @@ prepare_oidc() {
 prepare_pages() {
     SEALWARD_TEST_CHROMIUM=$(chromium_program) || die "Chromium was not found"
     SEALWARD_TEST_CHROMEDRIVER=$(command -v chromedriver) || die "chromedriver was not found"
-    SEALWARD_TEST_PAGES=$(tests/pages/setup) || die "cannot install axe-core and html-validate"
+    SEALWARD_TEST_PAGES=$(tests/outside/pages/setup) || die "cannot install axe-core and html-validate"
     export SEALWARD_TEST_CHROMIUM SEALWARD_TEST_CHROMEDRIVER SEALWARD_TEST_PAGES
     stage pages "Chromium, axe-core and html-validate: present"
 }
@@ -256,13 +256,13 @@ count_tests() {
     return "$status"
 }
 
-# The long checks: each folder of tests/ with a script named run, except the bench.
+# The long checks: each folder of tests/long and tests/outside with a script named run, except the
+# bench.
 long_checks() {
     local script
-    for script in tests/*/run; do
-        script=$(basename "$(dirname "$script")")
-        [ "$script" = bench ] || printf '%s\n' "$script"
-    done
+    for script in tests/{long,outside}/*/run; do
+        basename "$(dirname "$script")"
+    done | grep -vx bench | sort
 }
 
 # ./dev verify [NAME [ARGUMENT...]]: runs one long check, or all with their default arguments.
@@ -291,7 +291,7 @@ verify() {
     esac
     clear_service_variables
     for name in "${names[@]}"; do
-        run "tests/$name/run" "$@" || failed+=("$name")
+        run tests/*/"$name"/run "$@" || failed+=("$name")
         stage "$name" "finished"
     done
     [ ${#failed[@]} -eq 0 ] || die "failed: ${failed[*]}"
@@ -308,5 +308,5 @@ bench() {
     temporary_settings=()
     # The commits of the measurements are on a disk.
     temporary_cluster /tmp
-    run tests/bench/run "$@" || die "the bench failed"
+    run tests/long/bench/run "$@" || die "the bench failed"
 }

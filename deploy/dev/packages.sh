@@ -70,7 +70,7 @@ npm              npm                                    installs them
 python3-venv     /usr/lib/python3*/ensurepip            environment for the Python clients
 "
 packages_for_nimbus="$packages_to_run
-default-jdk-headless  javac                             compiles and runs the Java program of tests/nimbus
+default-jdk-headless  javac                             compiles and runs the Java program of tests/outside/nimbus
 maven            mvn                                    downloads Nimbus JOSE+JWT
 "
 packages_to_check="$packages_to_build

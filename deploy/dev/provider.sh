@@ -8,7 +8,7 @@ up_provider() {
         stage provider "running, process $(provider_process)"
         return 0
     fi
-    home=$(tests/oidc/setup) || die "cannot install the OpenID Connect provider"
+    home=$(tests/doubles/oidc/setup) || die "cannot install the OpenID Connect provider"
     mkdir -p "$folder"
     [ -s "$folder/certificate.pem" ] || run openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 \
         -nodes -days 3650 -subj /CN=localhost -addext subjectAltName=DNS:localhost \
@@ -22,7 +22,7 @@ up_provider() {
     : >"$folder/issuer"
     # shellcheck disable=SC2016 # the inner shell expands it
     setsid bash -c 'printf "%s\n" $$ >"$1" && shift && exec "$@"' start "$folder/pid" \
-        node tests/oidc/provider.mjs "$home" "$folder/certificate.pem" "$folder/key.pem" "$port" \
+        node tests/doubles/oidc/provider.mjs "$home" "$folder/certificate.pem" "$folder/key.pem" "$port" \
         </dev/null >"$folder/issuer" 2>"$folder/log" {owner_fd}>&- &
     wait_for_issuer "$folder"
     stage provider "ready on port $port, process $(provider_process)"

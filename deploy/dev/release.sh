@@ -59,7 +59,7 @@ check_sources() {
 # images are pulled, or made with debootstrap.
 release_image() {
     local work=$1 version=$2 bases=$3 files=$1/files container
-    . tests/image/engine.sh
+    . tests/outside/image/engine.sh
     clone_sources "$work/sources"
     if [ -n "$bases" ]; then
         run make_bases "$work" "${SEALWARD_TEST_PROGRAM:-}" || die "cannot make the base images"

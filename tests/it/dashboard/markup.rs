@@ -46,7 +46,7 @@ fn parse_errors(html: &str) -> Vec<String> {
 
 /// The report of html-validate.
 fn invalid<'p>(pages: impl Iterator<Item = (&'p str, &'p str)>) -> String {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages/validate.mjs");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outside/pages/validate.mjs");
     let mut process = Command::new("node")
         .arg(script)
         .arg(packages())
@@ -72,7 +72,7 @@ fn invalid<'p>(pages: impl Iterator<Item = (&'p str, &'p str)>) -> String {
 pub(super) fn packages() -> PathBuf {
     std::env::var_os("SEALWARD_TEST_PAGES")
         .expect(
-            "SEALWARD_TEST_PAGES is not set: ./dev test sets it to what tests/pages/setup prints",
+            "SEALWARD_TEST_PAGES is not set: ./dev test sets it to what tests/outside/pages/setup prints",
         )
         .into()
 }

@@ -1,6 +1,6 @@
 //! Interoperability with other JOSE libraries, for every algorithm.
 //!
-//! `./dev test` installs the libraries with `tests/interop/setup` and sets the variable.
+//! `./dev test` installs the libraries with `tests/outside/interop/setup` and sets the variable.
 
 mod audit_log;
 mod envelopes;

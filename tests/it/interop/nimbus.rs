@@ -1,4 +1,4 @@
-//! Envelopes of Nimbus JOSE+JWT, which `tests/nimbus/Nimbus.java` made. `./dev verify nimbus` exchanges
+//! Envelopes of Nimbus JOSE+JWT, which `tests/outside/nimbus/Nimbus.java` made. `./dev verify nimbus` exchanges
 //! new ones.
 
 use base64::Engine as _;
@@ -10,7 +10,7 @@ use crate::support::{UNPROTECT, World};
 #[tokio::test]
 async fn recorded_envelopes_of_nimbus_are_opened() {
     let world = World::new().await;
-    let recorded = include_str!("../../vectors/nimbus.json");
+    let recorded = include_str!("nimbus.json");
     let recorded: Value = serde_json::from_str(recorded).unwrap();
     let mut outside = 0;
     for (place, case) in recorded["envelopes"].as_array().unwrap().iter().enumerate() {

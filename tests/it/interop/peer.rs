@@ -71,7 +71,7 @@ impl Peer {
 
     fn start(name: &'static str, program: &Path, script: &str) -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/interop")
+            .join("tests/outside/interop")
             .join(script);
         let mut process = Command::new(program)
             .args([script, home()])
@@ -104,6 +104,6 @@ impl Drop for Peer {
 )]
 pub(crate) fn home() -> PathBuf {
     std::env::var_os("SEALWARD_TEST_INTEROP")
-        .expect("SEALWARD_TEST_INTEROP is not set: ./dev test sets it to what tests/interop/setup prints")
+        .expect("SEALWARD_TEST_INTEROP is not set: ./dev test sets it to what tests/outside/interop/setup prints")
         .into()
 }

@@ -71,7 +71,7 @@ fn an_independent_validator_accepts_the_document() {
 )]
 fn tools() -> PathBuf {
     std::env::var_os("SEALWARD_TEST_API")
-        .expect("SEALWARD_TEST_API is not set: ./dev test sets it to what tests/api/setup prints")
+        .expect("SEALWARD_TEST_API is not set: ./dev test sets it to what tests/outside/api/setup prints")
         .into()
 }
 

@@ -2,7 +2,7 @@
 //! document.
 //!
 //! This test sends a small fixed set of requests. `./dev verify api` runs longer with random ones.
-//! `tests/api` documents the exclusions.
+//! `tests/outside/api` documents the exclusions.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -47,7 +47,7 @@ async fn responses_match_the_document() {
     })
     .await;
     world["referred"]["rec"] = event;
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/api");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outside/api");
     let answers = site.file("answers.json");
     let mut run = Command::new(tools().join("bin/schemathesis"));
     run.arg("--config-file")
@@ -174,7 +174,7 @@ fn create_resources(process: &Process, tester: &str) -> (Value, String) {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "tests/api/run sets this variable"
+    reason = "tests/outside/api/run sets this variable"
 )]
 fn longer() -> Option<String> {
     std::env::var("SEALWARD_TEST_API_SECONDS").ok()

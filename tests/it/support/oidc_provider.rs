@@ -27,7 +27,7 @@ pub(crate) struct Tokens {
     pub(crate) access_token: String,
 }
 
-/// A provider on this machine with the people of `tests/oidc/provider.mjs`.
+/// A provider on this machine with the people of `tests/doubles/oidc/provider.mjs`.
 pub(crate) struct OidcProvider {
     issuer: String,
     folder: Scratch,
@@ -44,7 +44,7 @@ impl OidcProvider {
         let [certificate, key] = authority.server("localhost").write(folder.path());
         let ca = folder.path().join("ca.pem");
         fs::write(&ca, authority.certificate()).expect("write a certificate");
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oidc/provider.mjs");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/doubles/oidc/provider.mjs");
         let mut process = Command::new("node")
             .arg(script)
             .args([&home(), &certificate, &key])
@@ -237,6 +237,6 @@ fn visit(agent: &Agent, issuer: &str, mut url: String, person: &str) -> String {
 )]
 fn home() -> PathBuf {
     std::env::var_os("SEALWARD_TEST_OIDC")
-        .expect("SEALWARD_TEST_OIDC is not set: ./dev test sets it to what tests/oidc/setup prints")
+        .expect("SEALWARD_TEST_OIDC is not set: ./dev test sets it to what tests/doubles/oidc/setup prints")
         .into()
 }

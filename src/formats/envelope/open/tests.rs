@@ -19,7 +19,7 @@ const JSON: &[u8] = br#"{"a":1}"#;
 /// RFC 7516, appendix A.1.
 #[test]
 fn opens_rsa_oaep_of_the_rfc() {
-    let vector = vector(include_str!("../../../../tests/vectors/rfc7516-a.1.json"));
+    let vector = vector(include_str!("../vectors/rfc7516-a.1.json"));
     let number = |name: &str| bytes(&vector["key"][name]);
     let pair = KeyPair::from_components(&KeyPairComponents {
         public_key: PublicKeyComponents {
@@ -51,7 +51,7 @@ fn opens_rsa_oaep_of_the_rfc() {
 /// RFC 7520, section 5.4.
 #[test]
 fn opens_ecdh_es_of_the_rfc() {
-    let vector = vector(include_str!("../../../../tests/vectors/rfc7520-5.4.json"));
+    let vector = vector(include_str!("../vectors/rfc7520-5.4.json"));
     let private =
         PrivateKey::from_private_key(Curve::P384.agreement(), &bytes(&vector["key"]["d"])).unwrap();
     let public = ec_key(&private);
@@ -70,7 +70,7 @@ fn opens_ecdh_es_of_the_rfc() {
 #[test]
 fn opens_the_examples_of_the_hpke_draft() {
     let vectors = vector(include_str!(
-        "../../../../tests/vectors/draft-ietf-jose-hpke-pq-pqt-01.json"
+        "../vectors/draft-ietf-jose-hpke-pq-pqt-01.json"
     ));
     let kems = [
         ("HPKE-8-KE", Kem::P256MlKem768),
@@ -97,7 +97,7 @@ fn opens_the_examples_of_the_hpke_draft() {
 /// Computed with Python's `cryptography`; FORMAT.md refers to it.
 #[test]
 fn opens_the_published_envelope_with_its_policy_and_context() {
-    let vector = vector(include_str!("../../../../tests/vectors/envelope.json"));
+    let vector = vector(include_str!("../vectors/envelope.json"));
     let private =
         PrivateKey::from_private_key(Curve::P256.agreement(), &bytes(&vector["key"]["d"])).unwrap();
     let public = ec_key(&private);

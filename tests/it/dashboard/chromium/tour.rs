@@ -86,7 +86,7 @@ const SEND: &str = "
 /// The folder for screenshots, if requested.
 #[allow(
     clippy::disallowed_methods,
-    reason = "tests/screenshots/run sets this variable"
+    reason = "tests/outside/screenshots/run sets this variable"
 )]
 fn pictures() -> Option<PathBuf> {
     let folder: PathBuf = env::var_os("SEALWARD_TEST_PICTURES")?.into();
