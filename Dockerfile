@@ -18,6 +18,7 @@ COPY hsm hsm
 COPY migrations migrations
 COPY src src
 COPY tests/doubles/faulty-token tests/doubles/faulty-token
+COPY tests/testkit/Cargo.toml tests/testkit/
 RUN cargo build --release --locked --bin sealward
 COPY deploy/notices deploy/notices
 RUN deploy/notices >NOTICES

@@ -10,7 +10,7 @@ use formats::clock::Entropy;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-use crate::support::{Database, PATIENCE, Proxy, World, pool, within};
+use testkit::{Database, PATIENCE, Proxy, World, pool, within};
 
 /// The time limit of the contract.
 const BOUND: Duration = Duration::from_secs(1);

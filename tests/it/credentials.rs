@@ -15,7 +15,7 @@ use formats::clock::{Clock, Entropy, Timestamp};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 
-use crate::support::{Answer, OidcProvider, SigningKey, TokenIssuer, World};
+use testkit::{Answer, OidcProvider, SigningKey, TokenIssuer, World};
 
 const ROUTER: &str = include_str!("../../src/http/router.rs");
 

@@ -21,7 +21,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-use crate::support::{Authority, Database, IssuedCertificate, Proxy, Scratch, certificate};
+use testkit::{Authority, Database, IssuedCertificate, Proxy, Scratch, certificate};
 
 /// The first message of a Postgres client that requests TLS.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];

@@ -24,8 +24,6 @@ mod layers;
 mod ledger;
 mod openapi;
 mod packaging;
-mod process;
 mod ratelimit;
 mod runtime;
 mod server;
-mod support;

@@ -8,7 +8,7 @@ use engine::settings::Admin;
 use formats::clock::{Clock, Entropy};
 use serde_json::{Value, json};
 
-use crate::support::{OidcProvider, World};
+use testkit::{OidcProvider, World};
 
 const ADDRESS: &str = "http://127.0.0.1:8080";
 const SERVICES: &str = "/admin/services";

@@ -11,7 +11,7 @@ use futures_util::stream;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::support::{Answer, PATIENCE, World, within};
+use testkit::{Answer, PATIENCE, World, within};
 
 #[tokio::test]
 async fn a_key_is_shown_completely_only_once() {

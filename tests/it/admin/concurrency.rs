@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::support::World;
+use testkit::World;
 
 #[tokio::test]
 async fn one_of_several_parallel_changes_with_one_etag_succeeds() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::World;
+use testkit::World;
 
 #[tokio::test]
 async fn every_change_is_recorded_with_before_and_after() {

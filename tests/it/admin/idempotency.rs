@@ -10,7 +10,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::{fail_commits_of_keys, intents};
-use crate::support::{Answer, Client, PATIENCE, World, within};
+use testkit::{Answer, Client, PATIENCE, World, within};
 
 const API_KEYS: &str = "/admin/api-keys";
 

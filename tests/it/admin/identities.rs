@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::World;
+use testkit::World;
 
 const PATH: &str = "/admin/identities";
 

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use serde_json::json;
 use sqlx::AssertSqlSafe;
 
-use crate::support::{Answer, PATIENCE, World, jwe, within};
+use testkit::{Answer, PATIENCE, World, jwe, within};
 
 #[tokio::test]
 async fn a_revocation_applies_immediately_on_its_instance() {

@@ -3,7 +3,7 @@
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use crate::support::World;
+use testkit::World;
 
 /// A resource of each type: its path and the names that it accepts.
 async fn resources(world: &World) -> [String; 4] {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::World;
+use testkit::World;
 
 #[tokio::test]
 async fn a_policy_is_created_with_defaults_and_read_by_id_and_by_number() {

@@ -3,7 +3,7 @@
 use serde_json::json;
 use sqlx::{PgConnection, Postgres, Transaction};
 
-use crate::support::{Answer, Client, PATIENCE, World, within};
+use testkit::{Answer, Client, PATIENCE, World, within};
 
 /// An owner with the name `author`, and a service to change.
 struct Race {

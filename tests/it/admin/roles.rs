@@ -11,7 +11,7 @@ use futures_util::stream;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::support::World;
+use testkit::World;
 
 const KEYS: &str = "/admin/api-keys";
 
@@ -276,7 +276,7 @@ async fn a_new_role_holds_on_every_instance() {
     let promotion = json!({ "roles": ["policy-admin"] });
     let path = auditor.key_path();
     world.admin().patch(&path, promotion).await.ok();
-    let created = crate::support::within(Duration::from_secs(1), async || {
+    let created = testkit::within(Duration::from_secs(1), async || {
         there.post("/admin/services", body.clone()).await.status == 201
     });
     created.await;

@@ -6,7 +6,7 @@ use engine::settings::Stage;
 use formats::clock::{Clock, Timestamp};
 use serde_json::{Value, json};
 
-use crate::support::{PATIENCE, World, within};
+use testkit::{PATIENCE, World, within};
 
 /// The events of this action, sorted, read from the database: a read of the API is an event too.
 async fn recorded(world: &World, action: &str) -> Vec<Value> {

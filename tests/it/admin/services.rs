@@ -3,7 +3,7 @@
 use formats::clock::Timestamp;
 use serde_json::json;
 
-use crate::support::World;
+use testkit::World;
 
 #[tokio::test]
 async fn a_service_is_created_with_defaults_and_read_back() {

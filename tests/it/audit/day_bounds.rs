@@ -3,7 +3,7 @@
 use engine::db::Pool;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 
-use crate::support::Database;
+use testkit::Database;
 
 /// The settings of a session that change how Postgres writes times.
 const SETTINGS: [&str; 3] = [

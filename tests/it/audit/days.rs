@@ -8,7 +8,7 @@ use formats::clock::Timestamp;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _};
 
-use crate::support::{Database, PATIENCE, RECORD_ID, pool, within};
+use testkit::{Database, PATIENCE, RECORD_ID, pool, within};
 
 /// An audit log with one row per day, for this number of days before today and for today.
 struct AuditLog {

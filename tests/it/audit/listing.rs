@@ -6,7 +6,7 @@ use engine::settings::Stage;
 use formats::clock::{Clock, Timestamp};
 use serde_json::{Value, json};
 
-use crate::support::{Answer, PATIENCE, World, within};
+use testkit::{Answer, PATIENCE, World, within};
 
 const AUDIT: &str = "/admin/audit";
 const OPERATIONS: &str = "/api/v1/operations";

@@ -11,7 +11,7 @@ use engine::ids::{ApiKeyId, CredentialId, ServiceId};
 use engine::settings::{Audit, Span};
 use formats::clock::{Clock, Entropy, Timestamp};
 
-use crate::support::{Database, PATIENCE, pool, within};
+use testkit::{Database, PATIENCE, pool, within};
 
 fn open(database: &Database, clock: Clock, settings: &Audit) -> (Recorder, Writer) {
     let pool = pool(database.as_application());

@@ -5,7 +5,7 @@ use serde_json::json;
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgConnectOptions;
 
-use crate::support::{Database, World, pool};
+use testkit::{Database, World, pool};
 
 /// The error code of missing privileges.
 const FORBIDDEN: &str = "42501";

@@ -9,7 +9,7 @@ use formats::clock::{Clock, Timestamp};
 use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
-use crate::support::{Database, PATIENCE, RECORD_ID, insert_records, within};
+use testkit::{Database, PATIENCE, RECORD_ID, insert_records, within};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);

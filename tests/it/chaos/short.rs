@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::plan::Plan;
-use super::run::{Size, run};
+use testkit::chaos::plan::Plan;
+use testkit::chaos::run::{Size, run};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_guarantees_hold_under_combined_failures() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::process::{Process, Site};
+use testkit::{Process, Site};
 
 const CREATE: [&str; 2] = ["api-key", "create"];
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sqlx::PgConnection;
 
-use crate::process::Site;
+use testkit::Site;
 
 /// Runs `sealward audit init` and returns the public keys of the logs.
 fn init(site: &Site, option: Option<&str>) -> Vec<String> {

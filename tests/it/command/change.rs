@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::process::{Exit, Process, Site};
+use testkit::{Exit, Process, Site};
 
 /// A running process where changes of policies need approval.
 struct Office {

@@ -1,6 +1,6 @@
 //! A failed connection to Postgres: the report of each command names its setting and the way out.
 
-use crate::process::{Exit, Site};
+use testkit::{Exit, Site};
 
 /// The commands that connect, and the section of the settings that has their URL.
 const COMMANDS: [(&str, &str); 3] = [

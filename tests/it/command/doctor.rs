@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::ledger::HttpsCollector;
-use crate::process::{LABEL, Site};
-use crate::support::{Authority, Behavior, OidcProvider, SigningKey, TokenIssuer, softhsm_module};
+use testkit::{Authority, Behavior, OidcProvider, SigningKey, TokenIssuer, softhsm_module};
+use testkit::{LABEL, Site};
 
 #[tokio::test]
 async fn a_working_token_passes_with_warnings_about_its_weaknesses() {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use formats::clock::Clock;
 use serde_json::{Value, json};
 
-use crate::process::{Process, Site};
-use crate::support::{PATIENCE, within};
+use testkit::{PATIENCE, within};
+use testkit::{Process, Site};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 

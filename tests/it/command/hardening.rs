@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
-use crate::support::{PATIENCE, Scratch, within};
+use testkit::{PATIENCE, Scratch, within};
 
 /// The user ID of an unprivileged user.
 const UNPRIVILEGED: u32 = 65_534;
@@ -88,7 +88,7 @@ impl Drop for Waiting {
 
 /// A copy of the binary that every user can run.
 fn program(folder: &Scratch) -> PathBuf {
-    let built = PathBuf::from(env!("CARGO_BIN_EXE_sealward"));
+    let built = testkit::program();
     if !geteuid().is_root() {
         return built;
     }

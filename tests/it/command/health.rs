@@ -4,8 +4,8 @@ use std::fs;
 
 use engine::web_client::client;
 
-use crate::process::{Exit, Process, Site};
-use crate::support::{Authority, PATIENCE};
+use testkit::{Authority, PATIENCE};
+use testkit::{Exit, Process, Site};
 
 const LISTEN: &str = "SEALWARD_HTTP_LISTEN";
 const PROBE_LISTEN: &str = "SEALWARD_HTTP_PROBE_LISTEN";

@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::process::{Exit, Process, Site};
-use crate::support::Authority;
-use crate::support::openssl::{private, public};
+use testkit::Authority;
+use testkit::openssl::{private, public};
+use testkit::{Exit, Process, Site};
 
 /// The mechanism of SoftHSM2.
 const SHA1: &str = "RSA_OAEP_SHA1_AES_KWP";
@@ -112,7 +112,7 @@ async fn an_offline_wrapped_key_is_imported() {
         part("publicKeySha256"),
         "--json",
     ];
-    let wrapped = crate::process::sealward(&[&arguments[..], &checked].concat());
+    let wrapped = testkit::sealward(&[&arguments[..], &checked].concat());
     let wrapped = wrapped.success().json();
     let body = json!({
         "serviceId": archive.id,

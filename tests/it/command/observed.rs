@@ -14,8 +14,8 @@ use prost::Message as _;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::process::{Process, Site};
-use crate::support::{PATIENCE, within};
+use testkit::{PATIENCE, within};
+use testkit::{Process, Site};
 
 #[tokio::test]
 async fn an_outage_of_a_token_is_visible_in_the_metrics() {

@@ -7,10 +7,10 @@ use std::process::Command;
 use clap::Parser as _;
 use sealward::command::Arguments;
 
-use crate::support::Scratch;
+use testkit::Scratch;
 
 fn sealward(arguments: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sealward"));
+    let mut command = Command::new(testkit::program());
     let output = command.args(arguments).output().expect("run the binary");
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).expect("text")

@@ -2,8 +2,8 @@
 
 use sqlx::PgConnection;
 
-use crate::process::{Exit, Process, Site};
-use crate::support::Database;
+use testkit::Database;
+use testkit::{Exit, Process, Site};
 
 /// Variables for a staging environment with the token of this site.
 fn staging(login: &[(String, String)]) -> Vec<(&str, &str)> {

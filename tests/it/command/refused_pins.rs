@@ -7,7 +7,7 @@ use std::process::Stdio;
 use aws_lc_rs::hmac::{self, HMAC_SHA256};
 use faulty_token::Fault;
 
-use crate::process::{Exit, Process, Site};
+use testkit::{Exit, Process, Site};
 
 /// `CKF_USER_PIN_COUNT_LOW`, `CKF_USER_PIN_FINAL_TRY` and `CKF_USER_PIN_LOCKED`.
 const PIN_FLAGS: u64 = 0x0007_0000;

@@ -3,8 +3,8 @@
 use faulty_token::Fault;
 use serde_json::{Value, json};
 
-use crate::process::{Process, Site};
-use crate::support::{OPERATIONS, PATIENCE, PROTECT, UNPROTECT, within};
+use testkit::{OPERATIONS, PATIENCE, PROTECT, UNPROTECT, within};
+use testkit::{Process, Site};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 

@@ -1,6 +1,6 @@
 //! `sealward retain`: one line per day, with a separate login.
 
-use crate::process::{Exit, Site};
+use testkit::{Exit, Site};
 
 /// A site with a day of 2020 and the login that detaches days.
 async fn site() -> (Site, Vec<(String, String)>) {

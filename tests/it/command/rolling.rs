@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use engine::db;
 
-use crate::process::{Process, Site};
-use crate::support::{NEXT, PATIENCE, with_migration, within};
+use testkit::{NEXT, PATIENCE, with_migration, within};
+use testkit::{Process, Site};
 
 /// Long enough for the balancer, which checks readiness before each new connection.
 const DELAY: &str = "3s";

@@ -3,8 +3,8 @@
 use faulty_token::Fault;
 use serde_json::{Value, json};
 
-use crate::process::{LABEL, Process, Site};
-use crate::support::{PATIENCE, within};
+use testkit::{LABEL, Process, Site};
+use testkit::{PATIENCE, within};
 
 const CKR_DEVICE_ERROR: u64 = 0x30;
 

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::process::{Process, Site};
-use crate::support::softhsm_module;
+use testkit::softhsm_module;
+use testkit::{Process, Site};
 
 #[tokio::test]
 async fn a_pin_comes_from_a_credential_or_from_a_program() {

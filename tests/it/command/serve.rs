@@ -6,8 +6,8 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::process::{Exit, Process, Site};
-use crate::support::{PATIENCE, within};
+use testkit::{Exit, Process, Site};
+use testkit::{PATIENCE, within};
 
 fn status_of(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("connect");

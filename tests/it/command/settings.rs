@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::process::Site;
+use testkit::Site;
 
 #[tokio::test]
 async fn settings_in_effect_are_shown_without_secrets() {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use rustix::process::Signal;
 
-use crate::process::{Exit, Process, Site};
-use crate::support::{Authority, HOST, PATIENCE, Scratch, SecureClient, certificate, within};
+use testkit::{Authority, HOST, PATIENCE, Scratch, SecureClient, certificate, within};
+use testkit::{Exit, Process, Site};
 
 const CERTIFICATE: &str = "SEALWARD_HTTP_TLS_CERTIFICATE";
 const KEY: &str = "SEALWARD_HTTP_TLS_KEY";

@@ -7,8 +7,8 @@ use formats::binary::from_base64;
 use formats::material::PublicKey;
 use sha2::{Digest as _, Sha256};
 
-use crate::process::{Exit, sealward};
-use crate::support::openssl::{pem, private, public};
+use testkit::openssl::{pem, private, public};
+use testkit::{Exit, sealward};
 
 const MECHANISM: &str = "RSA_OAEP_SHA256_AES_KWP";
 

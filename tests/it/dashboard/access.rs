@@ -7,11 +7,11 @@ use engine::settings::Stage;
 use formats::clock::{Clock, Timestamp};
 
 use super::Browser;
-use crate::support::{PATIENCE, World, within};
+use testkit::{PATIENCE, World, within};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-fn redirects_to_sign_in(answer: &crate::support::Answer) -> bool {
+fn redirects_to_sign_in(answer: &testkit::Answer) -> bool {
     answer.status == StatusCode::SEE_OTHER
         && answer.header("location").starts_with("/dashboard/sign-in")
 }

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode, header};
 
-use crate::support::{Answer, OidcProvider, World};
+use testkit::{Answer, OidcProvider, World};
 
 /// A browser, signed in or not.
 pub(crate) struct Browser<'w> {

@@ -5,7 +5,7 @@ use engine::change_kind::ChangeKind;
 use serde_json::json;
 
 use super::Browser;
-use crate::support::World;
+use testkit::World;
 
 async fn signed_in<'w>(world: &World, strict: &'w World, person: &str) -> Browser<'w> {
     let body = json!({ "name": person, "type": "admin", "person": person });

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use serde_json::json;
 
 use super::Browser;
-use crate::support::World;
+use testkit::World;
 
 #[tokio::test]
 async fn an_administrator_creates_and_removes_an_application() {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::Browser;
 use super::sample::{Names, Sample, partner_key};
-use crate::support::{Answer, World};
+use testkit::{Answer, World};
 
 /// The rows of the table of a page. Empty without a table.
 fn rows(page: &str) -> Vec<&str> {

@@ -6,7 +6,7 @@ use formats::clock::{Clock, Timestamp};
 use serde_json::{Value, json};
 
 use super::Browser;
-use crate::support::World;
+use testkit::World;
 
 /// A world in which no hour ends.
 async fn world() -> World {

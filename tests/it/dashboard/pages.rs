@@ -6,7 +6,7 @@ use super::Browser;
 use super::markup::faults_of;
 use super::sample::{HOSTILE_TEXT, Names, Sample, empty};
 use super::scenes::{self, Scene};
-use crate::support::{Answer, World};
+use testkit::{Answer, World};
 
 #[tokio::test]
 async fn every_page_renders_without_data() {

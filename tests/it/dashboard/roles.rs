@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use serde_json::json;
 
 use super::Browser;
-use crate::support::World;
+use testkit::World;
 
 const NAVIGATION: [(&str, &str); 9] = [
     ("/dashboard", "owner custodian policy-admin auditor"),

@@ -8,7 +8,7 @@ use engine::settings::Stage;
 use formats::clock::{Clock, Timestamp};
 use serde_json::{Value, json};
 
-use crate::support::{PROTECT, World};
+use testkit::{PROTECT, World};
 
 /// The names of the resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use tower::ServiceExt as _;
 
 use super::Browser;
 use crate::ledger::{WitnessServer, covered, hash, initialize, key, sealed_world};
-use crate::support::{Answer, Exposition, PATIENCE, World, within};
+use testkit::{Answer, Exposition, PATIENCE, World, within};
 
 async fn overview(world: &World) -> String {
     let mut browser = Browser::signed_in(world).await;

@@ -7,7 +7,7 @@ use formats::clock::{Clock, Timestamp};
 use serde_json::json;
 
 use super::Browser;
-use crate::support::{PATIENCE, World, within};
+use testkit::{PATIENCE, World, within};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 

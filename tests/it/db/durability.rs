@@ -2,7 +2,7 @@
 
 use sqlx::{AssertSqlSafe, ConnectOptions as _};
 
-use crate::support::Database;
+use testkit::Database;
 
 #[tokio::test]
 async fn the_service_commits_durably_if_the_database_does_not() {

@@ -8,7 +8,7 @@ use engine::db;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection};
 
-use crate::support::{Database, NEXT, RECORD_ID, insert_records, with_migration};
+use testkit::{Database, NEXT, RECORD_ID, insert_records, with_migration};
 
 /// A writer that gives up after this wait for a lock, so that the wait is measured by Postgres.
 const WRITER: &str = "SET lock_timeout = '100ms'";

@@ -9,8 +9,8 @@ use std::process::{Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::process::{Process, Site};
-use crate::support::superuser;
+use testkit::superuser;
+use testkit::{Process, Site};
 
 use super::markdown::top;
 
@@ -41,7 +41,7 @@ impl Sandbox {
             .args(["-euo", "pipefail", "-c", DEMO, "demo"])
             .args([top(), sandbox.site.folder()])
             .arg(sandbox.service.url(""))
-            .arg(env!("CARGO_BIN_EXE_sealward"))
+            .arg(testkit::program())
             .output()
             .expect("run the demo");
         assert!(demo.status.success(), "{}", describe(&demo));
@@ -96,7 +96,7 @@ impl Sandbox {
 
     /// A shell in that folder with access to Postgres and without the environment of this process.
     pub(super) fn shell(&self, folder: &Path) -> Command {
-        let program = Path::new(env!("CARGO_BIN_EXE_sealward"));
+        let program = testkit::program();
         let programs = program.parent().expect("a folder of programs");
         let python = libraries().join("venv/bin");
         let mut shell = Command::new("timeout");

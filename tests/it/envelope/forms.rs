@@ -8,7 +8,9 @@ use formats::problem::Code::{
 };
 use serde_json::{Value, json};
 
-use super::{PrivateKey, read, sealed};
+use testkit::PrivateKey;
+
+use super::{read, sealed};
 
 #[test]
 fn errors_name_the_malformed_member_and_the_reason() {

@@ -1,15 +1,13 @@
 //! Tests of `envelope` without HTTP and token. A private key in memory replaces the token.
 
 mod forms;
-mod private_key;
 mod round_trip;
 mod tampering;
-
-pub(crate) use private_key::PrivateKey;
 
 use formats::clock::Entropy;
 use formats::envelope::{Alg, Context, Enc, Envelope, HeaderMembers, Recipient, seal};
 use formats::json::Text;
+use testkit::PrivateKey;
 
 /// Seals for `key` like `/protect`.
 pub(crate) fn sealed(key: &PrivateKey, alg: Alg, enc: Enc, plaintext: &str) -> String {

@@ -7,7 +7,9 @@ use formats::envelope::{Alg, Curve, Enc, HeaderMembers, Recipient, SealError, Un
 use formats::json::Text;
 use proptest::prelude::*;
 
-use super::{PrivateKey, read, sealed};
+use testkit::PrivateKey;
+
+use super::{read, sealed};
 
 type Kinds = Vec<(PrivateKey, Vec<Alg>)>;
 

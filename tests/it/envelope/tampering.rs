@@ -5,7 +5,9 @@ use formats::envelope::{Alg, Context, Curve, Enc, Envelope, Unopenable};
 use formats::json::Text;
 use serde_json::{Value, json};
 
-use super::{PrivateKey, read, sealed, sealed_in};
+use testkit::PrivateKey;
+
+use super::{read, sealed, sealed_in};
 
 const MEMBERS: [&str; 5] = ["protected", "encrypted_key", "iv", "ciphertext", "tag"];
 

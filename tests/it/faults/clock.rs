@@ -13,8 +13,8 @@ use sqlx::PgConnection;
 
 use super::fixture::{Fixture, create};
 use super::load::{Action, Client};
-use crate::process::Site;
-use crate::support::{PATIENCE, within};
+use testkit::Site;
+use testkit::{PATIENCE, within};
 
 /// The burst of a limited service.
 const BURST: usize = 60;

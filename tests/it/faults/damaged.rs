@@ -6,8 +6,8 @@ use formats::binary::{from_base64url, to_base64url};
 use serde_json::{Value, json};
 
 use super::fixture::create;
-use crate::process::{Process, Site};
-use crate::support::{UNPROTECT, epk, header_of};
+use testkit::{Process, Site};
+use testkit::{UNPROTECT, epk, header_of};
 
 /// The requests with the same fault.
 const REQUESTS: usize = 10;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use faulty_token::Fault;
 use serde_json::{Value, json};
 
-use crate::process::{Process, Site};
-use crate::support::{PATIENCE, within};
+use testkit::{PATIENCE, within};
+use testkit::{Process, Site};
 
 /// The operations of a burst.
 const BURST: usize = 12;

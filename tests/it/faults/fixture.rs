@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use sqlx::postgres::PgConnectOptions;
 
 use super::load::{Action, Client, LIMIT, Load, Response};
-use crate::process::{Process, Site};
-use crate::support::{PATIENCE, Proxy, within};
+use testkit::{PATIENCE, Proxy, within};
+use testkit::{Process, Site};
 
 /// Time limits that a loaded machine does not reach.
 const LONG_LIMITS: [(&str, &str); 4] = [

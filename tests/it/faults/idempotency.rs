@@ -4,8 +4,8 @@ use engine::web_client::client;
 use serde_json::{Value, json};
 use sqlx::{Connection as _, PgConnection};
 
-use crate::process::{Process, Site};
-use crate::support::{PATIENCE, within};
+use testkit::{PATIENCE, within};
+use testkit::{Process, Site};
 
 /// Status, `Idempotency-Replayed` and body.
 type Answer = (u16, bool, Value);

@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::support::{Answer, OPERATIONS, PATIENCE, PROTECT, UNPROTECT, within};
+use testkit::{Answer, OPERATIONS, PATIENCE, PROTECT, UNPROTECT, within};
 
 /// The content of every payload.
 pub(super) const SECRET: &str = "a secret";

@@ -4,7 +4,7 @@ use tokio::task::JoinSet;
 
 use super::fixture::Fixture;
 use super::load::Action;
-use crate::support::{PATIENCE, within};
+use testkit::{PATIENCE, within};
 
 const REQUESTS: usize = 100;
 

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::fixture::Fixture;
 use super::load::{Action, Load};
-use crate::process::{LABEL, Site};
-use crate::support::{PATIENCE, within};
+use testkit::{LABEL, Site};
+use testkit::{PATIENCE, within};
 
 const CKR_GENERAL_ERROR: u64 = 0x05;
 const CKR_DEVICE_REMOVED: u64 = 0x32;

@@ -6,9 +6,9 @@ use faulty_token::Fault;
 use serde_json::json;
 
 use super::fixture::create;
-use crate::process::{LABEL, Process, Site};
-use crate::support::openssl::private;
-use crate::support::{PATIENCE, within};
+use testkit::openssl::private;
+use testkit::{LABEL, Process, Site};
+use testkit::{PATIENCE, within};
 
 const SECOND: &str = "second";
 

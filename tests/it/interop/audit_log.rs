@@ -8,7 +8,7 @@ use sqlx::AssertSqlSafe;
 
 use super::peer::home;
 use crate::ledger::{covered, hash, key, sealed_world};
-use crate::support::{Scratch, insert_records};
+use testkit::{Scratch, insert_records};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn go_verifies_checkpoints_records_and_consistency() {

@@ -5,7 +5,8 @@ use formats::json::Text;
 use serde_json::{Value, json};
 
 use super::peer::Peer;
-use crate::envelope::{PrivateKey, read, sealed};
+use crate::envelope::{read, sealed};
+use testkit::PrivateKey;
 
 const PLAINTEXT: &str = "{\"b\": 1.0, \"a\":[\"grün\",12345678901234567890]}";
 

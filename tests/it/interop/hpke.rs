@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::peer::Peer;
-use crate::support::{World, jwe};
+use testkit::{World, jwe};
 
 const ALGS: [(&str, &str); 3] = [
     ("P-256+ML-KEM-768", "HPKE-8-KE"),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::peer::Peer;
-use crate::support::World;
+use testkit::World;
 
 const PASSPHRASE: &str = "correct horse";
 

@@ -4,7 +4,7 @@ use formats::material::MlDsa;
 use serde_json::json;
 
 use super::peer::Peer;
-use crate::support::World;
+use testkit::World;
 
 const MESSAGE: &str = "signed by one, verified by the other: grün";
 

@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE;
 use serde_json::{Value, json};
 
-use crate::support::{UNPROTECT, World};
+use testkit::{UNPROTECT, World};
 
 #[tokio::test]
 async fn recorded_envelopes_of_nimbus_are_opened() {

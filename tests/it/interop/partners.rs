@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::peer::Peer;
-use crate::support::{World, header_of, jwe};
+use testkit::{World, header_of, jwe};
 
 const PAYLOAD: &str = "{\"pan\":\"4111\",\"amount\":1.50}";
 
@@ -68,6 +68,6 @@ async fn protected_for(world: &World, jwk: &Value, alg: &str) -> Value {
     let body = format!("{{\"payload\":{PAYLOAD}}}");
     let post = axum::http::Method::POST;
     let shop = shop.await;
-    let protected = shop.send_text(post, crate::support::PROTECT, &body).await;
+    let protected = shop.send_text(post, testkit::PROTECT, &body).await;
     jwe(&protected)
 }

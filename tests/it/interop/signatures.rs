@@ -15,8 +15,8 @@ use spki::der::asn1::Uint;
 use spki::der::{Decode as _, Encode as _};
 
 use super::peer::Peer;
-use crate::support::openssl::{openssl, private, public};
-use crate::support::{Client, World};
+use testkit::openssl::{openssl, private, public};
+use testkit::{Client, World};
 
 const MESSAGE: &str = "signed by one, verified by the other: grün";
 

@@ -6,7 +6,7 @@ use engine::ledger::{self, Log, Renewal, SealState};
 use formats::tlog::Checkpoint;
 
 use super::fixture::{Kept, ORIGIN, OwnSealer, initialize_in};
-use crate::support::{PATIENCE, within};
+use testkit::{PATIENCE, within};
 
 impl Kept {
     /// Seals three records, backs the database up, and seals two more.

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::fixture::Kept;
 use crate::interop::Peer;
-use crate::process::{Process, Site};
-use crate::support::Database;
+use testkit::Database;
+use testkit::{Process, Site};
 
 const SETTING: &str = "\n[audit.seal]\npost_quantum = true\n";
 
@@ -42,7 +42,7 @@ async fn checkpoints_are_cosigned_and_verified_with_ml_dsa() {
     fs::write(folder.join("export"), kept.export().await.join("\n")).unwrap();
     let verify = |note: &str, keys: &[&str]| -> Output {
         fs::write(folder.join("checkpoint"), note).unwrap();
-        Command::new(env!("CARGO_BIN_EXE_sealward"))
+        Command::new(testkit::program())
             .args(["audit", "verify"])
             .args(keys)
             .args(["--checkpoint", "checkpoint", "--export", "export"])

@@ -8,7 +8,7 @@ use faulty_token::Fault;
 use formats::tlog::{SignatureKind, VerifierKey};
 
 use super::fixture::Kept;
-use crate::process::{Process, Site};
+use testkit::{Process, Site};
 
 /// The return code of a token that does not support a mechanism.
 const MECHANISM_INVALID: u64 = 0x70;
@@ -37,7 +37,7 @@ async fn checkpoints_are_signed_with_p_256_if_the_token_has_no_ed25519() {
     let folder = kept.folder.path();
     fs::write(folder.join("checkpoint"), note.unwrap().unwrap()).unwrap();
     fs::write(folder.join("export"), kept.export().await.join("\n")).unwrap();
-    let verified = Command::new(env!("CARGO_BIN_EXE_sealward"))
+    let verified = Command::new(testkit::program())
         .args(["audit", "verify", "--key", key])
         .args(["--checkpoint", "checkpoint", "--export", "export"])
         .current_dir(folder)

@@ -9,7 +9,7 @@ use sqlx::ConnectOptions as _;
 
 use super::anchor::is_fork;
 use super::fixture::{Kept, OwnSealer, initialize_in};
-use crate::support::{Cluster, PATIENCE, within};
+use testkit::{Cluster, PATIENCE, within};
 
 /// A primary with five sealed records and a promoted standby that lacks the last two.
 struct Failover {

@@ -14,10 +14,8 @@ use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgConnectOptions;
 use tokio::task::JoinHandle;
 
-use crate::process::Site;
-use crate::support::{
-    Database, PATIENCE, RECORD_ID, Scratch, World, insert_records, pool, token, within,
-};
+use testkit::Site;
+use testkit::{Database, PATIENCE, RECORD_ID, Scratch, World, insert_records, pool, token, within};
 
 pub(super) const ORIGIN: &str = "example.com/sealward";
 

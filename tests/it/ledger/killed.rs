@@ -9,8 +9,8 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use super::fixture::{Kept, indexes, root_of};
-use crate::process::{Process, Site};
-use crate::support::{PATIENCE, within};
+use testkit::{PATIENCE, within};
+use testkit::{Process, Site};
 
 /// The number of records in a round. The sealer needs several transactions for them.
 const RECORDS: usize = 3_000;

@@ -11,7 +11,7 @@ use hsm::{NewKey, Purpose};
 use uuid::Uuid;
 
 use super::fixture::{Kept, OwnSealer, covered, hash, key, sealed_world};
-use crate::support::{PATIENCE, Proxy, World, token, within};
+use testkit::{PATIENCE, Proxy, World, token, within};
 
 const CHECKPOINT: &str = "/audit/log/operations/checkpoint";
 

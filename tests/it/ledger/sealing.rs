@@ -7,7 +7,7 @@ use sqlx::AssertSqlSafe;
 use super::fixture::{
     checkpoint, covered, export, hash, indexes, initialize, root_of, sealed_world,
 };
-use crate::support::{OPERATIONS, PATIENCE, World, insert_records, within};
+use testkit::{OPERATIONS, PATIENCE, World, insert_records, within};
 
 #[tokio::test]
 async fn the_export_alone_leads_to_the_root_of_the_checkpoint() {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use sqlx::AssertSqlSafe;
 
 use super::fixture::{checkpoint, covered, export, hash, key, sealed_world};
-use crate::support::insert_records;
+use testkit::insert_records;
 
 #[tokio::test]
 async fn a_proof_leads_from_the_record_to_the_checkpoint() {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::routes::operations;
-use crate::support::conformance::{document, fits_schema};
+use testkit::conformance::{document, fits_schema};
 
 #[test]
 fn every_example_matches_its_schema() {

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::conformance::document;
+use testkit::conformance::document;
 
 #[test]
 fn the_document_matches_its_snapshot() {

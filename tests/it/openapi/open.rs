@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::routes::operations;
-use crate::support::conformance::document;
+use testkit::conformance::document;
 
 #[test]
 fn responses_accept_new_members_and_values() {

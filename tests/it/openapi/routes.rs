@@ -9,8 +9,8 @@ use axum::http::{Method, Request};
 use sealward::server::Answers as _;
 use serde_json::Value;
 
-use crate::support::conformance::document;
-use crate::support::{Answer, World};
+use testkit::conformance::document;
+use testkit::{Answer, World};
 
 /// All operations of the document with their methods and paths.
 pub(super) fn operations() -> impl Iterator<Item = (String, &'static String, &'static Value)> {

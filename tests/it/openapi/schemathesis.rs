@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use super::routes::operations;
 use super::tools;
-use crate::process::{Process, Site};
-use crate::support::{Database, PATIENCE, within};
+use testkit::{Database, PATIENCE, within};
+use testkit::{Process, Site};
 
 /// The options for a small fixed set of requests, without a time limit.
 const FEW: [&str; 6] = [

@@ -13,7 +13,7 @@ use sealward::server::Tls;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::support::{PATIENCE, Scratch, World, within};
+use testkit::{PATIENCE, Scratch, World, within};
 
 use super::{read, settings, succeed, top};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::Scratch;
+use testkit::Scratch;
 
 use super::{read, succeed, top};
 

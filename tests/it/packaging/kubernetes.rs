@@ -6,7 +6,7 @@ use engine::settings::{Environment, Settings};
 use serde_json::{Value, json};
 
 use super::{assert_is_a_command, read};
-use crate::support::Scratch;
+use testkit::Scratch;
 
 const MANIFEST: &str = "deploy/kubernetes/sealward.yaml";
 

@@ -12,7 +12,7 @@ use serde_json::json;
 use tower::ServiceExt as _;
 
 use super::together::{admitted, rule, some_service};
-use crate::support::{
+use testkit::{
     Answer, Database, Exposition, PATIENCE, PROTECT, Valkey, World, valkey::PASSWORD, within,
 };
 

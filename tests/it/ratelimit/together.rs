@@ -10,7 +10,7 @@ use futures_util::future::join_all;
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::support::{PROTECT, Valkey, World};
+use testkit::{PROTECT, Valkey, World};
 
 pub(super) fn rule(per_second: u32, burst: u32) -> Rule {
     Rule::new(
@@ -203,7 +203,7 @@ async fn valkey_connections_use_verified_tls() {
         ca: None,
         ..valkey.settings()
     };
-    let shared = Shared::of(&settings, Some(&crate::support::valkey::PASSWORD.into()));
+    let shared = Shared::of(&settings, Some(&testkit::valkey::PASSWORD.into()));
     let limiter = Limiter::shared(Clock::system(), shared.unwrap().unwrap());
     limiter.find_shared().await;
     assert!(matches!(limiter.counting(), Counting::Apart(_)));

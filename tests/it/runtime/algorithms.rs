@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{World, header_of, jwe};
+use testkit::{World, header_of, jwe};
 
 #[tokio::test]
 async fn rsa_keys_of_every_size_wrap_content_keys() {

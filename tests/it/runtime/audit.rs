@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sqlx::Row as _;
 
-use crate::support::{OPERATIONS, PROTECT, UNPROTECT, World, jwe};
+use testkit::{OPERATIONS, PROTECT, UNPROTECT, World, jwe};
 
 /// The only record of the request with this ID of the client.
 async fn recorded(world: &World, request_id: &str) -> Value {
@@ -274,7 +274,7 @@ async fn unauthenticated_requests_are_recorded_asynchronously() {
         .post(PROTECT, json!({}))
         .await
         .refused(401, "AUTHENTICATION_FAILED");
-    crate::support::within(crate::support::PATIENCE, async || {
+    testkit::within(testkit::PATIENCE, async || {
         let sql = "SELECT count(*) FROM crypto_operations_audit WHERE request_id = 'anonymous'";
         let count: i64 = sqlx::query_scalar(sql)
             .fetch_one(&world.pool)

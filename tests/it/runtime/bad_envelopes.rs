@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::uniform::envelope_for;
-use crate::support::{UNPROTECT, World};
+use testkit::{UNPROTECT, World};
 
 #[tokio::test]
 async fn unsupported_jose_headers_are_refused() {

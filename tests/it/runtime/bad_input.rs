@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::{Method, Request};
 use serde_json::json;
 
-use crate::support::{OPERATIONS, PROTECT, UNPROTECT, World};
+use testkit::{OPERATIONS, PROTECT, UNPROTECT, World};
 
 const PATHS: [&str; 3] = [PROTECT, UNPROTECT, OPERATIONS];
 

@@ -3,7 +3,7 @@
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use crate::support::{OPERATIONS, PROTECT, UNPROTECT, World, jwe};
+use testkit::{OPERATIONS, PROTECT, UNPROTECT, World, jwe};
 
 #[tokio::test]
 async fn fields_are_checked_before_the_policy() {

@@ -5,7 +5,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
 use serde_json::{Value, json};
 
 use super::uniform::envelope_for;
-use crate::support::{Answer, Client, Destination, EnvelopeBuilder, UNPROTECT, World, jwe};
+use testkit::{Answer, Client, Destination, EnvelopeBuilder, UNPROTECT, World, jwe};
 
 /// The header of an envelope as text.
 pub(super) fn header(envelope: &Value) -> String {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::binding::header;
 use super::uniform::{envelope_for, seen};
-use crate::support::{Answer, Client, PROTECT, UNPROTECT, World, jwe};
+use testkit::{Answer, Client, PROTECT, UNPROTECT, World, jwe};
 
 async fn protect(client: &Client<'_>, context: Value) -> Answer {
     let body = json!({ "payload": "secret", "context": context });

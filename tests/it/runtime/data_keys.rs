@@ -5,7 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
 
 use super::binding::policy;
-use crate::support::{DATA_KEYS, UNPROTECT, World, jwe};
+use testkit::{DATA_KEYS, UNPROTECT, World, jwe};
 
 #[tokio::test]
 async fn the_envelope_of_a_data_key_opens_to_the_key() {

@@ -6,7 +6,7 @@ use engine::settings::Stage;
 use formats::clock::{Clock, Timestamp};
 use serde_json::json;
 
-use crate::support::World;
+use testkit::World;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 

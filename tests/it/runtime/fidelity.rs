@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE;
 use serde_json::json;
 
-use crate::support::{OPERATIONS, PROTECT, UNPROTECT, World, jwe};
+use testkit::{OPERATIONS, PROTECT, UNPROTECT, World, jwe};
 
 /// JSON that a parser into a tree would change.
 const TEXTS: [&str; 16] = [

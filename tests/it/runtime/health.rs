@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{PATIENCE, Proxy, World, within};
+use testkit::{PATIENCE, Proxy, World, within};
 
 const HEALTH: &str = "/api/v1/health";
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Destination, UNPROTECT, World, jwe};
+use testkit::{Client, Destination, UNPROTECT, World, jwe};
 
 /// The keys of a service and the results of operations with them.
 struct Tenant<'w> {
@@ -144,7 +144,7 @@ async fn ask(caller: &Client<'_>, owner: &Tenant<'_>) -> Vec<(&'static str, Stri
             caller.operate("sign", misused).await,
         ),
     ];
-    let outcome = |answer: &crate::support::Answer| {
+    let outcome = |answer: &testkit::Answer| {
         let code = answer.json()["error"]["code"].as_str().map(str::to_owned);
         code.unwrap_or_else(|| answer.status.as_u16().to_string())
     };

@@ -15,7 +15,7 @@ use serde_json::json;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::support::{Client, World};
+use testkit::{Client, World};
 
 const BATCH: &str = "/api/v1/unprotect/batch";
 const OPERATIONS: &str = "/api/v1/operations";

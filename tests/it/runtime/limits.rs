@@ -3,12 +3,12 @@
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use crate::support::{
+use engine::settings::Stage;
+use formats::clock::{Clock, Timestamp};
+use testkit::{
     Answer, DATA_KEYS, OPERATIONS, PROTECT, PROTECT_BATCH, REWRAP, UNPROTECT, UNPROTECT_BATCH,
     World,
 };
-use engine::settings::Stage;
-use formats::clock::{Clock, Timestamp};
 
 const HEALTH: &str = "/api/v1/health";
 

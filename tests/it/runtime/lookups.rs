@@ -6,7 +6,7 @@ use engine::settings::Stage;
 use formats::clock::{Clock, Timestamp};
 use serde_json::{Value, json};
 
-use crate::support::{World, jwe};
+use testkit::{World, jwe};
 
 const CALLER: &str = "/api/v1/caller";
 

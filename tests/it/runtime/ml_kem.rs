@@ -5,7 +5,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
 use serde_json::{Value, json};
 
 use super::uniform::seen;
-use crate::support::{Client, World, header_of, jwe};
+use testkit::{Client, World, header_of, jwe};
 
 const ALGS: [(&str, &str); 3] = [
     ("P-256+ML-KEM-768", "HPKE-8-KE"),

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE};
 use serde_json::{Value, json};
 
-use crate::support::World;
+use testkit::World;
 
 fn bytes(value: &Value) -> Vec<u8> {
     BASE64_STANDARD.decode(value.as_str().unwrap()).unwrap()

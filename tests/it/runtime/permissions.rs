@@ -11,7 +11,7 @@ use futures_util::stream;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::support::{OPERATIONS, PROTECT, UNPROTECT, World, jwe};
+use testkit::{OPERATIONS, PROTECT, UNPROTECT, World, jwe};
 
 const EVERYTHING: [&str; 7] = [
     "protect",

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{World, jwe};
+use testkit::{World, jwe};
 
 #[tokio::test]
 async fn an_active_policy_returns_an_envelope() {
@@ -81,7 +81,7 @@ async fn a_named_policy_overrides_the_bound_one() {
     let bound = world.some_destination().await;
     let named = world.destination("named", "P-256", "ECDH-ES+A128KW").await;
     let alice = world.application("alice").bound_to(&bound.policy).await;
-    let kid = |answer: &crate::support::Answer| {
+    let kid = |answer: &testkit::Answer| {
         use base64::Engine as _;
         let protected = jwe(answer)["protected"].as_str().unwrap().to_owned();
         let header = base64::prelude::BASE64_URL_SAFE_NO_PAD

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
 
-use crate::support::{OPERATIONS, World};
+use testkit::{OPERATIONS, World};
 
 const ALGORITHMS: [(&str, &str, usize); 11] = [
     ("RSA-SHA256", "RSA-2048", 256),

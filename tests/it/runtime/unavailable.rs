@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{PATIENCE, PROTECT, UNPROTECT, World, jwe, within};
+use testkit::{PATIENCE, PROTECT, UNPROTECT, World, jwe, within};
 
 #[tokio::test]
 async fn without_the_audit_log_every_request_is_refused() {

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Destination, EnvelopeBuilder, World, epk, header_of};
+use testkit::{Answer, Destination, EnvelopeBuilder, World, epk, header_of};
 
 /// A change of the bytes of a member.
 type Damage = fn(&mut Vec<u8>);

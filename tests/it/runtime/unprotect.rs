@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::{BASE64_URL_SAFE, BASE64_URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
-use crate::support::{EnvelopeBuilder, UNPROTECT, World, jwe};
+use testkit::{EnvelopeBuilder, UNPROTECT, World, jwe};
 
 /// JWE Compact Serialization.
 fn compact(jwe: &Value) -> String {

@@ -3,7 +3,7 @@
 use engine::ids::KeyId;
 use serde_json::{Value, json};
 
-use crate::support::{Client, PATIENCE, World, within};
+use testkit::{Client, PATIENCE, World, within};
 
 #[tokio::test]
 async fn health_warns_administrators_after_half_of_the_encryptions_of_a_key() {

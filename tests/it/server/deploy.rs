@@ -10,7 +10,7 @@ use serde_json::Value;
 use tower::ServiceExt as _;
 
 use super::site::Site;
-use crate::support::{Answer, Exposition, World};
+use testkit::{Answer, Exposition, World};
 
 fn file(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::metrics::Growth;
-use crate::support::{
+use testkit::{
     OPERATIONS, PROTECT, PROTECT_BATCH, REWRAP, REWRAP_BATCH, UNPROTECT, UNPROTECT_BATCH, World,
 };
 

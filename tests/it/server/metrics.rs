@@ -9,7 +9,7 @@ use serde_json::json;
 use tower::ServiceExt as _;
 
 use super::site::Site;
-use crate::support::{Answer, Client, Exposition, PATIENCE, World, jwe, within};
+use testkit::{Answer, Client, Exposition, PATIENCE, World, jwe, within};
 
 async fn scrape(world: &World) -> Exposition {
     let request = Request::get("/metrics").body(Body::empty()).unwrap();

@@ -7,7 +7,7 @@ use axum::routing::get;
 use rustls::pki_types::CertificateDer;
 
 use super::site::{Serving, Site};
-use crate::support::{Authority, HOST, PATIENCE, SecureClient, certificate, within};
+use testkit::{Authority, HOST, PATIENCE, SecureClient, certificate, within};
 
 fn router() -> Router {
     Router::new().route("/", get(async || "here"))

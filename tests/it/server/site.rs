@@ -10,7 +10,7 @@ use sealward::server::{Answers, BadTls, Tls, listen};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::support::{Authority, HOST, IssuedCertificate, Scratch};
+use testkit::{Authority, HOST, IssuedCertificate, Scratch};
 
 /// A server certificate in a folder, and optionally the authority of client certificates.
 pub(super) struct Site {

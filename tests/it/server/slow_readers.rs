@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::site::Site;
-use crate::support::{HOST, PATIENCE, SecureClient, within};
+use testkit::{HOST, PATIENCE, SecureClient, within};
 
 const TIMEOUTS: Timeouts = Timeouts {
     headers: Duration::from_secs(2),

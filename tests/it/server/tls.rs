@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::site::{Serving, Site};
-use crate::support::{Authority, HOST, IssuedCertificate, PROTECT, SecureClient, World};
+use testkit::{Authority, HOST, IssuedCertificate, PROTECT, SecureClient, World};
 
 fn router() -> Router {
     Router::new().route("/", get(async || "here"))

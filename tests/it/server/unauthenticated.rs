@@ -8,7 +8,7 @@ use engine::settings::Stage;
 use formats::clock::{Clock, Entropy, Timestamp};
 use secrecy::ExposeSecret as _;
 
-use crate::support::{PATIENCE, Proxy, World, within};
+use testkit::{PATIENCE, Proxy, World, within};
 
 /// The statements of the three kinds of look-ups: API keys, sessions and published keys.
 const LOOK_UPS: [&str; 3] = [

@@ -7,13 +7,8 @@
     clippy::panic,
     clippy::print_stdout,
     clippy::unwrap_used,
-    dead_code,
-    unused_imports,
-    reason = "a check with the support of the integration tests"
+    reason = "a check, which may fail"
 )]
-
-#[path = "../../it/support/mod.rs"]
-mod support;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -22,10 +17,10 @@ use engine::audit::{Filter, OperationType, entries, maintain_days, plan};
 use engine::db::Pool;
 use engine::ids::{KeyId, ServiceId};
 use formats::clock::{Clock, Timestamp};
-use sqlx::{AssertSqlSafe, PgPool};
+use sqlx::PgPool;
 use uuid::Uuid;
 
-use support::{Database, pool};
+use testkit::{Database, pool};
 
 /// The default numbers of records and days; arguments override them.
 const ROWS: u64 = 10_000_000;

@@ -7,13 +7,8 @@
     clippy::panic,
     clippy::print_stdout,
     clippy::unwrap_used,
-    dead_code,
-    unused_imports,
-    reason = "a check with the support of the integration tests"
+    reason = "a check, which may fail"
 )]
-
-#[path = "../../it/support/mod.rs"]
-mod support;
 
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Write as _};
@@ -28,7 +23,7 @@ use formats::clock::{Clock, Entropy};
 use formats::tlog::{TILE_WIDTH, Tile, TileContent};
 use futures_util::StreamExt as _;
 
-use support::{Cluster, Scratch, pool, token};
+use testkit::{Cluster, Scratch, pool, token};
 
 /// The default number of records; an argument overrides it.
 const ROWS: u64 = 10_000_000;

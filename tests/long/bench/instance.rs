@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use ureq::Agent;
 
 use crate::generator::Request;
-use crate::process::{Process, Site};
+use testkit::{Process, Site};
 
 /// A running service with resources for every operation.
 pub(crate) struct Instance {

@@ -12,9 +12,7 @@
     clippy::print_stderr,
     clippy::print_stdout,
     clippy::unwrap_used,
-    dead_code,
-    unused_imports,
-    reason = "a check with the support of the integration tests"
+    reason = "a check, which may fail"
 )]
 
 mod baseline;
@@ -27,15 +25,11 @@ mod generator;
 mod instance;
 mod measure;
 mod one_session;
-#[path = "../../it/process/mod.rs"]
-mod process;
 mod profile;
 mod report;
 mod resources;
 mod rounds;
 mod scale;
-#[path = "../../it/support/mod.rs"]
-mod support;
 mod targets;
 
 use std::path::Path;
@@ -45,8 +39,8 @@ use std::{env, fs};
 use cases::{KIB, cases};
 use cpu::Machine;
 use instance::Instance;
-use process::Site;
 use rounds::{Baselines, measured};
+use testkit::Site;
 
 /// The number of rounds, and the duration of one measurement.
 const WHOLE: (usize, Duration) = (5, Duration::from_secs(2));

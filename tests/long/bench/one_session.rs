@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::cases::KIB;
 use crate::instance::{Callers, Instance};
 use crate::measure::Measured;
-use crate::process::Site;
 use crate::rounds::{Baselines, median_of_three};
+use testkit::Site;
 
 pub(crate) struct OneSession {
     pub(crate) unprotect: Measured,

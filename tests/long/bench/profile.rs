@@ -8,7 +8,7 @@ use std::{fs, thread};
 use crate::RESULTS;
 use crate::generator::load;
 use crate::instance::Instance;
-use crate::process::Site;
+use testkit::Site;
 
 /// The duration of the recording.
 const RECORDED: Duration = Duration::from_secs(8);

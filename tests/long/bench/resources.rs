@@ -8,8 +8,8 @@ use crate::cases::{KIB, SESSIONS};
 use crate::cpu;
 use crate::instance::{Callers, Instance};
 use crate::measure::Measured;
-use crate::process::Site;
 use crate::rounds::{Baselines, median_of_three};
+use testkit::Site;
 
 /// The number of extra keys in a full token.
 pub(crate) const KEYS: usize = 1_000;

@@ -11,8 +11,8 @@ use crate::cpu;
 use crate::generator::Request;
 use crate::instance::Instance;
 use crate::measure::{Case, Measured, Processes, Subject};
-use crate::process::{LABEL, Site};
-use crate::support::{Database, softhsm_module};
+use testkit::{Database, softhsm_module};
+use testkit::{LABEL, Site};
 
 /// The processes that the service is compared with.
 pub(crate) struct Baselines {

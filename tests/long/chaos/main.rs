@@ -1,4 +1,4 @@
-//! Long runs of `tests/it/chaos`: faults in an order that a seed determines, under load,
+//! Long runs of `testkit::chaos`: faults in an order that a seed determines, under load,
 //! and a checker that reads the whole history afterwards. Prints the seed, the order of faults, the
 //! figures, and all violations with their evidence.
 #![allow(
@@ -7,23 +7,14 @@
     clippy::panic,
     clippy::print_stdout,
     clippy::unwrap_used,
-    dead_code,
-    unused_imports,
-    reason = "a check with the support of the integration tests"
+    reason = "a check, which may fail"
 )]
-
-#[path = "../../it/chaos/mod.rs"]
-mod chaos;
-#[path = "../../it/process/mod.rs"]
-mod process;
-#[path = "../../it/support/mod.rs"]
-mod support;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use chaos::plan::Plan;
-use chaos::run::{Size, run};
+use testkit::chaos::plan::Plan;
+use testkit::chaos::run::{Size, run};
 
 /// How many violations are shown.
 const SHOWN: usize = 20;

@@ -12,16 +12,10 @@
     clippy::panic,
     clippy::print_stdout,
     clippy::unwrap_used,
-    dead_code,
-    unused_imports,
-    reason = "a check with the support of the integration tests"
+    reason = "a check, which may fail"
 )]
 
 mod callgrind;
-#[path = "../../it/envelope/private_key.rs"]
-mod private_key;
-#[path = "../../it/support/mod.rs"]
-mod support;
 
 use std::hint::black_box;
 use std::net::IpAddr;
@@ -39,8 +33,8 @@ use sealward::server::Answers as _;
 use serde_json::json;
 
 use callgrind::{Counted, counting};
-use private_key::PrivateKey;
-use support::{
+use testkit::PrivateKey;
+use testkit::{
     OPERATIONS, PATIENCE, PROTECT, SigningKey, TokenIssuer, UNPROTECT, World, jwe, within,
 };
 

@@ -4,15 +4,8 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,
-    dead_code,
-    unused_imports,
-    reason = "benchmarks that use the support module of the integration tests"
+    reason = "a check, which may fail"
 )]
-
-#[path = "../../it/envelope/private_key.rs"]
-mod private_key;
-#[path = "../../it/support/mod.rs"]
-mod support;
 
 use std::time::Duration;
 
@@ -30,8 +23,8 @@ use formats::json::Text;
 use secrecy::ExposeSecret as _;
 use tokio::runtime::Runtime;
 
-use private_key::PrivateKey;
-use support::{Database, pool, within};
+use testkit::PrivateKey;
+use testkit::{Database, pool, within};
 
 const KIB: usize = 1_024;
 const SIZES: [usize; 2] = [KIB, 64 * KIB];

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use sqlx::{ConnectOptions as _, PgConnection};
 
-use crate::chaos::history::Outcome;
-use crate::chaos::run_log::RunLog;
-use crate::process::Process;
-use crate::support::{Cluster, Exposition};
+use testkit::Process;
+use testkit::chaos::history::Outcome;
+use testkit::chaos::run_log::RunLog;
+use testkit::{Cluster, Exposition};
 
 /// Samples one process.
 pub(crate) struct Gauge {

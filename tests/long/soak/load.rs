@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-use crate::chaos::run::FREE;
-use crate::chaos::worker::Worker;
+use testkit::chaos::run::FREE;
+use testkit::chaos::worker::Worker;
 
 /// The number of requests per connection.
 const REQUESTS_PER_CONNECTION: u32 = 500;

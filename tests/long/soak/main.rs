@@ -11,19 +11,11 @@
     clippy::panic,
     clippy::print_stdout,
     clippy::unwrap_used,
-    dead_code,
-    unused_imports,
-    reason = "a check with the support of the integration tests"
+    reason = "a check, which may fail"
 )]
 
-#[path = "../../it/chaos/mod.rs"]
-mod chaos;
 mod gauge;
 mod load;
-#[path = "../../it/process/mod.rs"]
-mod process;
-#[path = "../../it/support/mod.rs"]
-mod support;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -32,20 +24,20 @@ use rand::rngs::SmallRng;
 use rand::{RngExt as _, SeedableRng as _};
 use tokio::time::{Instant, sleep};
 
-use chaos::administrator::Administrator;
-use chaos::changes::by_administrator;
-use chaos::check::violations;
-use chaos::client::Places;
-use chaos::fixtures::Fixtures;
-use chaos::instances::Instances;
-use chaos::plan::{AdminChange, Step};
-use chaos::run::rows;
-use chaos::run_log::RunLog;
-use chaos::worker::Worker;
 use gauge::{Gauge, Line};
 use load::Load;
-use process::Site;
-use support::{Cluster, Valkey};
+use testkit::Site;
+use testkit::chaos::administrator::Administrator;
+use testkit::chaos::changes::by_administrator;
+use testkit::chaos::check::violations;
+use testkit::chaos::client::Places;
+use testkit::chaos::fixtures::Fixtures;
+use testkit::chaos::instances::Instances;
+use testkit::chaos::plan::{AdminChange, Step};
+use testkit::chaos::run::rows;
+use testkit::chaos::run_log::RunLog;
+use testkit::chaos::worker::Worker;
+use testkit::{Cluster, Valkey};
 
 /// The number of concurrent clients.
 const CLIENTS: u64 = 16;
@@ -121,7 +113,7 @@ async fn main() -> ExitCode {
     let mut after = gauge.read().await;
     let began = Instant::now();
     while after.other_descriptors() > before.other_descriptors()
-        && began.elapsed() < support::PATIENCE
+        && began.elapsed() < testkit::PATIENCE
     {
         sleep(Duration::from_secs(1)).await;
         after = gauge.read().await;

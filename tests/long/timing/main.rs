@@ -7,14 +7,10 @@
     clippy::panic,
     clippy::print_stdout,
     clippy::unwrap_used,
-    dead_code,
-    unused_imports,
-    reason = "a check with the support of the integration tests"
+    reason = "a check, which may fail"
 )]
 
 mod compare;
-#[path = "../../it/support/mod.rs"]
-mod support;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -24,7 +20,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
 use serde_json::{Value, json};
 
 use compare::{KEPT, SUSPICIOUS, median, welch};
-use support::{
+use testkit::{
     Client, Destination, EnvelopeBuilder, PROTECT, UNPROTECT, World, epk, header_of, jwe,
 };
 

@@ -7,7 +7,7 @@ use futures_util::future::{join, join_all};
 use serde_json::json;
 
 use super::{API_KEYS, Office, POLICIES, approve, path, proposed, reject, status};
-use crate::support::Client;
+use testkit::Client;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 

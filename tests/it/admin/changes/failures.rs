@@ -8,7 +8,7 @@ use sqlx::AssertSqlSafe;
 
 use super::{Office, approve, proposed, status};
 use crate::admin::{fail_commits_of_keys, intents};
-use crate::support::{PATIENCE, within};
+use testkit::{PATIENCE, within};
 
 const FAIL: &str = "
     CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$

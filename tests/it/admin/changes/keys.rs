@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::{Office, approve, proposed};
 use crate::admin::keys::adopt::vendors_key_with_label;
 use crate::admin::keys::wrapped::{parameters, pkcs8, wrap};
-use crate::support::openssl::{private, public};
-use crate::support::token;
+use testkit::openssl::{private, public};
+use testkit::token;
 
 const KEYS: &str = "/admin/keys";
 

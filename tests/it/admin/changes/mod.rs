@@ -12,7 +12,7 @@ use engine::settings::Stage;
 use formats::clock::{Clock, Timestamp};
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, World};
+use testkit::{Answer, Client, World};
 
 const API_KEYS: &str = "/admin/api-keys";
 const POLICIES: &str = "/admin/policies";

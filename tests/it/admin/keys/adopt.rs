@@ -15,8 +15,8 @@ use uuid::Uuid;
 use super::{generate, id, send};
 use crate::admin::{fail_commits_of_keys, intents};
 use crate::dashboard::Browser;
-use crate::process::Site;
-use crate::support::{Answer, EXTRACTABLE, NOT_SENSITIVE, PATIENCE, SOUND, World, token, within};
+use testkit::Site;
+use testkit::{Answer, EXTRACTABLE, NOT_SENSITIVE, PATIENCE, SOUND, World, token, within};
 
 /// Generates a key in the token, like a vendor tool, and returns its ID and label.
 async fn vendors_key(algorithm: Algorithm, purpose: Purpose) -> (String, String) {

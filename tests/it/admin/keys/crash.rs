@@ -5,8 +5,8 @@ use faulty_token::Fault;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
-use crate::process::{Process, Site};
-use crate::support::{PATIENCE, within};
+use testkit::{PATIENCE, within};
+use testkit::{Process, Site};
 
 /// The remains of an interrupted key generation.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use hsm::{KeyName, KeyRef, NewKey, Purpose};
 use serde_json::{Value, json};
 
 use super::{generate, id, path, read, send, set};
-use crate::support::{PATIENCE, World, jwe, kryoptic, within};
+use testkit::{PATIENCE, World, jwe, kryoptic, within};
 
 const HYBRID: &str = "P-256+ML-KEM-768";
 

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::send;
-use crate::support::World;
-use crate::support::openssl::{openssl, pem, private, public};
 use engine::settings::Stage;
 use formats::clock::Clock;
+use testkit::World;
+use testkit::openssl::{openssl, pem, private, public};
 
 #[tokio::test]
 async fn private_keys_of_openssl_are_accepted() {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::send;
-use crate::support::{Answer, World};
+use testkit::{Answer, World};
 
 /// The P-256 key of RFC 7517, appendix A.2.
 fn ec() -> Value {

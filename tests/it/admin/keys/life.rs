@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{generate, id, path, read, send, set};
-use crate::support::World;
+use testkit::World;
 
 /// Creates a key in this state.
 async fn in_state(world: &World, service: &str, state: &str) -> String {

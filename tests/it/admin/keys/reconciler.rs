@@ -1,8 +1,8 @@
 //! Comparison of token and records in health checks and `sealward doctor`.
 
-use crate::process::{Process, Site};
-use crate::support::{PATIENCE, within};
 use serde_json::{Value, json};
+use testkit::{PATIENCE, within};
+use testkit::{Process, Site};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn health_and_doctor_report_missing_and_orphaned_keys() {

@@ -4,8 +4,8 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::{generate, id, path, read, send, set};
-use crate::support::World;
-use crate::support::openssl::{private, public};
+use testkit::World;
+use testkit::openssl::{private, public};
 
 async fn active(world: &World, service: &str) -> Vec<Value> {
     let query = format!("/admin/keys?serviceId={service}&use=enc&status=active");

@@ -12,7 +12,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::{id, path, read, send};
-use crate::support::{PATIENCE, World, jwe, token, within};
+use testkit::{PATIENCE, World, jwe, token, within};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const OVERLAP: Duration = Duration::from_secs(7 * 24 * 60 * 60);

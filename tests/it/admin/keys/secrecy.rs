@@ -9,9 +9,9 @@ use formats::material::{PrivateKey, PrivateParts, PrivatePem};
 use serde_json::json;
 
 use super::send;
-use crate::process::{Process, Site};
-use crate::support::World;
-use crate::support::openssl::{pem, private};
+use testkit::World;
+use testkit::openssl::{pem, private};
+use testkit::{Process, Site};
 
 /// Parts of a secret in all encodings, which must not be found.
 struct Canary(Vec<Vec<u8>>);

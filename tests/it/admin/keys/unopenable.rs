@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::process::{Process, Site};
-use crate::support::openssl::{private, public};
+use testkit::openssl::{private, public};
+use testkit::{Process, Site};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_whose_envelopes_would_be_lost_is_not_created() {

@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 
 use super::send;
 use super::wrapped::{parameters, wrap};
-use crate::support::openssl::pem;
-use crate::support::{World, token};
+use testkit::openssl::pem;
+use testkit::{World, token};
 
 /// A random prime of this length, whose two leading bits are set.
 fn prime(bits: u32) -> BoxedUint {

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::send;
-use crate::support::World;
-use crate::support::openssl::{private, public};
+use testkit::World;
+use testkit::openssl::{private, public};
 
 /// The only mechanism of SoftHSM.
 const MECHANISM: &str = "RSA_OAEP_SHA1_AES_KWP";

@@ -1,66 +1,89 @@
-//! Checks the audit log against the responses.
+//! Responses and records that do not match.
 
-use std::collections::HashMap;
+use super::{
+    Constructed as _, HERE, PROTECT, UNPROTECT, correct, envelope, history, refused, span,
+};
+use testkit::chaos::check::Guarantee;
+use testkit::chaos::history::{Call, Outcome, Row};
 
-use super::{Guarantee, Violation, line};
-use crate::chaos::history::{Answer, Attempt, History, Outcome, Row, State};
-
-pub(super) fn check(history: &History) -> Vec<Violation> {
-    let mut rows: HashMap<&str, Vec<&Row>> = HashMap::new();
-    for row in &history.rows {
-        rows.entry(&row.request_id).or_default().push(row);
-    }
-    let mut found = Vec::new();
-    for attempt in &history.attempts {
-        let own = rows.remove(attempt.nonce.as_str()).unwrap_or_default();
-        found.extend(of_attempt(history, attempt, &own));
-    }
-    let unknown = rows.into_values().flatten();
-    found.extend(unknown.map(|row| Guarantee::NothingInvented.violated(format!("{row:?}"))));
-    found
-}
-
-fn of_attempt(history: &History, attempt: &Attempt, rows: &[&Row]) -> Option<Violation> {
-    let details = || format!("{}; rows: {rows:?}", line(attempt));
-    if rows.len() > 1 {
-        return Some(Guarantee::AuditedOnce.violated(details()));
-    }
-    match (&attempt.outcome, rows) {
-        (Outcome::NotSent, [_, ..]) => Some(Guarantee::NothingInvented.violated(details())),
-        (Outcome::Answered(answer), []) if is_recorded(history, attempt, answer) => {
-            Some(Guarantee::Audited.violated(details()))
-        }
-        (Outcome::Answered(answer), [row, ..])
-            if is_recorded(history, attempt, answer)
-                && !is_record_of(history, attempt, answer, row) =>
-        {
-            Some(Guarantee::Audited.violated(details()))
-        }
-        _ => None,
+#[test]
+fn a_success_without_a_record_is_detected() {
+    for (call, outcome) in [(PROTECT, envelope()), (UNPROTECT, correct())] {
+        history()
+            .without_row(span(0, 10), HERE, call, outcome)
+            .violates(Guarantee::Audited);
     }
 }
 
-/// Whether the response requires a record. A 503 response can have none or one with the intended
-/// result. Only some unauthenticated requests have a record.
-fn is_recorded(history: &History, attempt: &Attempt, answer: &Answer) -> bool {
-    let is_unauthenticated = match answer.status {
-        401 => true,
-        429 => {
-            let key = &history.api_keys[attempt.api_key];
-            key.possible(attempt.span, attempt.at)
-                .contains(&State::Refusing)
-        }
-        _ => false,
+#[test]
+fn a_refusal_without_a_record_is_detected() {
+    let foreign = Call::ForeignKey { key: 1 };
+    history()
+        .without_row(span(0, 10), HERE, foreign, refused(404, "KEY_NOT_FOUND"))
+        .violates(Guarantee::Audited);
+}
+
+#[test]
+fn a_record_with_another_result_is_detected() {
+    type Falsify = fn(&mut Row);
+    let falsify: [Falsify; 3] = [
+        |row| row.status = 500,
+        |row| row.application = Some("svc_two".to_owned()),
+        |row| row.operation = Some("hash".to_owned()),
+    ];
+    for falsify in falsify {
+        let mut history = history().with(span(0, 10), HERE, PROTECT, envelope());
+        falsify(&mut history.rows[0]);
+        history.violates(Guarantee::Audited);
+    }
+}
+
+#[test]
+fn a_second_record_is_detected_for_every_response() {
+    for outcome in [
+        envelope(),
+        Outcome::Lost,
+        refused(503, "SERVICE_UNAVAILABLE"),
+    ] {
+        let mut history = history().without_row(span(0, 10), HERE, PROTECT, outcome);
+        let row = Row {
+            request_id: "n0".to_owned(),
+            application: Some("svc_one".to_owned()),
+            operation: Some("encrypt".to_owned()),
+            status: 200,
+        };
+        history.rows = vec![row.clone(), row];
+        history.violates(Guarantee::AuditedOnce);
+    }
+}
+
+#[test]
+fn a_request_with_an_unknown_result_can_have_one_record() {
+    let row = Row {
+        request_id: "n0".to_owned(),
+        application: Some("svc_one".to_owned()),
+        operation: Some("encrypt".to_owned()),
+        status: 200,
     };
-    answer.status != 503 && !is_unauthenticated
+    for outcome in [Outcome::Lost, refused(503, "SERVICE_UNAVAILABLE")] {
+        let mut history = history().without_row(span(0, 10), HERE, PROTECT, outcome);
+        history.is_valid();
+        history.rows.push(row.clone());
+        history.is_valid();
+    }
 }
 
-/// A rate-limited request has no operation, because its body is not parsed.
-fn is_record_of(history: &History, attempt: &Attempt, answer: &Answer, row: &Row) -> bool {
-    let application = &history.applications[attempt.application].id;
-    let operation = row.operation.as_deref();
-    let is_unread = answer.status == 429 && operation.is_none();
-    row.status == answer.status
-        && row.application.as_ref() == Some(application)
-        && (operation == Some(attempt.call.operation()) || is_unread)
+#[test]
+fn a_record_without_a_request_is_detected() {
+    let mut invented = history().with(span(0, 10), HERE, PROTECT, envelope());
+    invented.rows.push(Row {
+        request_id: "never-sent".to_owned(),
+        ..invented.rows[0].clone()
+    });
+    invented.violates(Guarantee::NothingInvented);
+    let mut unsent = history().without_row(span(0, 10), HERE, PROTECT, Outcome::NotSent);
+    unsent.is_valid();
+    unsent.rows = invented.rows;
+    unsent.rows.truncate(1);
+    unsent.violates(Guarantee::NothingInvented);
 }

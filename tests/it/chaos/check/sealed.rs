@@ -1,80 +1,93 @@
-//! Checks the tamper-evident logs against the records and against each checkpoint that a monitor saw.
+//! Logs that lost, repeated or reordered records, and checkpoints of another history.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
 use engine::ledger::{self, Log};
-use formats::tlog::{Checkpoint, Hash, Tree};
-use serde_json::Value;
+use formats::tlog::{Checkpoint, Hash, Note, Signature, SignatureKind, Tree, VerifierKey};
+use serde_json::json;
 
-use super::{Guarantee, Violation};
-use crate::chaos::history::{History, SealedLog};
+use super::{Constructed as _, HERE, PROTECT, envelope, history, span};
+use testkit::chaos::check::Guarantee;
+use testkit::chaos::history::{History, SealedLog};
 
-pub(super) fn check(history: &History) -> Vec<Violation> {
-    let mut found = Vec::new();
-    for log in &history.logs {
-        found.extend(positions(log));
-        found.extend(checkpoints(log));
-        if log.log == Log::Operations {
-            found.extend(requests(history, log));
-        }
-    }
-    found
-}
+const ORIGIN: &str = "example.com/operations";
 
-/// Each line has its position, and no record has two.
-fn positions(log: &SealedLog) -> Vec<Violation> {
-    let mut found = Vec::new();
-    let mut ids = BTreeSet::new();
-    for (index, line) in log.lines.iter().enumerate() {
-        let record: Value = serde_json::from_str(line).unwrap_or_default();
-        let is_in_place = record["log_index"].as_u64() == u64::try_from(index).ok();
-        if !is_in_place || !ids.insert(record["id"].to_string()) {
-            let details = format!("{} {index}: {line}", log.log);
-            found.push(Guarantee::Sealed.violated(details));
-        }
+/// Three requests in a log with checkpoints of two and of three records.
+fn sealed() -> History {
+    let mut history = history();
+    for number in 0..3 {
+        history = history.with(span(number, number + 1), HERE, PROTECT, envelope());
     }
-    found
-}
-
-/// The requests with a record are the requests in the log.
-fn requests(history: &History, log: &SealedLog) -> Vec<Violation> {
-    let mut counts = BTreeMap::<String, i64>::new();
-    for row in &history.rows {
-        *counts.entry(row.request_id.clone()).or_default() += 1;
-    }
-    for line in &log.lines {
-        let record: Value = serde_json::from_str(line).unwrap_or_default();
-        let id = record["request_id"].as_str().unwrap_or_default();
-        if !id.is_empty() {
-            *counts.entry(id.to_owned()).or_default() -= 1;
-        }
-    }
-    let differences = counts.into_iter().filter(|(_, count)| *count != 0);
-    let violated = differences.map(|(id, count)| {
-        let details = format!("{id}: {count} more records than entries in the log");
-        Guarantee::Sealed.violated(details)
+    let lines: Vec<String> = (0..3).map(line).collect();
+    let pair = Ed25519KeyPair::from_seed_unchecked(&[7; 32]).unwrap();
+    let public = pair.public_key().as_ref();
+    history.logs.push(SealedLog {
+        log: Log::Operations,
+        key: VerifierKey::new(ORIGIN, SignatureKind::Ed25519, public).unwrap(),
+        seen: [2, 3].map(|size| checkpoint(&lines[..size])).into(),
+        lines,
     });
-    violated.collect()
+    history
 }
 
-/// The log extends each checkpoint.
-fn checkpoints(log: &SealedLog) -> Vec<Violation> {
-    let mut roots = BTreeMap::from([(0, Hash::of_empty_tree())]);
+fn line(index: usize) -> String {
+    json!({ "id": format!("a{index}"), "request_id": format!("n{index}"), "log_index": index })
+        .to_string()
+}
+
+/// A signed checkpoint of these lines.
+fn checkpoint(lines: &[String]) -> String {
     let mut tree = Tree::default();
-    for line in &log.lines {
-        if let Ok(leaf) = ledger::leaf(log.log, line) {
-            tree.append(Hash::of_leaf(&leaf), |_| ());
-            roots.insert(tree.size(), tree.root());
-        }
+    for line in lines {
+        let leaf = ledger::leaf(Log::Operations, line).unwrap();
+        tree.append(Hash::of_leaf(&leaf), |_| ());
     }
-    let mut found = Vec::new();
-    for note in &log.seen {
-        let is_extended = Checkpoint::open(note, &log.key)
-            .is_ok_and(|seen| roots.get(&seen.size) == Some(&seen.root));
-        if !is_extended {
-            let details = format!("{} does not extend {note:?}", log.log);
-            found.push(Guarantee::Consistent.violated(details));
-        }
+    let text = Checkpoint {
+        origin: ORIGIN.to_owned(),
+        size: tree.size(),
+        root: tree.root(),
     }
-    found
+    .to_string();
+    let pair = Ed25519KeyPair::from_seed_unchecked(&[7; 32]).unwrap();
+    let key = VerifierKey::new(ORIGIN, SignatureKind::Ed25519, pair.public_key().as_ref()).unwrap();
+    let signature = Signature {
+        name: ORIGIN.to_owned(),
+        key_id: key.id(),
+        bytes: pair.sign(text.as_bytes()).as_ref().to_vec(),
+    };
+    Note::new(text, vec![signature]).unwrap().to_string()
+}
+
+#[test]
+fn a_log_of_all_records_that_extends_its_checkpoints_is_valid() {
+    sealed().is_valid();
+}
+
+#[test]
+fn a_record_without_a_position_is_detected() {
+    let mut history = sealed();
+    history.logs[0].lines.pop();
+    let longest = checkpoint(&[line(0), line(1), line(2)]);
+    history.logs[0].seen.remove(&longest);
+    history.violates(Guarantee::Sealed);
+}
+
+#[test]
+fn a_position_that_is_skipped_is_detected() {
+    let mut history = sealed();
+    history.logs[0].seen.clear();
+    history.logs[0].lines[2] = line(2).replace("\"log_index\":2", "\"log_index\":3");
+    history.violates(Guarantee::Sealed);
+}
+
+#[test]
+fn a_checkpoint_of_another_history_is_detected() {
+    for other in [
+        checkpoint(&[line(0), line(2)]),
+        checkpoint(&[line(0), line(1), line(2), line(3)]),
+        checkpoint(&[line(0)]).replace("\n1\n", "\n2\n"),
+    ] {
+        let mut history = sealed();
+        history.logs[0].seen.insert(other);
+        history.violates(Guarantee::Consistent);
+    }
 }

@@ -14,7 +14,7 @@ use sealward::server::Tls;
 use serde_json::{Value, json};
 
 use self::driver::{Driver, PATIENCE, Refused};
-use crate::support::{Authority, Scratch, World, within};
+use testkit::{Authority, Scratch, World, within};
 
 /// The member name of element references in WebDriver.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";

@@ -5,7 +5,7 @@ use sealward::server::listen;
 use serde_json::{Value, json};
 
 use super::Chromium;
-use crate::support::{OidcProvider, World};
+use testkit::{OidcProvider, World};
 
 #[tokio::test]
 async fn a_person_signs_in_at_the_provider_and_signs_out() {

@@ -8,7 +8,7 @@ use formats::clock::{Clock, Timestamp};
 use serde_json::json;
 
 use super::Chromium;
-use crate::support::World;
+use testkit::World;
 
 #[tokio::test]
 async fn an_administrator_creates_observes_and_removes_an_application() {

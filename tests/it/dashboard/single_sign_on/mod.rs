@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use formats::clock::Clock;
 
 use super::Browser;
-use crate::support::{Answer, OidcProvider, PATIENCE, World, within};
+use testkit::{Answer, OidcProvider, PATIENCE, World, within};
 
 const ADDRESS: &str = "http://127.0.0.1:8080";
 const MINUTE: Duration = Duration::from_secs(60);

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 
 use super::{MINUTE, assert_signed_in, assert_unfinished, recorded_failure, world, world_at_rest};
 use crate::dashboard::Browser;
-use crate::support::OidcProvider;
+use testkit::OidcProvider;
 
 #[tokio::test]
 async fn a_wrong_state_is_refused() {

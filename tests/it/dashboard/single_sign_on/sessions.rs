@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{ADDRESS, MINUTE, assert_signed_in, world, world_at_rest};
 use crate::dashboard::Browser;
-use crate::support::OidcProvider;
+use testkit::OidcProvider;
 
 #[tokio::test]
 async fn a_session_ends_like_that_of_a_key_and_with_the_last_role() {

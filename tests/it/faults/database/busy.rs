@@ -5,8 +5,8 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-use crate::process::{Process, Site};
-use crate::support::{PATIENCE, within};
+use testkit::{PATIENCE, within};
+use testkit::{Process, Site};
 
 /// The default of `database.connections`.
 const CONNECTIONS: i64 = 8;

@@ -2,8 +2,8 @@
 
 use crate::faults::fixture::{Fixture, SHORT_LIMITS};
 use crate::faults::load::Action;
-use crate::process::Site;
-use crate::support::{Cluster, Database};
+use testkit::Site;
+use testkit::{Cluster, Database};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_are_refused_while_postgres_has_no_free_connections() {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::faults::fixture::{Fixture, SHORT_LIMITS, url};
 use crate::faults::load::Action;
-use crate::process::Site;
-use crate::support::Cluster;
+use testkit::Cluster;
+use testkit::Site;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_primary_of_several_hosts_is_used_and_found_again() {

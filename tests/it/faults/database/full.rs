@@ -9,8 +9,8 @@ use rustix::process::geteuid;
 
 use crate::faults::fixture::{Fixture, SHORT_LIMITS};
 use crate::faults::load::Action;
-use crate::process::Site;
-use crate::support::Cluster;
+use testkit::Cluster;
+use testkit::Site;
 
 /// The actions that need audit records.
 const RECORDED: [Action; 3] = [Action::Protect, Action::Unprotect, Action::Hash];

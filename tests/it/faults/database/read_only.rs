@@ -4,7 +4,7 @@ use sqlx::{AssertSqlSafe, PgConnection};
 
 use crate::faults::fixture::{Fixture, SHORT_LIMITS};
 use crate::faults::load::Action;
-use crate::process::Site;
+use testkit::Site;
 
 /// The actions that write.
 const WRITES: [Action; 4] = [

@@ -2,8 +2,8 @@
 
 use crate::faults::fixture::{Fixture, SHORT_LIMITS};
 use crate::faults::load::Action;
-use crate::process::Site;
-use crate::support::Cluster;
+use testkit::Cluster;
+use testkit::Site;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_are_refused_while_postgres_hangs() {

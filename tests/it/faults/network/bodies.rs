@@ -7,8 +7,8 @@ use tokio::net::TcpStream;
 
 use crate::faults::fixture::Fixture;
 use crate::faults::load::Action;
-use crate::process::Site;
-use crate::support::{PATIENCE, PROTECT};
+use testkit::Site;
+use testkit::{PATIENCE, PROTECT};
 
 /// The size of an endless body.
 const ENDLESS: usize = 100 << 20;

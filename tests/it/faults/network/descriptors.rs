@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 
 use crate::faults::fixture::Fixture;
 use crate::faults::load::Action;
-use crate::support::{PATIENCE, within};
+use testkit::{PATIENCE, within};
 
 /// Sets the descriptor limit of the process.
 fn set_limit(fixture: &Fixture, descriptors: u64) {

@@ -8,7 +8,7 @@ use sealward::server::Timeouts;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::support::{PATIENCE, World, within};
+use testkit::{PATIENCE, World, within};
 
 const USUAL: Timeouts = Timeouts {
     headers: Duration::from_secs(60),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use sealward::server::Timeouts;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::support::World;
+use testkit::World;
 
 const USUAL: Timeouts = Timeouts {
     headers: Duration::from_secs(60),

@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 
-use crate::support::{PATIENCE, World, within};
+use testkit::{PATIENCE, World, within};
 
 const SHORT: Timeouts = Timeouts {
     headers: Duration::from_secs(1),

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 
 use crate::ledger::fixture::{Kept, OwnSealer};
-use crate::support::{PATIENCE, within};
+use testkit::{PATIENCE, within};
 
 /// Records that a sealer seals and that forwarders send.
 pub(super) struct Forwarded {

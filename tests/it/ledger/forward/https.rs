@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::fixture::{Forwarded, OwnForwarder, indexes};
 use super::https_collector::{Behaviour, HttpsCollector};
 use crate::ledger::fixture::{covered, hash, root_of, sealed_world};
-use crate::support::{Authority, PATIENCE, pool, within};
+use testkit::{Authority, PATIENCE, pool, within};
 
 /// The longest delay between attempts.
 const LONGEST: Duration = Duration::from_secs(60);

@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use super::fixture;
-use crate::support::{Authority, PATIENCE, Scratch, within};
+use testkit::{Authority, PATIENCE, Scratch, within};
 
 /// What the server does with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

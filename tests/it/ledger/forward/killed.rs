@@ -2,7 +2,7 @@
 
 use super::fixture::indexes;
 use super::https_collector::{Behaviour, HttpsCollector};
-use crate::process::{Process, Site};
+use testkit::{Process, Site};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_that_was_not_answered_before_kill_is_sent_again() {

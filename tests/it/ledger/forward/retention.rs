@@ -5,7 +5,7 @@ use sqlx::Row as _;
 
 use super::fixture::Forwarded;
 use super::https_collector::{Behaviour, HttpsCollector};
-use crate::process::Site;
+use testkit::Site;
 
 const RETIRE: &str =
     "SELECT detach_audit_day(((now() - interval '2 days') AT TIME ZONE 'UTC')::date)::text";

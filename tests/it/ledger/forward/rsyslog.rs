@@ -9,7 +9,7 @@ use engine::settings::Forward;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::fixture;
-use crate::support::{Authority, PATIENCE, Scratch, within};
+use testkit::{Authority, PATIENCE, Scratch, within};
 
 /// A running rsyslogd. Dropping this value kills it.
 pub(super) struct Rsyslog {

@@ -9,7 +9,7 @@ use tower::ServiceExt as _;
 use super::https_collector::{Behaviour, HttpsCollector};
 use crate::dashboard::Browser;
 use crate::ledger::fixture::{covered, hash, sealed_world};
-use crate::support::{Exposition, PATIENCE, World, within};
+use testkit::{Exposition, PATIENCE, World, within};
 
 async fn metrics(world: &World) -> Exposition {
     let request = Request::get("/metrics").body(Body::empty()).unwrap();

@@ -45,7 +45,7 @@ async fn one_record_is_verified_with_its_proof() {
 
 /// Runs `sealward audit verify` in a folder. Returns its exit code and its output.
 pub(in crate::ledger) fn sealward(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
-    let done = Command::new(env!("CARGO_BIN_EXE_sealward"))
+    let done = Command::new(testkit::program())
         .args(["audit", "verify"])
         .args(arguments)
         .current_dir(folder)

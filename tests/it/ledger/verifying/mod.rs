@@ -15,7 +15,7 @@ use serde_json::json;
 pub(super) use self::command::sealward;
 use self::fixture::{Sealed, finds, management_log, with};
 use super::fixture::{Kept, covered, hash, initialize_in, sealed_world};
-use crate::support::Scratch;
+use testkit::Scratch;
 
 #[tokio::test]
 async fn an_unchanged_log_is_verified_from_every_source() {

@@ -8,7 +8,7 @@ use sqlx::types::Json;
 
 use super::fixture::{management_log, member};
 use crate::ledger::fixture::{covered, export, hash, sealed_world};
-use crate::support::World;
+use testkit::World;
 
 /// A sealed event with a long state.
 struct Long {

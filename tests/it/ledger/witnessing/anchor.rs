@@ -6,7 +6,7 @@ use engine::settings::{Seal, SealAnchor};
 use super::super::anchor::is_fork;
 use super::super::fixture::{Kept, OwnSealer, initialize_in};
 use super::super::witness_server::{Behavior, WitnessServer};
-use crate::support::{PATIENCE, within};
+use testkit::{PATIENCE, within};
 
 /// A witness of both logs that is the anchor, and the settings with it.
 async fn anchored(kept: &Kept) -> (WitnessServer, Seal) {

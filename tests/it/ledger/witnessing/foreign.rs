@@ -11,7 +11,7 @@ use formats::tlog::{Note, VerifierKey};
 use super::super::fixture::{Kept, OwnSealer};
 use super::super::verifying::sealward;
 use crate::interop::home;
-use crate::support::{Authority, Scratch};
+use testkit::{Authority, Scratch};
 
 const NAME: &str = "witness.example/go";
 

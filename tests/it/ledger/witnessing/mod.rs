@@ -10,7 +10,7 @@ use formats::tlog::{Checkpoint, Note, VerifierKey};
 
 use super::fixture::{Kept, OwnSealer};
 use super::witness_server::{Behavior, WitnessServer};
-use crate::support::{PATIENCE, within};
+use testkit::{PATIENCE, within};
 
 impl Kept {
     async fn log_key(&self) -> VerifierKey {
@@ -271,7 +271,7 @@ async fn a_verifier_can_require_cosignatures() {
 async fn settings_of_witnesses_are_checked_before_the_service_starts() {
     let kept = Kept::new().await;
     let status = ledger::SealStatus::default();
-    let token = crate::support::token().await;
+    let token = testkit::token().await;
     let valid = kept.witness("witness.example/w").await.settings();
     let started = |witness: SealWitness| {
         let settings = Seal {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::{batch, outcomes, refused, still};
-use crate::support::{Answer, PROTECT_BATCH, REWRAP_BATCH, UNPROTECT_BATCH, World};
+use testkit::{Answer, PROTECT_BATCH, REWRAP_BATCH, UNPROTECT_BATCH, World};
 
 #[tokio::test]
 async fn a_batch_has_1_to_1000_items() {

@@ -8,9 +8,7 @@ use engine::settings::Stage;
 use formats::clock::{Clock, Timestamp};
 use serde_json::{Value, json};
 
-use crate::support::{
-    Answer, Client, PROTECT_BATCH, REWRAP_BATCH, UNPROTECT_BATCH, World, header_of,
-};
+use testkit::{Answer, Client, PROTECT_BATCH, REWRAP_BATCH, UNPROTECT_BATCH, World, header_of};
 
 async fn batch(client: &Client<'_>, path: &str, items: Value) -> Answer {
     client.post(path, json!({ "items": items })).await

@@ -5,9 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{batch, items, still};
-use crate::support::{
-    PATIENCE, PROTECT_BATCH, REWRAP_BATCH, UNPROTECT, UNPROTECT_BATCH, World, within,
-};
+use testkit::{PATIENCE, PROTECT_BATCH, REWRAP_BATCH, UNPROTECT, UNPROTECT_BATCH, World, within};
 
 #[tokio::test]
 async fn all_items_are_recorded_in_one_commit() {

@@ -4,7 +4,7 @@ use rcgen::ExtendedKeyUsagePurpose;
 use serde_json::json;
 
 use super::{CART, Site, caller, unauthenticated};
-use crate::support::Authority;
+use testkit::Authority;
 
 #[tokio::test]
 async fn a_pinned_proxy_forwards_the_certificate_of_its_client() {

@@ -17,7 +17,7 @@ use sealward::server::Tls;
 use serde_json::{Value, json};
 
 use crate::credentials::routes;
-use crate::support::{
+use testkit::{
     Answer, Authority, HOST, IssuedCertificate, OPERATIONS, Scratch, SecureClient, World,
 };
 

@@ -6,7 +6,7 @@ use rcgen::KeyUsagePurpose;
 use serde_json::{Value, json};
 
 use super::{CALLER, CART, Site, caller, unauthenticated};
-use crate::support::{Authority, HOST, PATIENCE, within};
+use testkit::{Authority, HOST, PATIENCE, within};
 
 #[tokio::test]
 async fn a_certificate_authenticates_as_the_identity_with_its_spiffe_id() {
@@ -108,7 +108,7 @@ async fn an_open_connection_ends_with_its_certificate() {
     let site = Site::new().await;
     site.identity(json!({ "spiffeId": CART })).await;
     let issued = site.one.workload(&[CART]);
-    let client = crate::support::SecureClient::with_certificate(&site.server, &issued);
+    let client = testkit::SecureClient::with_certificate(&site.server, &issued);
     let mut open = client.connect(site.address).await.unwrap();
     open.get(CALLER).await.unwrap().ok();
     site.revoke(&[], &[&issued]);
@@ -235,7 +235,7 @@ async fn trust_domains_alone_do_not_require_certificates() {
     let application = site.world.application("other").await;
     let bearer = format!("Bearer {}", application.key.as_deref().unwrap());
     let request = || Request::get(format!("https://{HOST}{CALLER}"));
-    let client = crate::support::SecureClient::trusting(&site.server);
+    let client = testkit::SecureClient::trusting(&site.server);
     let mut without = client.connect(address).await.unwrap();
     let by_key = request().header("authorization", &bearer);
     let by_key = without.send(by_key.body(Body::empty()).unwrap()).await;

@@ -7,7 +7,7 @@ use base64::prelude::BASE64_STANDARD as BASE64;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256, Sha512};
 
-use crate::support::{Client, World};
+use testkit::{Client, World};
 
 async fn with_key<'w>(world: &'w World, r#use: &str, algorithm: &str) -> (Client<'w>, String) {
     let alice = world.application(algorithm).await;

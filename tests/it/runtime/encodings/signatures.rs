@@ -6,7 +6,7 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
 
 use super::{result, with, with_key};
-use crate::support::World;
+use testkit::World;
 
 #[tokio::test]
 async fn bytes_are_signed_as_the_text_of_the_same_bytes() {

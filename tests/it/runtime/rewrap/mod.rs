@@ -9,9 +9,7 @@ use serde_json::{Value, json};
 
 use super::binding::policy;
 use super::uniform::{envelope_for, seen};
-use crate::support::{
-    Answer, Client, Destination, PROTECT, REWRAP, UNPROTECT, World, header_of, jwe,
-};
+use testkit::{Answer, Client, Destination, PROTECT, REWRAP, UNPROTECT, World, header_of, jwe};
 
 async fn rewrap(client: &Client<'_>, members: Value) -> Answer {
     client.post(REWRAP, members).await

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{records, rewrap, row};
 use crate::runtime::binding::policy;
 use crate::runtime::uniform::envelope_for;
-use crate::support::{Client, UNPROTECT, World, header_of, jwe};
+use testkit::{Client, UNPROTECT, World, header_of, jwe};
 
 /// An application whose API key allows only these operations.
 async fn limited<'w>(world: &'w World, policy: &str, operations: &[&str]) -> Client<'w> {

@@ -5,7 +5,7 @@ use engine::settings::Auth;
 use formats::clock::Clock;
 use serde_json::{Value, json};
 
-use crate::support::{SigningKey, TokenIssuer, World, encode, unsigned};
+use testkit::{SigningKey, TokenIssuer, World, encode, unsigned};
 
 use super::{CALLER, Site, identity};
 

@@ -8,9 +8,7 @@ use formats::clock::Clock;
 use futures_util::future::join_all;
 use serde_json::json;
 
-use crate::support::{
-    Behavior, PATIENCE, SigningKey, TokenIssuer, World, encode, unsigned, within,
-};
+use testkit::{Behavior, PATIENCE, SigningKey, TokenIssuer, World, encode, unsigned, within};
 
 use super::{CALLER, Site, identity};
 

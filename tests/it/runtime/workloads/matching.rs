@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{PATIENCE, Proxy, SigningKey, within};
+use testkit::{PATIENCE, Proxy, SigningKey, within};
 
 use super::{CALLER, Site, identity};
 

@@ -10,7 +10,7 @@ use engine::auth::LiveKey;
 use formats::clock::{Clock, Timestamp};
 use serde_json::{Value, json};
 
-use crate::support::{Client, OPERATIONS, PATIENCE, SigningKey, TokenIssuer, World, within};
+use testkit::{Client, OPERATIONS, PATIENCE, SigningKey, TokenIssuer, World, within};
 
 const CALLER: &str = "/api/v1/caller";
 

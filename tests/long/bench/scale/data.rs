@@ -5,8 +5,8 @@ use sqlx::Executor as _;
 use super::{SPAN, Table};
 use crate::cases::KIB;
 use crate::instance::Instance;
-use crate::process::Site;
 use crate::rounds::{Baselines, median_of_three};
+use testkit::Site;
 
 /// The numbers of resources of each kind.
 const COUNTS: [u32; 5] = [10, 100, 1_000, 10_000, 100_000];

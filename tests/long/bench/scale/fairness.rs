@@ -10,8 +10,8 @@ use crate::cases::KIB;
 use crate::generator::{Request, paced};
 use crate::instance::Instance;
 use crate::measure::Measured;
-use crate::process::Site;
 use crate::rounds::Baselines;
+use testkit::Site;
 
 /// The duration of one measurement: 800 requests of the measured service.
 const SPAN: Duration = Duration::from_secs(10);

@@ -12,8 +12,8 @@ use crate::flush;
 use crate::generator::{Request, load};
 use crate::instance::Instance;
 use crate::measure::Measured;
-use crate::process::Site;
 use crate::rounds::{Baselines, median_of_three};
+use testkit::Site;
 
 /// The delay of one call to a network HSM.
 const LATENCY: Duration = Duration::from_millis(5);

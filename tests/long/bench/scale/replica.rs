@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::process::{LABEL, Site};
+use testkit::{LABEL, Site};
 
 /// The file in which SoftHSM2 stores the token's own attributes.
 const OWN: &str = "token.object";

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{check_changes, merged};
 use crate::admin::changes::{Office, proposed};
-use crate::support::openssl::{private, public};
+use testkit::openssl::{private, public};
 
 #[tokio::test]
 async fn only_changes_that_allow_more_are_proposed() {

@@ -11,8 +11,8 @@ use axum::http::Method;
 use serde_json::Value;
 
 use super::Office;
-use crate::support::conformance::document;
-use crate::support::{Answer, Client};
+use testkit::conformance::document;
+use testkit::{Answer, Client};
 
 /// A request that changes a resource: the members before, the change, and whether it allows more.
 type Row = (Value, Value, bool);

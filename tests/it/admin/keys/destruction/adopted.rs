@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::super::{id, path, read, send};
 use super::{destroy, end_delay, fast_clock};
-use crate::support::{World, token};
+use testkit::{World, token};
 
 /// A key that a vendor's tool makes.
 fn vendors_key(algorithm: Algorithm, purpose: Purpose) -> NewKey {

@@ -16,7 +16,7 @@ use sqlx::ConnectOptions as _;
 use sqlx::postgres::PgListener;
 
 use super::{generate, id, path, read, send, set};
-use crate::support::{PATIENCE, World, token, within};
+use testkit::{PATIENCE, World, token, within};
 
 const DELAY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
