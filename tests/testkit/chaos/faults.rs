@@ -27,7 +27,7 @@ const CUTS: Duration = Duration::from_millis(30);
 const DEVICE_ERROR: u64 = 0x30;
 const TOKEN_NOT_PRESENT: u64 = 0xe0;
 
-pub async fn on_postgres(
+pub(super) async fn on_postgres(
     cluster: &mut Cluster,
     run_log: &RunLog,
     steps: &[Step<PostgresFault>],
@@ -94,7 +94,7 @@ async fn cut_notifications(cluster: &Cluster, lasts: Duration) {
     let _: Result<(), _> = tokio::time::timeout(lasts, cutting).await;
 }
 
-pub async fn on_valkey(
+pub(super) async fn on_valkey(
     valkey: &Valkey,
     run_log: &RunLog,
     steps: &[Step<ValkeyFault>],
@@ -118,7 +118,7 @@ pub async fn on_valkey(
     }
 }
 
-pub async fn on_token(
+pub(super) async fn on_token(
     token: &Control,
     run_log: &RunLog,
     steps: &[Step<TokenFault>],
@@ -167,7 +167,7 @@ fn rules(fault: TokenFault) -> Vec<Rule> {
     }
 }
 
-pub async fn on_instances(
+pub(super) async fn on_instances(
     instances: &mut Instances<'_>,
     run_log: &RunLog,
     steps: &[Step<InstanceFault>],
@@ -209,7 +209,7 @@ pub async fn on_instances(
 }
 
 /// Whether two spans are close enough to affect each other.
-pub fn is_close(one: Span, other: Span) -> bool {
+pub(super) fn is_close(one: Span, other: Span) -> bool {
     const CLOSE: Duration = Duration::from_secs(3);
     let widened = Span {
         from: one.from.saturating_sub(CLOSE),

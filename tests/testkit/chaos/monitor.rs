@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub type Seen = BTreeMap<Log, BTreeSet<String>>;
 
 /// Reads the checkpoints of all instances until `stop` is set.
-pub async fn poll(places: Places, admin_key: String, stop: Arc<AtomicBool>) -> Seen {
+pub(super) async fn poll(places: Places, admin_key: String, stop: Arc<AtomicBool>) -> Seen {
     let mut client = Client::default();
     let mut seen = Seen::new();
     while !stop.load(Ordering::Relaxed) {
@@ -46,7 +46,7 @@ pub async fn poll(places: Places, admin_key: String, stop: Arc<AtomicBool>) -> S
 }
 
 /// Waits until checkpoints cover all records. False if this takes too long.
-pub async fn all_covered(
+pub(super) async fn all_covered(
     cluster: &Cluster,
     instances: &mut Instances<'_>,
     limit: Duration,
@@ -70,7 +70,7 @@ pub async fn all_covered(
 }
 
 /// The logs at the end of a run, with the checkpoints that the monitor has seen.
-pub async fn logs(pool: &Pool, mut seen: Seen) -> Vec<SealedLog> {
+pub(super) async fn logs(pool: &Pool, mut seen: Seen) -> Vec<SealedLog> {
     let mut logs = Vec::new();
     for log in Log::ALL {
         let pieces: Vec<_> = ledger::Export::new(pool.clone(), log)
