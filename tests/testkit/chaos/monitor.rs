@@ -21,7 +21,7 @@ use crate::Cluster;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The checkpoints of each log.
-pub type Seen = BTreeMap<Log, BTreeSet<String>>;
+pub(super) type Seen = BTreeMap<Log, BTreeSet<String>>;
 
 /// Reads the checkpoints of all instances until `stop` is set.
 pub(super) async fn poll(places: Places, admin_key: String, stop: Arc<AtomicBool>) -> Seen {
