@@ -7,12 +7,39 @@ use axum::body::Body;
 use axum::http::{Method, Request, header};
 use serde_json::{Value, json};
 
-use super::{Answer, World};
+use super::{Answer, Process, World};
+
+/// The service to which a client sends its requests.
+#[derive(Clone, Copy)]
+pub(super) enum Service<'w> {
+    World(&'w World),
+    Process(&'w Process),
+}
+
+impl<'w> Service<'w> {
+    pub(super) fn client(self, key: &str) -> Client<'w> {
+        Client::new(self, Some(format!("Bearer {key}")))
+    }
+
+    fn admin(self) -> Client<'w> {
+        match self {
+            Self::World(world) => world.admin(),
+            Self::Process(process) => process.admin(),
+        }
+    }
+
+    async fn send(self, request: Request<Body>) -> Answer {
+        match self {
+            Self::World(world) => world.send(request).await,
+            Self::Process(process) => process.send(request).await,
+        }
+    }
+}
 
 /// A client that sends requests with its API key, if it has one.
 #[derive(Clone)]
 pub struct Client<'w> {
-    world: &'w World,
+    to: Service<'w>,
     authorization: Option<String>,
     pub key: Option<String>,
     pub key_id: Option<String>,
@@ -21,9 +48,9 @@ pub struct Client<'w> {
 }
 
 impl<'w> Client<'w> {
-    pub(super) fn new(world: &'w World, authorization: Option<String>) -> Self {
+    pub(super) fn new(to: Service<'w>, authorization: Option<String>) -> Self {
         Self {
-            world,
+            to,
             authorization,
             key: None,
             key_id: None,
@@ -82,9 +109,7 @@ impl<'w> Client<'w> {
         let request = self.request(method, path);
         let request = request.header(header::CONTENT_TYPE, media);
         let body = Body::from(body.to_owned());
-        self.world
-            .send(request.body(body).expect("a request"))
-            .await
+        self.to.send(request.body(body).expect("a request")).await
     }
 
     async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
@@ -92,7 +117,7 @@ impl<'w> Client<'w> {
             Some(body) => self.send_text(method, path, &body.to_string()).await,
             None => {
                 let request = self.request(method, path).body(Body::empty());
-                self.world.send(request.expect("a request")).await
+                self.to.send(request.expect("a request")).await
             }
         }
     }
@@ -111,15 +136,15 @@ impl<'w> Client<'w> {
 
 /// Builds an application with its service and API key.
 pub struct Application<'w> {
-    world: &'w World,
+    to: Service<'w>,
     name: String,
     key: Value,
 }
 
 impl<'w> Application<'w> {
-    pub(super) fn new(world: &'w World, name: &str) -> Self {
+    pub(super) fn new(to: Service<'w>, name: &str) -> Self {
         Self {
-            world,
+            to,
             name: name.to_owned(),
             key: json!({ "name": name, "type": "live" }),
         }
@@ -143,16 +168,17 @@ impl<'w> IntoFuture for Application<'w> {
 
     fn into_future(mut self) -> Self::IntoFuture {
         Box::pin(async move {
-            let service = self.world.service(&self.name).await;
+            let admin = self.to.admin();
+            let service = admin.create_service(&self.name).await;
             self.key["serviceId"] = json!(service);
-            let created = self.world.admin().post("/admin/api-keys", self.key).await;
+            let created = admin.post("/admin/api-keys", self.key).await;
             let created = created.created();
             let key = created.text("secret");
             Client {
                 service: Some(service),
                 key_id: Some(created.text("id")),
                 key: Some(key.clone()),
-                ..self.world.client(&key)
+                ..self.to.client(&key)
             }
         })
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Client, World};
+use super::{Answer, Client, Process, World};
 
 pub const PROTECT: &str = "/api/v1/protect";
 pub const UNPROTECT: &str = "/api/v1/unprotect";
@@ -16,36 +16,17 @@ pub const OPERATIONS: &str = "/api/v1/operations";
 impl World {
     /// Generates a key of `service` in the token and returns its ID.
     pub async fn key(&self, service: &str, usage: &str, algorithm: &str) -> String {
-        let arguments = json!({
-            "serviceId": service,
-            "name": format!("{usage} {algorithm}"),
-            "use": usage,
-            "algorithm": algorithm,
-            "generate": true,
-        });
-        let created = self.admin().post("/admin/keys", arguments).await;
-        created.created().text("id")
+        self.admin().create_key(service, usage, algorithm).await
     }
 
     /// Creates a service with an envelope key and a policy with this algorithm.
     pub async fn destination(&self, name: &str, algorithm: &str, alg: &str) -> Destination {
-        let service = self.service(name).await;
-        let key = self.key(&service, "enc", algorithm).await;
-        let policy = json!({ "name": name, "destinationServiceId": service, "alg": alg,
-            "allowedServiceIds": ["*"] });
-        let created = self.admin().post("/admin/policies", policy).await.created();
-        Destination {
-            service,
-            key,
-            policy_id: created.text("id"),
-            policy: created.text("policyNumber"),
-        }
+        self.admin().create_destination(name, algorithm, alg).await
     }
 
     /// A destination with a P-256 key, which is fast to create.
     pub async fn some_destination(&self) -> Destination {
-        self.destination("destination", "P-256", "ECDH-ES+A256KW")
-            .await
+        self.admin().create_some_destination().await
     }
 
     /// A destination and an application whose API key is bound to its policy.
@@ -67,6 +48,61 @@ impl World {
             .put(&format!("/admin/keys/{key}"), change)
             .await
             .ok();
+    }
+}
+
+impl Process {
+    /// Creates a service with an envelope key and a policy with this algorithm.
+    pub async fn destination(&self, name: &str, algorithm: &str, alg: &str) -> Destination {
+        self.admin().create_destination(name, algorithm, alg).await
+    }
+
+    /// A destination and an application whose API key is bound to its policy.
+    pub async fn bound_application(&self) -> (Destination, Client<'_>) {
+        let destination = self.admin().create_some_destination().await;
+        let application = self.application("alice").bound_to(&destination.policy);
+        (destination, application.await)
+    }
+}
+
+/// What an administrator arranges.
+impl Client<'_> {
+    /// Creates a service and returns its ID.
+    pub(super) async fn create_service(&self, name: &str) -> String {
+        let created = self.post("/admin/services", json!({ "name": name })).await;
+        created.created().text("id")
+    }
+
+    /// Generates a key of `service` in the token and returns its ID.
+    pub(super) async fn create_key(&self, service: &str, usage: &str, algorithm: &str) -> String {
+        let arguments = json!({
+            "serviceId": service,
+            "name": format!("{usage} {algorithm}"),
+            "use": usage,
+            "algorithm": algorithm,
+            "generate": true,
+        });
+        let created = self.post("/admin/keys", arguments).await;
+        created.created().text("id")
+    }
+
+    async fn create_destination(&self, name: &str, algorithm: &str, alg: &str) -> Destination {
+        let service = self.create_service(name).await;
+        let key = self.create_key(&service, "enc", algorithm).await;
+        let policy = json!({ "name": name, "destinationServiceId": service, "alg": alg,
+            "allowedServiceIds": ["*"] });
+        let created = self.post("/admin/policies", policy).await.created();
+        Destination {
+            service,
+            key,
+            policy_id: created.text("id"),
+            policy: created.text("policyNumber"),
+        }
+    }
+
+    async fn create_some_destination(&self) -> Destination {
+        self.create_destination("destination", "P-256", "ECDH-ES+A256KW")
+            .await
     }
 }
 

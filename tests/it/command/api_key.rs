@@ -10,11 +10,11 @@ const CREATE: [&str; 2] = ["api-key", "create"];
 async fn a_key_is_printed_once_and_valid_immediately() {
     let site = Site::new().await;
     let process = Process::start(&site).await;
-    let created = process.post("/admin/services", &json!({ "name": "billing" }));
-    let service = created["id"].as_str().expect("an id");
+    let (admin, service) = (process.admin(), process.service("billing").await);
+    let service = service.as_str();
     let policy = json!({ "name": "p", "policyNumber": "P-1", "destinationServiceId": service,
         "allowedServiceIds": [service] });
-    process.post("/admin/policies", &policy);
+    admin.post("/admin/policies", policy).await.created();
 
     let arguments = ["--type", "live", "--name", "till", "--service", service];
     let bound = [
@@ -38,10 +38,11 @@ async fn a_key_is_printed_once_and_valid_immediately() {
         (&json!("P-1"), &json!("2100-01-01T00:00:00.000Z"))
     );
     let path = format!("/admin/api-keys/{}", created["id"].as_str().expect("an id"));
-    assert_eq!(process.get(&path), created);
+    assert_eq!(admin.get(&path).await.ok().json(), created);
 
     // The event names the command.
-    let events = process.get("/admin/audit/management?resourceType=api_key");
+    let events = admin.get("/admin/audit/management?resourceType=api_key");
+    let events = events.await.ok().json();
     let actors = events["items"].as_array().expect("events");
     let by_command = |event: &serde_json::Value| event["actor"] == "cli";
     assert_eq!(actors.len(), 2, "the first admin key is one, too");

@@ -31,13 +31,12 @@ impl Office {
     }
 
     /// Proposes a policy with an admin key without a person, which needs two approvals.
-    fn propose(&self, name: &str) -> Value {
-        let service = self
-            .process
-            .post("/admin/services", &json!({ "name": name }));
-        let policy = json!({ "name": name, "destinationServiceId": service["id"],
+    async fn propose(&self, name: &str) -> Value {
+        let service = self.process.service(name).await;
+        let policy = json!({ "name": name, "destinationServiceId": service,
             "allowedServiceIds": ["*"] });
-        let change = self.process.post("/admin/policies", &policy);
+        let admin = self.process.admin();
+        let change = admin.post("/admin/policies", policy).await.json();
         assert_eq!(change["status"], "pending", "{change}");
         change
     }
@@ -82,7 +81,7 @@ async fn people_read_and_approve_a_change() {
     for person in ["ada", "bob"] {
         office.key_of(person);
     }
-    let change = office.propose("payments");
+    let change = office.propose("payments").await;
     let line = format!(
         "{}  pending    0 of 2  no person (first)  Create the policy “payments”",
         id(&change)
@@ -132,7 +131,7 @@ async fn people_read_and_approve_a_change() {
 async fn a_person_rejects_a_change() {
     let office = Office::new().await;
     office.key_of("ada");
-    let change = office.propose("payments");
+    let change = office.propose("payments").await;
     let arguments = ["reject", id(&change), "--comment", "not now", "--json"];
     let rejected = office.change("ada", &arguments).success().json();
     assert_eq!(rejected["status"], "rejected");
@@ -145,7 +144,7 @@ async fn a_person_rejects_a_change() {
 async fn a_key_without_a_person_decides_nothing() {
     let office = Office::new().await;
     office.site.write("machine", office.site.admin_key());
-    let change = office.propose("payments");
+    let change = office.propose("payments").await;
     let refused = office.change("machine", &["approve", id(&change)]);
     refused.failure(
         1,

@@ -14,13 +14,13 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 const STAGES: [&str; 4] = ["30d", "7d", "1d", "expired"];
 
 /// Generates a key that expires after these hours, and returns its ID.
-fn key(process: &Process, service: &Value, hours: u32, activate: bool) -> Value {
+async fn key(process: &Process, service: &str, hours: u32, activate: bool) -> Value {
     let end = Clock::system().now().plus(HOUR * hours);
     let order = json!({ "serviceId": service, "name": format!("{hours} hours"), "activate": activate,
         "algorithm": "AES-256", "generate": true, "expiresAt": end });
-    let key = process.post("/admin/keys", &order);
-    assert_eq!(key["expiresAt"], end.to_string(), "{key}");
-    key["id"].clone()
+    let key = process.admin().post("/admin/keys", order).await.created();
+    assert_eq!(key.text("expiresAt"), end.to_string());
+    json!(key.text("id"))
 }
 
 /// The keys that the log names, by the time that they have left.
@@ -46,10 +46,13 @@ async fn an_active_key_is_logged_and_counted_30_7_and_1_days_before_it_expires()
     let site = Site::new().await;
     let variables = [("SEALWARD_METRICS_LISTEN", "127.0.0.1:0")];
     let process = Process::start_with(&site, &variables).await;
-    let service = process.post("/admin/services", &json!({ "name": "expiring" }))["id"].clone();
-    key(&process, &service, 31 * 24, true);
-    key(&process, &service, 12, false);
-    let expiring = [29 * 24, 6 * 24, 23, 1].map(|hours| key(&process, &service, hours, true));
+    let service = process.service("expiring").await;
+    key(&process, &service, 31 * 24, true).await;
+    key(&process, &service, 12, false).await;
+    let mut expiring = Vec::new();
+    for hours in [29 * 24, 6 * 24, 23, 1] {
+        expiring.push(key(&process, &service, hours, true).await);
+    }
     assert_eq!(logged(&process), BTreeMap::new());
     process.terminate();
     let sql = "UPDATE keys SET expires_at = now() - interval '1 hour' WHERE name = '1 hours'";

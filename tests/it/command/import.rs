@@ -20,12 +20,11 @@ struct Archive {
 impl Archive {
     async fn on(site: Site) -> Self {
         let process = Process::start(&site).await;
-        Self::of(site, process)
+        Self::of(site, process).await
     }
 
-    fn of(site: Site, process: Process) -> Self {
-        let created = process.post("/admin/services", &json!({ "name": "archive" }));
-        let id = created["id"].as_str().expect("an id").to_owned();
+    async fn of(site: Site, process: Process) -> Self {
+        let id = process.service("archive").await;
         site.write("admin-key", site.admin_key());
         Self { site, process, id }
     }
@@ -53,8 +52,9 @@ impl Archive {
         self.path(name)
     }
 
-    fn key(&self, id: &str) -> Value {
-        self.process.get(&format!("/admin/keys/{id}"))
+    async fn key(&self, id: &str) -> Value {
+        let key = self.process.admin().get(&format!("/admin/keys/{id}")).await;
+        key.ok().json()
     }
 }
 
@@ -65,7 +65,7 @@ async fn a_modern_token_imports_keys_as_the_command_sends_them() {
     let file = archive.put("rsa.pem", &rsa);
     let arguments = ["--service", &archive.id, "--key", &file];
     let imported = archive.import(&[&arguments[..], &["--partner-kid", "rsa-2024"]].concat());
-    let key = archive.key(imported.success().line());
+    let key = archive.key(imported.success().line()).await;
     assert_eq!(
         (&key["algorithm"], &key["status"], &key["origin"]),
         (&json!("RSA-2048"), &json!("active"), &json!("imported"))
@@ -73,7 +73,8 @@ async fn a_modern_token_imports_keys_as_the_command_sends_them() {
     assert_eq!(key["partnerKid"], "rsa-2024");
     let public_key =
         json!({ "serviceId": archive.id, "publicKey": public(&rsa), "activate": false });
-    let public_key = archive.process.post("/admin/keys", &public_key);
+    let admin = archive.process.admin();
+    let public_key = admin.post("/admin/keys", public_key).await.created().json();
     assert_eq!(key["thumbprint"], public_key["thumbprint"]);
 
     let secret = archive.put("secret", "0123456789abcdef0123456789abcdef");
@@ -82,7 +83,7 @@ async fn a_modern_token_imports_keys_as_the_command_sends_them() {
     let ends = ["--expires", "2100-01-01T00:00:00Z", "--json"];
     let imported = archive.import(&[&arguments[..], &named, &ends].concat());
     let key = imported.success().json();
-    assert_eq!(key, archive.key(key["id"].as_str().expect("an id")));
+    assert_eq!(key, archive.key(key["id"].as_str().expect("an id")).await);
     assert_eq!(
         (&key["algorithm"], &key["use"], &key["name"], &key["status"]),
         (
@@ -99,7 +100,11 @@ async fn a_modern_token_imports_keys_as_the_command_sends_them() {
 async fn an_offline_wrapped_key_is_imported() {
     let archive = Archive::on(Site::new().await).await;
     let body = json!({ "mechanism": SHA1 });
-    let parameters = archive.process.post("/admin/keys/import-parameters", &body);
+    let admin = archive.process.admin();
+    let parameters = admin
+        .post("/admin/keys/import-parameters", body)
+        .await
+        .json();
     let part = |name: &str| parameters[name].as_str().expect("text");
     let wrapping = archive.put("wrapping.pem", part("publicKey"));
     let ec = private("P-256");
@@ -123,7 +128,13 @@ async fn an_offline_wrapped_key_is_imported() {
             "ciphertext": wrapped["ciphertext"],
         },
     });
-    let key = archive.process.post("/admin/keys", &body);
+    let key = archive
+        .process
+        .admin()
+        .post("/admin/keys", body)
+        .await
+        .created()
+        .json();
     assert_eq!(
         (&key["algorithm"], &key["hasPrivate"]),
         (&json!("P-256"), &json!(true)),
@@ -162,7 +173,7 @@ async fn keys_are_only_sent_to_servers_with_a_trusted_certificate() {
     let authority = Authority::new();
     let site = Site::new().await;
     let process = Process::start_over_tls(&site, &authority).await;
-    let archive = Archive::of(site, process);
+    let archive = Archive::of(site, process).await;
     let key = archive.put("key.pem", &private("P-256"));
     let ca = archive.put("ca.pem", &authority.certificate());
     let another = archive.put("another.pem", &Authority::new().certificate());
@@ -178,10 +189,11 @@ async fn keys_are_only_sent_to_servers_with_a_trusted_certificate() {
     let unnamed = archive.import_at(&unnamed, &with_ca(&ca));
     unnamed.failure(1, &["127.0.0.1", "certificate"]);
     let events = "/admin/audit/management?resourceType=import_key";
-    assert_eq!(archive.process.get(events)["items"], json!([]));
+    let events = archive.process.admin().get(events).await.ok();
+    assert_eq!(events.json()["items"], json!([]));
 
     let imported = archive.import(&with_ca(&ca));
-    let key = archive.key(imported.success().line());
+    let key = archive.key(imported.success().line()).await;
     assert_eq!(
         (&key["origin"], &key["status"]),
         (&json!("imported"), &json!("active"))

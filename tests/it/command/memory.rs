@@ -104,25 +104,24 @@ impl Fixture {
     async fn open() -> Self {
         let site = Site::new().await;
         let service = Process::start(&site).await;
-        let destination = service.post(
-            "/admin/services",
-            &json!({ "name": "destination", "tier": "professional" }),
-        )["id"]
-            .clone();
+        let admin = service.admin();
+        let destination = json!({ "name": "destination", "tier": "professional" });
+        let destination = admin.post("/admin/services", destination).await.created();
+        let destination = destination.text("id");
         for algorithm in ["RSA-2048", "P-256"] {
-            let key = json!({ "serviceId": destination, "name": "key", "algorithm": algorithm, "generate": true });
-            assert_eq!(service.post("/admin/keys", &key)["status"], "active");
+            service.key(&destination, "enc", algorithm).await;
         }
-        let policies = ["RSA-OAEP-256", "ECDH-ES+A256KW"].map(|alg| {
-            let policy = json!({ "name": alg, "destinationServiceId": destination,
+        let mut policies = [Value::Null, Value::Null];
+        for (policy, alg) in policies.iter_mut().zip(["RSA-OAEP-256", "ECDH-ES+A256KW"]) {
+            let body = json!({ "name": alg, "destinationServiceId": destination,
                 "allowedServiceIds": [destination], "alg": alg });
-            service.post("/admin/policies", &policy)["policyNumber"].clone()
-        });
+            let created = admin.post("/admin/policies", body).await.created();
+            *policy = json!(created.text("policyNumber"));
+        }
         let key = json!({ "name": "key", "type": "live", "serviceId": destination });
-        let key = service.post("/admin/api-keys", &key)["secret"]
-            .as_str()
-            .expect("a key")
-            .to_owned();
+        let key = admin.post("/admin/api-keys", key).await.created();
+        let key = key.text("secret");
+        drop(admin);
         Self {
             service,
             policies,

@@ -102,7 +102,7 @@ async fn the_variables_of_opentelemetry_configure_traces() {
         ("OTEL_BSP_SCHEDULE_DELAY", "100"),
     ];
     let process = Process::start_with(&site, &variables).await;
-    process.post("/admin/services", &json!({ "name": "traced" }));
+    process.service("traced").await;
     // Without a trusted proxy, a client does not decide about sampling.
     let trace = format!("{:032x}", rand::random::<u128>());
     let unsampled = ureq::get(process.url("/livez"))
@@ -137,19 +137,8 @@ async fn each_step_of_a_request_is_a_span_without_secrets() {
         ("SEALWARD_HTTP_TRUSTED_PROXIES", "[\"127.0.0.0/8\"]"),
     ];
     let process = Process::start_with(&site, &variables).await;
-    let service = process.post("/admin/services", &json!({ "name": "destination" }))["id"].clone();
-    let key =
-        json!({ "serviceId": service, "name": "key", "algorithm": "P-256", "generate": true });
-    assert_eq!(process.post("/admin/keys", &key)["status"], "active");
-    let policy = json!({ "name": "policy", "destinationServiceId": service,
-        "allowedServiceIds": [service], "alg": "ECDH-ES+A256KW" });
-    let policy = process.post("/admin/policies", &policy)["policyNumber"].clone();
-    let key =
-        json!({ "name": "key", "type": "live", "serviceId": service, "policyNumber": policy });
-    let key = process.post("/admin/api-keys", &key)["secret"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let (_, application) = process.bound_application().await;
+    let key = application.key.expect("a key");
 
     let canary = format!("canary-{:032x}", rand::random::<u128>());
     let ask = |path: &str, body: &Value, traceparent: &str| -> Value {

@@ -1,49 +1,37 @@
 //! The log line of each request.
 
+use axum::http::Method;
 use faulty_token::Fault;
 use serde_json::{Value, json};
 
+use testkit::{Client, Process, Site};
 use testkit::{OPERATIONS, PATIENCE, PROTECT, UNPROTECT, within};
-use testkit::{Process, Site};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
 const CKR_GENERAL_ERROR: u64 = 0x05;
 
-/// An application.
+/// An application of a process.
 struct Application<'p> {
     process: &'p Process,
-    service: Value,
-    key: Value,
+    client: Client<'p>,
 }
 
 impl<'p> Application<'p> {
-    fn new(process: &'p Process) -> Self {
-        let service = process.post("/admin/services", &json!({ "name": "billing" }));
-        let service = service["id"].clone();
-        let key = json!({ "name": "billing", "type": "live", "serviceId": service });
-        let key = process.post("/admin/api-keys", &key);
+    async fn new(process: &'p Process) -> Self {
+        let client = process.application("billing").await;
+        let traceparent = format!("00-{TRACE}-00f067aa0ba902b7-01");
         Self {
             process,
-            service,
-            key,
+            client: client.with("traceparent", &traceparent),
         }
     }
 
     /// Sends a request with this id and returns the status of the response.
-    fn send(&self, path: &str, id: &str, body: &str) -> u16 {
-        let request = ureq::post(self.process.url(path))
-            .config()
-            .http_status_as_error(false)
-            .build();
-        let secret = self.key["secret"].as_str().expect("a secret");
-        let answer = request
-            .header("x-request-id", id)
-            .header("traceparent", format!("00-{TRACE}-00f067aa0ba902b7-01"))
-            .header("authorization", format!("Bearer {secret}"))
-            .header("content-type", "application/json")
-            .send(body);
-        answer.expect("an answer").status().as_u16()
+    async fn send(&self, path: &str, id: &str, body: &str) -> u16 {
+        let client = self.client.clone().with("x-request-id", id);
+        let answer = client.send_text(Method::POST, path, body).await;
+        answer.status.as_u16()
     }
 
     /// The only log line of the request with this id.
@@ -58,7 +46,7 @@ impl<'p> Application<'p> {
             "level", "caller", "method", "route", "status", "code", "trace_id",
         ];
         let shown = members.map(|member| line[member].clone());
-        let caller = &self.key["id"];
+        let caller = &self.client.key_id;
         let expected = json!([level, caller, "POST", OPERATIONS, status, code, TRACE]);
         assert_eq!(json!(shown), expected, "{line}");
         assert!(line["duration_ms"].is_number(), "{line}");
@@ -81,13 +69,15 @@ fn lines(process: &Process, request: &str) -> Vec<Value> {
 async fn each_request_is_one_line_without_its_payload() {
     let site = Site::new().await;
     let process = Process::start(&site).await;
-    let billing = Application::new(&process);
+    let billing = Application::new(&process).await;
     let mut body = json!({ "operation": "hash",
         "payload": { "data": "log canary", "algorithm": "SHA-256" } });
-    let status = billing.send(OPERATIONS, "accepted", &body.to_string());
+    let status = billing
+        .send(OPERATIONS, "accepted", &body.to_string())
+        .await;
     assert_eq!(status, 200);
     body["canary name"] = json!(1);
-    let status = billing.send(OPERATIONS, "refused", &body.to_string());
+    let status = billing.send(OPERATIONS, "refused", &body.to_string()).await;
     assert_eq!(status, 400);
     for (id, status, code) in [
         ("accepted", 200, Value::Null),
@@ -99,10 +89,8 @@ async fn each_request_is_one_line_without_its_payload() {
         assert!(!process.log().contains(payload), "{payload}");
     }
     // Without a credential, the line has no caller.
-    let anonymous = ureq::get(process.url("/livez"))
-        .header("x-request-id", "anonymous")
-        .call();
-    assert_eq!(anonymous.expect("an answer").status(), 200);
+    let anonymous = process.anonymous().with("x-request-id", "anonymous");
+    anonymous.get("/livez").await.ok();
     assert_eq!(billing.line("anonymous").await["caller"], Value::Null);
 }
 
@@ -110,15 +98,14 @@ async fn each_request_is_one_line_without_its_payload() {
 async fn the_line_of_a_failed_request_is_an_error_and_has_its_cause() {
     let site = Site::with_faults().await;
     let process = Process::start(&site).await;
-    let billing = Application::new(&process);
-    let key = json!({ "serviceId": billing.service, "name": "data", "algorithm": "AES-256",
-        "generate": true });
-    assert_eq!(process.post("/admin/keys", &key)["status"], "active");
+    let billing = Application::new(&process).await;
+    let service = billing.client.service.as_ref().expect("a service");
+    process.key(service, "data", "AES-256").await;
     let fails = Fault::Return(CKR_GENERAL_ERROR).on("C_Encrypt");
     site.faults().rules(&[fails]);
     let body = json!({ "operation": "encrypt",
         "payload": { "data": "secret", "algorithm": "AES-256-GCM" } });
-    let status = billing.send(OPERATIONS, "failed", &body.to_string());
+    let status = billing.send(OPERATIONS, "failed", &body.to_string()).await;
     assert_eq!(status, 500);
     let line = billing.line("failed").await;
     billing.check(&line, "ERROR", 500, &json!("INTERNAL_ERROR"));
@@ -133,8 +120,8 @@ async fn the_line_of_a_request_that_the_database_fails_has_its_cause() {
     let sql = "ALTER TABLE keys RENAME TO moved";
     let moved = sqlx::query(sql).execute(&mut site.connect().await).await;
     moved.expect("move the table");
-    let answer = process.get("/admin/keys");
-    assert_eq!(answer["error"]["code"], "INTERNAL_ERROR");
+    let answer = process.admin().get("/admin/keys").await;
+    let answer = answer.refused(500, "INTERNAL_ERROR").json();
     let id = answer["requestId"].as_str().expect("an id");
     within(PATIENCE, async || lines(&process, id).len() == 1).await;
     let line = lines(&process, id).remove(0);
@@ -152,7 +139,7 @@ async fn the_log_has_no_values_of_the_payload_of_a_request() {
     const SECRET: &str = "log canary";
     let site = Site::new().await;
     let process = Process::start(&site).await;
-    let billing = Application::new(&process);
+    let billing = Application::new(&process).await;
     let operation = |operation: &str, payload: Value| {
         let body = json!({ "operation": operation, "payload": payload });
         (OPERATIONS, body.to_string())
@@ -195,7 +182,7 @@ async fn the_log_has_no_values_of_the_payload_of_a_request() {
     ];
     for (number, (path, body)) in requests.iter().enumerate() {
         let id = format!("request {number}");
-        let status = billing.send(path, &id, body);
+        let status = billing.send(path, &id, body).await;
         let expected = if number == 0 { 200..=200 } else { 400..=499 };
         assert!(expected.contains(&status), "{body}: {status}");
         billing.line(&id).await;

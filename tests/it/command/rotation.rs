@@ -11,20 +11,20 @@ const CKR_DEVICE_ERROR: u64 = 0x30;
 /// Generates a key that is due for rotation when the service starts the next time.
 async fn due(site: &Site) -> String {
     let process = Process::start(site).await;
-    let service = process.post("/admin/services", &json!({ "name": "rotating" }));
-    let order = json!({ "serviceId": service["id"], "algorithm": "P-256", "generate": true,
+    let service = process.service("rotating").await;
+    let order = json!({ "serviceId": service, "algorithm": "P-256", "generate": true,
         "rotationDays": 1 });
-    let key = process.post("/admin/keys", &order);
+    let key = process.admin().post("/admin/keys", order).await.created();
     process.terminate();
     let sql = "UPDATE keys SET activated_at = activated_at - interval '1 day'";
     let moved = sqlx::query(sql).execute(&mut site.connect().await).await;
     moved.expect("move the activation");
-    key["id"].as_str().expect("an id").to_owned()
+    key.text("id")
 }
 
 /// The statuses of all keys, oldest first.
-fn statuses(process: &Process) -> Vec<Value> {
-    let keys = process.get("/admin/keys");
+async fn statuses(process: &Process) -> Vec<Value> {
+    let keys = process.admin().get("/admin/keys").await.ok().json();
     let keys = keys["items"].as_array().expect("items").iter();
     keys.map(|key| key["status"].clone()).collect()
 }
@@ -42,12 +42,12 @@ async fn a_token_that_fails_while_it_makes_a_successor_is_tried_again() {
             .contains("the successor of a key was not created")
     })
     .await;
-    assert_eq!(statuses(&process), ["active"]);
+    assert_eq!(statuses(&process).await, ["active"]);
     process.terminate();
     site.faults().rules(&[]);
     let process = Process::start(&site).await;
     within(PATIENCE, async || {
-        statuses(&process) == ["retired", "active"]
+        statuses(&process).await == ["retired", "active"]
     })
     .await;
 }
@@ -65,16 +65,14 @@ async fn a_successor_waits_until_every_token_holds_it() {
             && log.contains("a token does not hold the key")
     })
     .await;
-    assert_eq!(statuses(&process), ["active", "retired"]);
-    assert_eq!(
-        process.get(&format!("/admin/keys/{key}"))["status"],
-        "active"
-    );
+    assert_eq!(statuses(&process).await, ["active", "retired"]);
+    let key = process.admin().get(&format!("/admin/keys/{key}")).await;
+    assert_eq!(key.text("status"), "active");
     process.terminate();
     // With one token again, every token holds it.
     let process = Process::start(&site).await;
     within(PATIENCE, async || {
-        statuses(&process) == ["retired", "active"]
+        statuses(&process).await == ["retired", "active"]
     })
     .await;
 }

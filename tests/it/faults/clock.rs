@@ -12,9 +12,8 @@ use serde_json::json;
 use sqlx::PgConnection;
 
 use super::fixture::{Fixture, create};
-use super::load::{Action, Client};
-use testkit::Site;
-use testkit::{PATIENCE, within};
+use super::load::Action;
+use testkit::{Client, PATIENCE, Site, within};
 
 /// The burst of a limited service.
 const BURST: usize = 60;
@@ -56,7 +55,7 @@ async fn fixture_with_clock() -> (Fixture, Clock) {
 }
 
 /// The number of admitted requests of a limited caller.
-async fn admitted(limited: &Client, requests: usize) -> usize {
+async fn admitted(limited: &Client<'_>, requests: usize) -> usize {
     let mut admitted = 0;
     for _ in 0..requests {
         admitted += usize::from(status_of(limited).await == 200);
@@ -64,10 +63,9 @@ async fn admitted(limited: &Client, requests: usize) -> usize {
     admitted
 }
 
-async fn status_of(client: &Client) -> u16 {
-    let id = rand::random::<u128>().to_string();
-    let answer = client.ask(Action::Hash, &id).await;
-    answer.expect("an answer").status.as_u16()
+async fn status_of(client: &Client<'_>) -> u16 {
+    let payload = json!({ "data": "x", "algorithm": "SHA-256" });
+    client.operate("hash", payload).await.status.as_u16()
 }
 
 /// The number of records at least 50 minutes from the time of Postgres.

@@ -6,8 +6,7 @@ use formats::binary::{from_base64url, to_base64url};
 use serde_json::{Value, json};
 
 use super::fixture::create;
-use testkit::{Process, Site};
-use testkit::{UNPROTECT, epk, header_of};
+use testkit::{Client, Process, Site, epk, header_of, jwe};
 
 /// The requests with the same fault.
 const REQUESTS: usize = 10;
@@ -18,7 +17,7 @@ type Damage = fn(&mut Vec<u8>);
 /// A destination and the API key of an application that may open its envelopes.
 struct Destination<'p> {
     process: &'p Process,
-    api_key: String,
+    application: Client<'p>,
 }
 
 impl<'p> Destination<'p> {
@@ -32,22 +31,24 @@ impl<'p> Destination<'p> {
         let key = json!({ "type": "live", "serviceId": service,
             "policyNumber": policy["policyNumber"] });
         let key = create(process, "/admin/api-keys", key).await;
-        let api_key = key["secret"].as_str().expect("a secret").to_owned();
-        Self { process, api_key }
+        let application = process.client(key["secret"].as_str().expect("a secret"));
+        Self {
+            process,
+            application,
+        }
     }
 
-    fn sealed(&self) -> Value {
-        let body = json!({ "payload": "secret" });
-        let sealed = self
-            .process
-            .post_as(&self.api_key, "/api/v1/protect", &body);
-        sealed["jwe"].clone()
+    async fn sealed(&self) -> Value {
+        jwe(&self.application.protect(json!("secret")).await)
     }
 
     /// How much the metrics grow when an envelope does not open: the least growth of several requests,
     /// because the canary of the token, which runs once a second, counts too.
-    fn growth(&self, envelope: &Value) -> BTreeMap<String, f64> {
-        let rounds: Vec<_> = (0..REQUESTS).map(|_| self.grown_once(envelope)).collect();
+    async fn growth(&self, envelope: &Value) -> BTreeMap<String, f64> {
+        let mut rounds = Vec::with_capacity(REQUESTS);
+        for _ in 0..REQUESTS {
+            rounds.push(self.grown_once(envelope).await);
+        }
         let least = |(series, first): (String, f64)| {
             let others = rounds.iter().map(|round| round[&series]);
             (series.clone(), others.fold(first, f64::min))
@@ -55,11 +56,10 @@ impl<'p> Destination<'p> {
         rounds[0].clone().into_iter().map(least).collect()
     }
 
-    fn grown_once(&self, envelope: &Value) -> BTreeMap<String, f64> {
+    async fn grown_once(&self, envelope: &Value) -> BTreeMap<String, f64> {
         let before = counts(self.process);
-        let body = json!({ "jwe": envelope });
-        let answer = self.process.post_as(&self.api_key, UNPROTECT, &body);
-        assert_eq!(answer["error"]["code"], "INTERNAL_ERROR", "{answer}");
+        let refused = self.application.unprotect(envelope).await;
+        refused.refused(500, "INTERNAL_ERROR");
         let mut grown = counts(self.process);
         for (series, value) in &mut grown {
             *value -= before.get(series).copied().unwrap_or_default();
@@ -113,7 +113,7 @@ async fn the_metrics_of_a_damaged_wrapped_key_are_those_of_a_wrong_tag() {
     let process = Process::start_with(&site, &variables).await;
     for (algorithm, alg) in [("RSA-2048", "RSA-OAEP-256"), ("P-256", "ECDH-ES+A256KW")] {
         let destination = Destination::new(&process, algorithm, alg).await;
-        let sound = destination.sealed();
+        let sound = destination.sealed().await;
         let wrong_tag = damaged(&sound, "tag", |bytes| bytes[0] ^= 1);
         let wrapped_key = |damage| damaged(&sound, "encrypted_key", damage);
         let mut faults = vec![
@@ -128,8 +128,8 @@ async fn the_metrics_of_a_damaged_wrapped_key_are_those_of_a_wrong_tag() {
             faults.push(("a point off the curve", off_the_curve(&sound)));
         }
         // The first operation searches for the key.
-        destination.growth(&wrong_tag);
-        let expected = destination.growth(&wrong_tag);
+        destination.growth(&wrong_tag).await;
+        let expected = destination.growth(&wrong_tag).await;
         let of = |name: &str| -> f64 {
             let name = format!("{name} ");
             let series = expected
@@ -145,7 +145,7 @@ async fn the_metrics_of_a_damaged_wrapped_key_are_those_of_a_wrong_tag() {
             assert!((of(name) - grown).abs() < f64::EPSILON, "{name}");
         }
         for (what, envelope) in faults {
-            let grown = destination.growth(&envelope);
+            let grown = destination.growth(&envelope).await;
             let differs = |series: &&String| grown.get(*series) != expected.get(*series);
             let different: BTreeSet<_> = { grown.keys().chain(expected.keys()) }
                 .filter(differs)

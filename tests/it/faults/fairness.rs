@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use faulty_token::Fault;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use testkit::{PATIENCE, within};
 use testkit::{Process, Site};
@@ -60,17 +60,11 @@ impl Burst {
 }
 
 /// A service with a key for data, and its API key.
-fn application(process: &Process, name: &str) -> String {
-    let create = |path: &str, body: Value, member: &str| {
-        let created = process.post(path, &body);
-        created[member].as_str().expect("a resource").to_owned()
-    };
-    let service = create("/admin/services", json!({ "name": name }), "id");
-    let key =
-        json!({ "serviceId": service, "name": name, "algorithm": "AES-256", "generate": true });
-    create("/admin/keys", key, "id");
-    let key = json!({ "name": name, "type": "live", "serviceId": service });
-    create("/admin/api-keys", key, "secret")
+async fn application(process: &Process, name: &str) -> String {
+    let application = process.application(name).await;
+    let service = application.service.expect("a service");
+    process.key(&service, "data", "AES-256").await;
+    application.key.expect("a key")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -83,8 +77,8 @@ async fn a_burst_of_one_service_delays_its_own_operations_first() {
     ];
     let process = Process::start_with(&site, &variables).await;
     let (busy, other) = (
-        application(&process, "busy"),
-        application(&process, "other"),
+        application(&process, "busy").await,
+        application(&process, "other").await,
     );
     let url = process.url("/api/v1/operations");
     let body = json!({ "operation": "encrypt",
@@ -115,8 +109,8 @@ async fn a_burst_of_large_values_delays_its_own_service_first() {
     ];
     let process = Process::start_with(&site, &variables).await;
     let (busy, other) = (
-        application(&process, "busy"),
-        application(&process, "other"),
+        application(&process, "busy").await,
+        application(&process, "other").await,
     );
     let url = process.url("/api/v1/operations");
     let numbers = format!("[{}1e1]", "1e1,".repeat(48 * 1024));

@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use sqlx::postgres::PgConnectOptions;
 
-use super::load::{Action, Client, LIMIT, Load, Response};
-use testkit::{PATIENCE, Proxy, within};
-use testkit::{Process, Site};
+use super::load::{Action, LIMIT, Load, LoadClient, Response};
+use testkit::{Client, PATIENCE, Process, Proxy, Site, within};
 
 /// Time limits that a loaded machine does not reach.
 const LONG_LIMITS: [(&str, &str); 4] = [
@@ -25,7 +24,7 @@ pub(super) const SHORT_LIMITS: [(&str, &str); 2] = [
 
 /// A running service and its client.
 pub(super) struct Fixture {
-    pub(super) client: Client,
+    pub(super) client: LoadClient,
     process: Option<Process>,
     site: Site,
     before: String,
@@ -76,7 +75,7 @@ impl Fixture {
         let policy = create(&process, "/admin/policies", policy).await["policyNumber"].clone();
         let key = json!({ "type": "live", "serviceId": service, "policyNumber": policy });
         let key = create(&process, "/admin/api-keys", key).await;
-        let mut client = Client {
+        let mut client = LoadClient {
             address: process.address().to_owned(),
             key: text(&key["secret"]),
             admin_key: site.admin_key().to_owned(),
@@ -103,13 +102,15 @@ impl Fixture {
         }
     }
 
+    /// The application of the load as a client.
+    pub(super) fn application(&self) -> Client<'_> {
+        self.process().client(&self.client.key)
+    }
+
     /// A client with a new API key.
-    pub(super) async fn client_with(&self, body: Value) -> Client {
+    pub(super) async fn client_with(&self, body: Value) -> Client<'_> {
         let key = create(self.process(), "/admin/api-keys", body).await;
-        Client {
-            key: text(&key["secret"]),
-            ..self.client.clone()
-        }
+        self.process().client(&text(&key["secret"]))
     }
 
     pub(super) fn process(&self) -> &Process {
@@ -187,10 +188,8 @@ impl Fixture {
     /// Waits until the service is ready.
     pub(super) async fn wait_until_ready(&self) {
         within(PATIENCE, async || {
-            let request = axum::http::Request::get("/readyz").header("host", "it");
-            let request = request.body(axum::body::Body::empty()).expect("a request");
-            let answer = super::load::send(&self.client.address, request).await;
-            answer.is_ok_and(|answer| answer.status == 200)
+            let ready = self.process().anonymous().get("/readyz").await;
+            ready.status == 200
         })
         .await;
     }
@@ -202,7 +201,7 @@ pub(super) async fn create(process: &Process, path: &str, mut body: Value) -> Va
     let mut created = Value::Null;
     within(PATIENCE, async || {
         body["name"] = rand::random::<u128>().to_string().into();
-        created = process.post(path, &body);
+        created = process.admin().post(path, body.clone()).await.json();
         let is_created = created["id"].is_string();
         assert!(
             is_created || created["error"]["code"] == "SERVICE_UNAVAILABLE",

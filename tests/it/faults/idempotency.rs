@@ -87,7 +87,8 @@ async fn a_change_whose_instance_was_killed_before_its_answer_is_made_once() {
         );
     }
     assert_eq!(services(&mut database).await.len(), 1);
-    let events = restarted.get(&format!("/admin/audit/management?resourceId={made}"));
+    let path = format!("/admin/audit/management?resourceId={made}");
+    let events = restarted.admin().get(&path).await.ok().json();
     assert_eq!(
         events["items"].as_array().map(Vec::len),
         Some(1),

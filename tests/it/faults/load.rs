@@ -54,7 +54,7 @@ impl Action {
 
 /// The address and the keys of a client.
 #[derive(Clone)]
-pub(super) struct Client {
+pub(super) struct LoadClient {
     pub(super) address: String,
     pub(super) key: String,
     pub(super) admin_key: String,
@@ -90,7 +90,7 @@ enum Tolerance {
     TokenErrors,
 }
 
-impl Client {
+impl LoadClient {
     /// Sends a request on a new connection. An error is an error of the connection.
     pub(super) async fn ask(&self, action: Action, id: &str) -> Result<Answer, axum::BoxError> {
         let of_administrator = format!("/admin/services/{}", self.service);
@@ -146,21 +146,21 @@ pub(super) async fn send(address: &str, request: Request<Body>) -> Result<Answer
 
 impl Load {
     /// Clients that require a valid response to every request.
-    pub(super) fn of(client: &Client) -> Self {
+    pub(super) fn of(client: &LoadClient) -> Self {
         Self::start(client, Tolerance::Strict)
     }
 
     /// Clients that stop when their connection breaks.
-    pub(super) fn tolerating_broken_connections(client: &Client) -> Self {
+    pub(super) fn tolerating_broken_connections(client: &LoadClient) -> Self {
         Self::start(client, Tolerance::BrokenConnections)
     }
 
     /// Clients that accept decryption errors when the token fails.
-    pub(super) fn tolerating_token_errors(client: &Client) -> Self {
+    pub(super) fn tolerating_token_errors(client: &LoadClient) -> Self {
         Self::start(client, Tolerance::TokenErrors)
     }
 
-    fn start(client: &Client, tolerance: Tolerance) -> Self {
+    fn start(client: &LoadClient, tolerance: Tolerance) -> Self {
         let mut load = Self {
             stop: Arc::default(),
             responses: Arc::default(),

@@ -42,7 +42,7 @@ async fn requests_in_flight_are_answered_after_sigterm() {
         ask(number);
     }
     within(PATIENCE, async || {
-        let health = fixture.process().get("/api/v1/health");
+        let health = fixture.process().admin().get("/api/v1/health").await.json();
         health["checks"]["audit"]["queued"] == REQUESTS - 1
     })
     .await;

@@ -82,8 +82,8 @@ async fn a_pin_that_a_later_login_refuses_is_recorded() {
         Fault::Return(CKR_PIN_INCORRECT).on("C_Login"),
     ]);
     // The canary of the token follows an operation.
-    let asked = fixture.client.ask(Action::Unprotect, "before the canary");
-    asked.await.expect("an answer");
+    let envelope = &fixture.client.envelope;
+    fixture.application().unprotect(envelope).await;
     let is_recorded = async || {
         let events = token_events(&fixture).await;
         events.last().is_some_and(|event| event == "pin_refused")

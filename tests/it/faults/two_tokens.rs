@@ -54,7 +54,7 @@ async fn a_key_is_destroyed_on_a_token_that_was_away_at_its_destruction() {
     site.import(SECOND, &cka_id, &pem);
     let with_copy = objects(&site);
     assert_eq!(with_copy, without_copy + 2, "a private and a public key");
-    process.delete(&path);
+    process.admin().delete(&path).await.gone();
     process.terminate();
     execute(&site, "UPDATE keys SET destroy_at = now()").await;
 
@@ -65,13 +65,16 @@ async fn a_key_is_destroyed_on_a_token_that_was_away_at_its_destruction() {
     let process = Process::start_with(&site, &both).await;
     let fails = "the token did not destroy a key that is due";
     within(PATIENCE, async || process.log().contains(fails)).await;
-    assert_eq!(process.get(&path)["status"], "pending_destruction");
+    assert_eq!(
+        process.admin().get(&path).await.json()["status"],
+        "pending_destruction"
+    );
     assert!(objects(&site) > with_copy - 4);
     process.terminate();
 
     site.faults().rules(&[]);
     let process = Process::start_with(&site, &both).await;
-    let is_destroyed = async || process.get(&path)["status"] == "destroyed";
+    let is_destroyed = async || process.admin().get(&path).await.json()["status"] == "destroyed";
     within(PATIENCE, is_destroyed).await;
     assert_eq!(objects(&site), with_copy - 4);
 }

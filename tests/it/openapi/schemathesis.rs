@@ -36,14 +36,16 @@ async fn responses_match_the_document() {
     let create = ["api-key", "create", "--type", "admin"];
     let tester = site.run(&[&create[..], &tester].concat()).success();
     let process = Process::start(&site).await;
-    let (mut world, api_key) = create_resources(&process, tester.line());
+    let (mut world, api_key) = create_resources(&process, tester.line()).await;
     // An example of the record that this event stands for has a proof.
-    let events = process.get("/admin/audit/management");
+    let admin = process.admin();
+    let events = admin.get("/admin/audit/management").await.ok().json();
     let event = events["items"][0]["id"].clone();
     let proof = format!("/admin/audit/{}/proof", event.as_str().expect("an id"));
     within(PATIENCE, async || {
-        let is_published = process.status("/audit/log/management/checkpoint") == 200;
-        process.get(&proof)["logIndex"].is_u64() && is_published
+        let published = admin.get("/audit/log/management/checkpoint").await;
+        let proof = admin.get(&proof).await;
+        proof.json()["logIndex"].is_u64() && published.status == 200
     })
     .await;
     world["referred"]["rec"] = event;
@@ -93,69 +95,77 @@ async fn responses_match_the_document() {
 
 /// Creates the resources for the run and returns their IDs and an API key. `tester` is the admin key of the
 /// run. A change of another administrator awaits each decision that it makes.
-fn create_resources(process: &Process, tester: &str) -> (Value, String) {
-    let post = |path: &str, body: Value| process.post(path, &body);
+async fn create_resources(process: &Process, tester: &str) -> (Value, String) {
+    let admin = process.admin();
+    let post = async |path: &str, body: Value| admin.post(path, body).await.json();
     let id = |created: &Value| {
         let id = created["id"].as_str();
         id.unwrap_or_else(|| panic!("{created}")).to_owned()
     };
-    let service = |name: &str| {
+    let service = async |name: &str| {
         let service = json!({ "name": name, "publishKeys": true });
-        id(&post("/admin/services", service))
+        id(&post("/admin/services", service).await)
     };
-    let destination = service("referred");
-    let policy = |name: &str| {
+    let destination = service("referred").await;
+    let policy = async |name: &str| {
         let policy = json!({ "name": name, "destinationServiceId": destination,
             "allowedServiceIds": ["*"] });
-        post("/admin/policies", policy)
+        post("/admin/policies", policy).await
     };
-    let key = |algorithm: &str| {
+    let key = async |algorithm: &str| {
         let key = json!({ "serviceId": destination, "generate": true, "algorithm": algorithm });
-        id(&post("/admin/keys", key))
+        id(&post("/admin/keys", key).await)
     };
-    let bound_to = policy("referred");
-    let api_key = |name: &str| {
+    let bound_to = policy("referred").await;
+    let api_key = async |name: &str| {
         let api_key = json!({
             "name": name,
             "type": "live",
             "serviceId": destination,
             "policyNumber": bound_to["policyNumber"],
         });
-        post("/admin/api-keys", api_key)
+        post("/admin/api-keys", api_key).await
     };
-    let identity = |name: &str| {
+    let identity = async |name: &str| {
         let matching = json!({ "issuer": "https://issuer.example", "subject": name });
         let identity = json!({ "name": name, "serviceId": destination, "match": matching });
-        id(&post("/admin/identities", identity))
+        id(&post("/admin/identities", identity).await)
     };
-    let [_, _, _, symmetric] = ["RSA-2048", "P-256", "Ed25519", "AES-256"].map(key);
-    let used = api_key("referred");
-    let change = |name: &str, key: Option<&str>| {
+    for algorithm in ["RSA-2048", "P-256", "Ed25519"] {
+        key(algorithm).await;
+    }
+    let symmetric = key("AES-256").await;
+    let used = api_key("referred").await;
+    let change = async |name: &str, key: Option<&str>| {
         let wanted = json!({ "name": name, "type": "admin", "roles": ["auditor"] });
         let change = match key {
-            None => post("/admin/api-keys", wanted),
-            Some(key) => process.post_as(key, "/admin/api-keys", &wanted),
+            None => post("/admin/api-keys", wanted).await,
+            Some(key) => process
+                .client(key)
+                .post("/admin/api-keys", wanted)
+                .await
+                .json(),
         };
         assert_eq!(change["status"], "pending", "{change}");
         id(&change)
     };
     let decided = json!({
-        "approveChange": change("approved", None),
-        "rejectChange": change("rejected", None),
-        "withdrawChange": change("withdrawn", Some(tester)),
+        "approveChange": change("approved", None).await,
+        "rejectChange": change("rejected", None).await,
+        "withdrawChange": change("withdrawn", Some(tester)).await,
     });
     let referred = json!({
         "svc": destination, "pol": id(&bound_to), "key": symmetric, "ak": id(&used),
-        "idn": identity("referred"), "chg": change("referred", None),
+        "idn": identity("referred").await, "chg": change("referred", None).await,
     });
     let changed = json!({
-        "svc": service("changed"),
-        "pol": id(&policy("changed")),
-        "key": key("AES-256"),
-        "ak": id(&api_key("changed")),
-        "idn": identity("changed"),
+        "svc": service("changed").await,
+        "pol": id(&policy("changed").await),
+        "key": key("AES-256").await,
+        "ak": id(&api_key("changed").await),
+        "idn": identity("changed").await,
     });
-    let admins = process.get("/admin/api-keys?type=admin");
+    let admins = admin.get("/admin/api-keys?type=admin").await.ok().json();
     let mut kept: Vec<&Value> = referred.as_object().expect("ids").values().collect();
     kept.push(&bound_to["policyNumber"]);
     kept.extend(

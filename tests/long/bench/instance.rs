@@ -57,7 +57,7 @@ impl Instance {
 
     async fn start_with(site: &Site, has_ml_kem: bool) -> Self {
         let (process, started_in) = started(site, &[]).await;
-        let callers = Callers::create(&process, has_ml_kem);
+        let callers = Callers::create(&process, has_ml_kem).await;
         Self {
             process,
             callers,
@@ -175,50 +175,47 @@ impl Instance {
 
 impl Callers {
     /// Creates keys in the token, or public keys of algorithms that it lacks.
-    fn create(process: &Process, has_ml_kem: bool) -> Self {
-        let create = |path: &str, body: Value, member: &str| {
-            let created = process.post(path, &body);
-            let result = created[member].as_str();
-            result
-                .unwrap_or_else(|| panic!("{path}: {created}"))
-                .to_owned()
+    async fn create(process: &Process, has_ml_kem: bool) -> Self {
+        let admin = process.admin();
+        let create = async |path: &str, body: Value, member: &str| {
+            admin.post(path, body).await.created().text(member)
         };
-        let service = |name: &str| {
+        let service = async |name: &str| {
             let limit = json!({ "requestsPerSecond": UNLIMITED, "burst": UNLIMITED });
             let body = json!({ "name": name, "tier": "enterprise", "rateLimit": limit });
-            create("/admin/services", body, "id")
+            create("/admin/services", body, "id").await
         };
-        let key = |service: &str, usage: &str, algorithm: &str| {
+        let key = async |service: &str, usage: &str, algorithm: &str| {
             let body = json!({
                 "serviceId": service, "name": algorithm, "use": usage, "algorithm": algorithm,
                 "generate": true,
             });
-            create("/admin/keys", body, "id")
+            create("/admin/keys", body, "id").await
         };
-        let caller = service("caller");
-        let bound_to = |destination: &str, algorithm: &str, alg: &str, ownership: &str| {
+        let caller = service("caller").await;
+        let bound_to = async |destination: &str, algorithm: &str, alg: &str, ownership: &str| {
             let policy = json!({ "name": algorithm, "destinationServiceId": destination,
                 "allowedServiceIds": [caller], "alg": alg, "keyOwnership": ownership });
-            let number = create("/admin/policies", policy, "policyNumber");
+            let number = create("/admin/policies", policy, "policyNumber").await;
             let body = json!({
                 "name": algorithm, "type": "live", "serviceId": caller, "policyNumber": number,
             });
-            create("/admin/api-keys", body, "secret")
+            create("/admin/api-keys", body, "secret").await
         };
-        let bound = |algorithm: &str, alg: &str| {
-            let destination = service(algorithm);
-            key(&destination, "enc", algorithm);
-            bound_to(&destination, algorithm, alg, "service_managed")
+        let bound = async |algorithm: &str, alg: &str| {
+            let destination = service(algorithm).await;
+            key(&destination, "enc", algorithm).await;
+            bound_to(&destination, algorithm, alg, "service_managed").await
         };
-        let post_quantum = |algorithm: &str, alg: &str, key: &[u8]| {
+        let post_quantum = async |algorithm: &str, alg: &str, key: &[u8]| {
             if has_ml_kem {
-                return bound(algorithm, alg);
+                return bound(algorithm, alg).await;
             }
-            let destination = service(algorithm);
+            let destination = service(algorithm).await;
             let jwk = json!({ "kty": "AKP", "alg": alg, "pub": BASE64URL.encode(key) });
             let body = json!({ "serviceId": destination, "publicKey": jwk });
-            create("/admin/keys", body, "id");
-            bound_to(&destination, algorithm, alg, "destination_managed")
+            create("/admin/keys", body, "id").await;
+            bound_to(&destination, algorithm, alg, "destination_managed").await
         };
         let private = DecapsulationKey::generate(&ML_KEM_768).expect("a key");
         let ml_kem = private.encapsulation_key().expect("a public key");
@@ -227,14 +224,14 @@ impl Callers {
         let point = private.compute_public_key().expect("a public key");
         let hybrid = [ml_kem.as_ref(), point.as_ref()].concat();
         Self {
-            rsa_2048: bound("RSA-2048", "RSA-OAEP-256"),
-            rsa_3072: bound("RSA-3072", "RSA-OAEP-256"),
-            p256: bound("P-256", "ECDH-ES+A256KW"),
-            hybrid: post_quantum("P-256+ML-KEM-768", "HPKE-8-KE", &hybrid),
-            ml_kem: post_quantum("ML-KEM-768", "HPKE-12-KE", ml_kem.as_ref()),
-            sign_rsa: key(&caller, "sig", "RSA-2048"),
-            sign_p256: key(&caller, "sig", "P-256"),
-            data: key(&caller, "data", "AES-256"),
+            rsa_2048: bound("RSA-2048", "RSA-OAEP-256").await,
+            rsa_3072: bound("RSA-3072", "RSA-OAEP-256").await,
+            p256: bound("P-256", "ECDH-ES+A256KW").await,
+            hybrid: post_quantum("P-256+ML-KEM-768", "HPKE-8-KE", &hybrid).await,
+            ml_kem: post_quantum("ML-KEM-768", "HPKE-12-KE", ml_kem.as_ref()).await,
+            sign_rsa: key(&caller, "sig", "RSA-2048").await,
+            sign_p256: key(&caller, "sig", "P-256").await,
+            data: key(&caller, "data", "AES-256").await,
         }
     }
 }

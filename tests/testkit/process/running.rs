@@ -7,30 +7,26 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 
+use axum::body::to_bytes;
+use axum::http::Request;
 use engine::web_client::client;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use ureq::http::Response;
-use ureq::{Agent, Body};
+use ureq::Agent;
 
 use super::Site;
-use crate::{Authority, Exposition, PATIENCE, within};
+use crate::clients::{Application, Client, Service};
+use crate::{Answer, Authority, Exposition, PATIENCE, conformance, within};
 
 /// A process of the service. Dropping this value kills it.
 pub struct Process {
     child: Child,
     log: PathBuf,
     address: String,
-    client: Client,
-}
-
-/// An administrator client.
-#[derive(Clone)]
-struct Client {
+    admin_key: String,
     agent: Agent,
     /// Scheme, host and port.
     origin: String,
-    authorization: String,
 }
 
 impl Process {
@@ -69,9 +65,9 @@ impl Process {
         ];
         let mut process = Self::start_with(site, &variables).await;
         let trusted = crate::certificate(&authority.certificate());
-        process.client.agent = client(Some(&[trusted]), PATIENCE);
+        process.agent = client(Some(&[trusted]), PATIENCE);
         let (_, port) = process.address.rsplit_once(':').expect("a port");
-        process.client.origin = format!("https://localhost:{port}");
+        process.origin = format!("https://localhost:{port}");
         process
     }
 
@@ -81,7 +77,7 @@ impl Process {
     }
 
     fn spawn(mut command: Command, site: &Site, variables: &[(&str, &str)]) -> Self {
-        let authorization = format!("Bearer {}", site.admin_key());
+        let admin_key = site.admin_key().to_owned();
         let log = site.file(&format!("{:032x}.log", rand::random::<u128>()));
         let stdout = File::create(&log).expect("a log");
         let stderr = stdout.try_clone().expect("a log");
@@ -96,18 +92,16 @@ impl Process {
             child,
             log,
             address: String::new(),
-            client: Client {
-                agent: client(None, PATIENCE),
-                origin: String::new(),
-                authorization,
-            },
+            admin_key,
+            agent: client(None, PATIENCE),
+            origin: String::new(),
         }
     }
 
     /// Whether the log contains the `ready` message, which names the address.
     pub fn is_ready(&mut self) -> bool {
         if let Some(address) = self.ready_field("address") {
-            self.client.origin = format!("http://{address}");
+            self.origin = format!("http://{address}");
             self.address = address;
         }
         !self.address.is_empty()
@@ -124,7 +118,7 @@ impl Process {
     }
 
     pub fn url(&self, path: &str) -> String {
-        self.client.url(path)
+        format!("{}{path}", self.origin)
     }
 
     /// The process ID.
@@ -154,41 +148,65 @@ impl Process {
         fs::read_to_string(&self.log).expect("the log")
     }
 
-    /// Sends a request as administrator and returns the body of the response, also of an error.
-    pub fn get(&self, path: &str) -> Value {
-        self.client.get(path)
+    /// A client with the admin key.
+    pub fn admin(&self) -> Client<'_> {
+        self.client(&self.admin_key)
     }
 
-    /// The status of the response to the same request.
-    pub fn status(&self, path: &str) -> u16 {
-        self.client.status(path)
+    /// A client with this API key.
+    pub fn client(&self, key: &str) -> Client<'_> {
+        Service::Process(self).client(key)
     }
 
-    pub fn post(&self, path: &str, body: &Value) -> Value {
-        let sent = self.client.post(path, body);
-        sent.expect("an answer")
+    /// A client without an API key.
+    pub fn anonymous(&self) -> Client<'_> {
+        Client::new(Service::Process(self), None)
     }
 
-    /// Deletes a resource as administrator.
-    pub fn delete(&self, path: &str) {
-        let request = self.client.agent.delete(self.url(path));
-        let request = request.header("Authorization", &self.client.authorization);
-        assert_eq!(request.call().expect("an answer").status(), 204, "{path}");
+    /// Builds an application. Awaiting it creates the service and the API key.
+    pub fn application(&self, name: &str) -> Application<'_> {
+        Application::new(Service::Process(self), name)
     }
 
-    /// Posts with another API key.
-    pub fn post_as(&self, key: &str, path: &str, body: &Value) -> Value {
-        let client = Client {
-            authorization: format!("Bearer {key}"),
-            ..self.client.clone()
-        };
-        client.post(path, body).expect("an answer")
+    /// Creates a service and returns its ID.
+    pub async fn service(&self, name: &str) -> String {
+        self.admin().create_service(name).await
     }
 
-    /// Posts on a separate thread and ignores the response.
-    pub fn post_in_background(&self, path: &str, body: Value) -> JoinHandle<()> {
-        let (client, path) = (self.client.clone(), path.to_owned());
-        std::thread::spawn(move || drop(client.post(&path, &body)))
+    /// Generates a key of `service` in the token and returns its ID.
+    pub async fn key(&self, service: &str, usage: &str, algorithm: &str) -> String {
+        self.admin().create_key(service, usage, algorithm).await
+    }
+
+    /// Sends a request unchanged.
+    pub async fn send(&self, request: Request<axum::body::Body>) -> Answer {
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let request = self.located(request).await;
+        let agent = self.agent.clone();
+        let sent = tokio::task::spawn_blocking(move || exchange(&agent, request));
+        let answer = sent.await.expect("a task").expect("an answer");
+        conformance::check(&method, &path, &answer);
+        answer
+    }
+
+    /// Sends a request as administrator on a separate thread and ignores the response.
+    pub async fn post_in_background(&self, path: &str, body: &Value) -> JoinHandle<()> {
+        let request = Request::post(path)
+            .header("authorization", format!("Bearer {}", self.admin_key))
+            .header("content-type", "application/json")
+            .body(body.to_string().into());
+        let request = self.located(request.expect("a request")).await;
+        let agent = self.agent.clone();
+        std::thread::spawn(move || drop(exchange(&agent, request)))
+    }
+
+    /// The request with its whole body and the address of this process.
+    async fn located(&self, request: Request<axum::body::Body>) -> Request<Vec<u8>> {
+        let (mut parts, body) = request.into_parts();
+        let uri = self.url(&parts.uri.to_string());
+        parts.uri = uri.parse().expect("a URL");
+        let body = to_bytes(body, usize::MAX).await.expect("a whole body");
+        Request::from_parts(parts, body.into())
     }
 
     /// The page of the metrics listener.
@@ -243,36 +261,17 @@ impl Drop for Process {
     }
 }
 
-impl Client {
-    fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.origin)
-    }
-
-    fn get(&self, path: &str) -> Value {
-        let mut answer = self.answer(path);
-        json(&answer.body_mut().read_to_string().expect("a body"))
-    }
-
-    fn status(&self, path: &str) -> u16 {
-        self.answer(path).status().as_u16()
-    }
-
-    fn answer(&self, path: &str) -> Response<Body> {
-        let request = self.agent.get(self.url(path));
-        let request = request.header("Authorization", &self.authorization);
-        request.call().expect("an answer")
-    }
-
-    fn post(&self, path: &str, body: &Value) -> Result<Value, ureq::Error> {
-        let request = self.agent.post(self.url(path));
-        let request = request
-            .header("Authorization", &self.authorization)
-            .header("Content-Type", "application/json");
-        let mut answer = request.send(body.to_string())?;
-        Ok(json(&answer.body_mut().read_to_string()?))
-    }
-}
-
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).expect("JSON")
+fn exchange(agent: &Agent, request: Request<Vec<u8>>) -> Result<Answer, ureq::Error> {
+    let sent = match request.body().is_empty() {
+        true => agent.run(request.map(|_| ())),
+        false => agent.run(request),
+    };
+    let (parts, mut body) = sent?.into_parts();
+    let bytes = body.read_to_vec()?;
+    Ok(Answer {
+        status: parts.status,
+        headers: parts.headers,
+        body: String::from_utf8_lossy(&bytes).into_owned(),
+        bytes,
+    })
 }

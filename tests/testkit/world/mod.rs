@@ -25,7 +25,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::json;
 use sqlx::postgres::PgConnectOptions;
 
-use super::clients::{Application, Client};
+use super::clients::{self, Application, Client};
 use super::{Answer, Database, conformance, postgres, valkey};
 
 /// One instance of the service with its dependencies.
@@ -160,26 +160,22 @@ impl World {
 
     /// A client with this API key.
     pub fn client(&self, key: &str) -> Client<'_> {
-        Client::new(self, Some(format!("Bearer {key}")))
+        clients::Service::World(self).client(key)
     }
 
     /// A client without an API key.
     pub fn anonymous(&self) -> Client<'_> {
-        Client::new(self, None)
+        Client::new(clients::Service::World(self), None)
     }
 
     /// Builds an application. Awaiting it creates the service and the API key.
     pub fn application(&self, name: &str) -> Application<'_> {
-        Application::new(self, name)
+        Application::new(clients::Service::World(self), name)
     }
 
     /// Creates a service and returns its ID.
     pub async fn service(&self, name: &str) -> String {
-        let created = self
-            .admin()
-            .post("/admin/services", json!({ "name": name }))
-            .await;
-        created.created().text("id")
+        self.admin().create_service(name).await
     }
 
     /// Creates a policy for `destination` and returns its number.

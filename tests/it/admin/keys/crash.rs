@@ -26,8 +26,7 @@ async fn killed(
 ) -> (Remains, Process) {
     let mut database = site.connect().await;
     let process = Process::start(site).await;
-    let created = process.post("/admin/services", &json!({ "name": "crashing" }));
-    let service = created["id"].clone();
+    let service = process.service("crashing").await;
     let mut holder = site.connect().await;
     if let Some(table) = locked_table {
         let lock = format!("BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE");
@@ -35,7 +34,7 @@ async fn killed(
         lock.execute(&mut holder).await.expect("a lock");
     }
     let body = json!({ "serviceId": service, "generate": true, "algorithm": "P-256" });
-    let pending = process.post_in_background("/admin/keys", body);
+    let pending = process.post_in_background("/admin/keys", &body).await;
     within(PATIENCE, is_reached).await;
     process.kill();
     pending.join().expect("the client gives up");
@@ -147,5 +146,8 @@ async fn a_crash_after_the_record_leaves_a_usable_key() {
         ..Remains::default()
     };
     assert_eq!(left, expected);
-    assert_eq!(process.get("/admin/keys")["items"][0]["status"], "active");
+    assert_eq!(
+        process.admin().get("/admin/keys").await.json()["items"][0]["status"],
+        "active"
+    );
 }

@@ -8,13 +8,13 @@ use testkit::{Process, Site};
 async fn health_and_doctor_report_missing_and_orphaned_keys() {
     let site = Site::new().await;
     let process = Process::start(&site).await;
-    let service = process.post("/admin/services", &json!({ "name": "losing" }))["id"].clone();
-    let body = json!({ "serviceId": service, "generate": true, "algorithm": "P-256" });
-    let key = process.post("/admin/keys", &body)["id"].clone();
-    within(PATIENCE, async || {
-        process.get("/api/v1/health")["checks"]["hsm"]["status"] == "ok"
-    })
-    .await;
+    let service = process.service("losing").await;
+    let key = process.key(&service, "enc", "P-256").await;
+    let hsm = async |process: &Process| {
+        let health = process.admin().get("/api/v1/health").await;
+        health.json()["checks"]["hsm"].clone()
+    };
+    within(PATIENCE, async || hsm(&process).await["status"] == "ok").await;
     process.kill();
 
     // The record names a missing object.
@@ -35,7 +35,7 @@ async fn health_and_doctor_report_missing_and_orphaned_keys() {
     let process = Process::start(&site).await;
     let mut health = Value::Null;
     within(PATIENCE, async || {
-        health = process.get("/api/v1/health")["checks"]["hsm"].clone();
+        health = hsm(&process).await;
         health["status"] == "degraded"
     })
     .await;

@@ -139,7 +139,7 @@ async fn a_secret_key_is_in_no_response_and_no_row() {
 async fn a_plaintext_key_is_not_in_the_log() {
     let site = Site::new().await;
     let process = Process::start(&site).await;
-    let service = process.post("/admin/services", &json!({ "name": "canary" }))["id"].clone();
+    let service = process.service("canary").await;
     let key = private("P-256");
     let canary = Canary::of(&secret_of(&key));
     for body in [
@@ -147,7 +147,7 @@ async fn a_plaintext_key_is_not_in_the_log() {
         json!({"serviceId": service, "privateKey": key, "use": "data"}),
         json!({"serviceId": service, "publicKey": key}),
     ] {
-        let pending = process.post_in_background("/admin/keys", body);
+        let pending = process.post_in_background("/admin/keys", &body).await;
         pending.join().expect("the request ends");
     }
     let log = process.log();

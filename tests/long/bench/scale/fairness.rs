@@ -37,8 +37,8 @@ pub(super) async fn fairness() -> Table {
     let instance = Instance::start(&site).await;
     let processes = baselines.with(instance.process.id());
     let (one, other) = (
-        Tenant::create(&instance, "standard"),
-        Tenant::create(&instance, "professional"),
+        Tenant::create(&instance, "standard").await,
+        Tenant::create(&instance, "professional").await,
     );
     let text = Value::from("x".repeat(KIB - 2));
     let numbers = format!("[{}1e1]", "1e1,".repeat(KIB * KIB / 4 - 32));
@@ -83,20 +83,20 @@ fn beside(sent: Option<&(Request, (usize, u32))>, measure: impl FnOnce() -> Meas
 }
 
 impl<'a> Tenant<'a> {
-    fn create(instance: &'a Instance, tier: &str) -> Self {
-        let create = |path: &str, body: Value, member: &str| {
-            let created = instance.process.post(path, &body);
-            created[member].as_str().expect("a resource").to_owned()
+    async fn create(instance: &'a Instance, tier: &str) -> Self {
+        let admin = instance.process.admin();
+        let create = async |path: &str, body: Value, member: &str| {
+            admin.post(path, body).await.created().text(member)
         };
         let service = json!({ "name": format!("{tier} tier"), "tier": tier });
-        let service = create("/admin/services", service, "id");
+        let service = create("/admin/services", service, "id").await;
         let key = json!({ "serviceId": service, "name": tier, "algorithm": "RSA-2048", "generate": true });
-        create("/admin/keys", key, "id");
+        create("/admin/keys", key, "id").await;
         let policy = json!({ "name": tier, "destinationServiceId": service, "allowedServiceIds": [service] });
-        let policy = create("/admin/policies", policy, "policyNumber");
+        let policy = create("/admin/policies", policy, "policyNumber").await;
         let key =
             json!({ "name": tier, "type": "live", "serviceId": service, "policyNumber": policy });
-        let key = create("/admin/api-keys", key, "secret");
+        let key = create("/admin/api-keys", key, "secret").await;
         Self { instance, key }
     }
 
