@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use testkit::{Process, Site};
 use testkit::{Authority, HOST, PATIENCE, SecureClient};
+use testkit::{Process, Site};
 
 /// The preface of a client and its empty SETTINGS frame.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
