@@ -3,6 +3,7 @@
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
+    clippy::new_without_default,
     clippy::panic,
     clippy::unwrap_used,
     missing_debug_implementations,
