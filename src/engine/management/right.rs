@@ -111,6 +111,12 @@ impl<R: Right> Authorized<R> {
 }
 
 impl<R> Authorized<R> {
+    /// Whether the author also has a role for `Q`. The service itself needs none.
+    #[must_use]
+    pub fn may<Q: Right>(&self) -> bool {
+        matches!(self.authority, Authority::System) || self.context.may::<Q>()
+    }
+
     pub(super) fn authority(&self) -> &Authority {
         &self.authority
     }
