@@ -36,7 +36,7 @@ const CAPACITY: u64 = 20_000;
 /// }
 /// ```
 ///
-/// An envelope is only opened with the permission of its own policy too, which a [`PolicyPermit`] lacks:
+/// An envelope is only opened with the permission of its own policy too, which a [`PolicyPermit`](crate::policy::PolicyPermit) lacks:
 ///
 /// ```compile_fail,E0308
 /// use sealward_engine::keys::{Keyring, NoKey};

@@ -5,7 +5,7 @@ use crate::db::Pool;
 use formats::clock::{Clock, Entropy};
 
 /// A job of the service, or a command on its machine. Its use cases take it instead of an
-/// [`Authorized`], which it does not give away.
+/// [`Authorized`](super::Authorized), which it does not give away.
 ///
 /// ```compile_fail,E0624
 /// use sealward_engine::management::{Authorized, ManageKeys, System};
