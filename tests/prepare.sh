@@ -192,17 +192,28 @@ make_test_environment() {
     stage postgres "running until ./dev down"
 }
 
-# ./dev test [FILTER...]
+# ./dev test [ROOM... | FILTER...]
 run_tests() {
-    local output status=0
+    local output word status=0 rooms_to_test=() packages=(--workspace)
+    for word in "$@"; do
+        ! is_room "$word" || rooms_to_test+=("$word")
+    done
+    if [ ${#rooms_to_test[@]} -gt 0 ]; then
+        [ ${#rooms_to_test[@]} -eq $# ] || die "name either rooms or filters: $*"
+        mapfile -t packages < <(for word in "$@"; do echo "--package=$(room_package "$word")"; done)
+    fi
     prepare_tests
     clear_service_variables
-    run cargo build "${cargo_verbosity[@]}" --workspace --lib --bins --tests --locked || die "the tests do not compile"
+    run cargo build "${cargo_verbosity[@]}" "${packages[@]}" --lib --bins --tests --locked || die "the tests do not compile"
     stage build "tests compiled"
     temporary_cluster
     output=$(mktemp)
     at_exit rm -f "$output"
-    run all_tests "$output" "$@" || status=$?
+    if [ ${#rooms_to_test[@]} -gt 0 ]; then
+        for word in "$@"; do run room_tests "$output" "$word" || status=$?; done
+    else
+        run all_tests "$output" "$@" || status=$?
+    fi
     stage tests "finished"
     count_tests "$output" "$status" "$@"
 }
@@ -210,18 +221,43 @@ run_tests() {
 all_tests() {
     local output=$1 status=0
     shift
+    cargo_test "$output" --workspace --lib --bins --tests -- "$@" || status=$?
+    cargo_test "$output" --workspace --doc -- "$@" || status=$?
+    return "$status"
+}
+
+# room_tests OUTPUT ROOM: runs the tests of a crate, and those in tests/it that test it.
+room_tests() {
+    local output=$1 package filters targets=(--lib --bins --tests) status=0
+    package=--package=$(room_package "$2")
+    mapfile -t filters < <(room_filters "$2")
+    # The tests of this package are tests/it.
+    [ "$2" != sealward ] || targets=(--lib --bins)
+    cargo_test "$output" "$package" "${targets[@]}" -- || status=$?
+    cargo_test "$output" "$package" --doc -- || status=$?
+    [ ${#filters[@]} -eq 0 ] ||
+        cargo_test "$output" --package=sealward --test it -- "${filters[@]}" || status=$?
+    return "$status"
+}
+
+# cargo_test OUTPUT OPTION... -- [FILTER...]: also appends what it prints to a file.
+cargo_test() {
+    local output=$1 options=()
+    shift
+    while [ "$1" != -- ]; do
+        options+=("$1")
+        shift
+    done
+    shift
     [ ! -t 1 ] || export CARGO_TERM_COLOR=always
     # Most tests wait for other processes, so more threads than cores are useful.
     export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))}
     export NEXTEST_TEST_THREADS=${NEXTEST_TEST_THREADS:-$RUST_TEST_THREADS}
-    if cargo nextest --version &>/dev/null; then
-        cargo nextest run --workspace --locked --no-fail-fast --no-tests=pass "$@" 2>&1 |
-            tee -a "$output" || status=$?
-        cargo test --workspace --doc --locked --no-fail-fast -- "$@" 2>&1 | tee -a "$output" || status=$?
+    if [[ " ${options[*]} " != *' --doc '* ]] && cargo nextest --version &>/dev/null; then
+        cargo nextest run "${options[@]}" --locked --no-fail-fast --no-tests=pass "$@" 2>&1 | tee -a "$output"
     else
-        cargo test --workspace --locked --no-fail-fast -- "$@" 2>&1 | tee -a "$output" || status=$?
+        cargo test "${options[@]}" --locked --no-fail-fast -- "$@" 2>&1 | tee -a "$output"
     fi
-    return "$status"
 }
 
 # Adds up the summaries of all test binaries, in the formats of cargo test and nextest.
@@ -281,6 +317,7 @@ verify() {
     [[ " ${names[*]} " != *" kubernetes "* ]] || require_packages "$packages_for_kubernetes"
     [[ " ${names[*]} " != *" clients "* ]] || require_packages "$packages_for_clients"
     [[ " ${names[*]} " != *" nimbus "* ]] || require_packages "$packages_for_nimbus"
+    [[ " ${names[*]} " != *" screenshots "* ]] || require_packages "$packages_for_screenshots"
     case ${names[*]} in
         chart) ;;
         bare | clients | deb | image | nimbus) require_cargo ;;

@@ -1,26 +1,45 @@
 # shellcheck shell=bash
-# ./dev check: runs every check and reports all failures at the end.
+# ./dev check: runs every check, or those of one crate, and reports all failures at the end.
 
 cargo_deny_version=0.20.2
 failed_checks=()
 
+# ./dev check [ROOM...]
 check() {
+    local room
     require_cargo
+    if [ $# -gt 0 ]; then
+        for room in "$@"; do
+            is_room "$room" || die "unknown room $room; known: $(room_names | xargs)"
+        done
+        require_packages "$packages_to_build"
+        for room in "$@"; do check_crates "--package=$(room_package "$room")"; done
+    else
+        check_everything
+    fi
+    [ ${#failed_checks[@]} -eq 0 ] || die "failed: ${failed_checks[*]}"
+    info "checked in $(since "$began_us")"
+}
+
+check_everything() {
     require_packages "$packages_to_check"
     run_check shellcheck every_script
     run_check migrations released_migrations
     require_linters
     run_check dockerfile "$linters/bin/hadolint" Dockerfile
     run_check compose "$linters/bin/check-jsonschema" --builtin-schema vendor.compose-spec compose.yaml
-    run_check fmt cargo fmt --all --check
-    run_check clippy cargo clippy "${cargo_verbosity[@]}" --workspace --all-targets --locked -- -D warnings
-    run_check doc env RUSTDOCFLAGS='-D warnings' cargo doc "${cargo_verbosity[@]}" \
-        --workspace --no-deps --document-private-items --locked
+    check_crates --workspace
     require_cargo_deny
     run_check deny "$cargo_deny" --locked --log-level warn check bans licenses sources
     check_advisories
-    [ ${#failed_checks[@]} -eq 0 ] || die "failed: ${failed_checks[*]}"
-    info "checked in $(since "$began_us")"
+}
+
+# check_crates SELECTION: --workspace, or one --package.
+check_crates() {
+    run_check fmt cargo fmt "${1/--workspace/--all}" --check
+    run_check clippy cargo clippy "${cargo_verbosity[@]}" "$1" --all-targets --no-deps --locked -- -D warnings
+    run_check doc env RUSTDOCFLAGS='-D warnings' cargo doc "${cargo_verbosity[@]}" \
+        "$1" --no-deps --document-private-items --locked
 }
 
 # run_check NAME COMMAND...
