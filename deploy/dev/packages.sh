@@ -73,6 +73,9 @@ packages_for_nimbus="$packages_to_run
 default-jdk-headless  javac                             compiles and runs the Java program of tests/outside/nimbus
 maven            mvn                                    downloads Nimbus JOSE+JWT
 "
+packages_for_screenshots='
+pngquant         pngquant                               makes the screenshots small
+'
 packages_to_check="$packages_to_build
 python3-venv     /usr/lib/python3*/ensurepip            environment for hadolint and check-jsonschema
 shellcheck       shellcheck                             checks shell scripts

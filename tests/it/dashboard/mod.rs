@@ -17,3 +17,4 @@ mod single_sign_on;
 mod warnings;
 
 pub(crate) use self::browser::Browser;
+pub(crate) use self::pages::sample_pages;

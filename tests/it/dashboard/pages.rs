@@ -1,5 +1,7 @@
 //! Every page without data, with data and with hostile names.
 
+use std::collections::BTreeSet;
+
 use axum::http::StatusCode;
 
 use super::Browser;
@@ -52,14 +54,7 @@ async fn open_all(world: &World, scenes: Vec<Scene>) -> Vec<(&'static str, Answe
     let mut browser = Browser::signed_in(world).await;
     let mut pages = Vec::new();
     for scene in scenes {
-        let page = match &scene.form {
-            None => browser.get(&scene.path).await,
-            Some(form) => {
-                let fields = form.iter().map(|(name, value)| (*name, value.as_str()));
-                let fields: Vec<_> = fields.collect();
-                browser.send(&scene.path, &fields).await
-            }
-        };
+        let page = see(&mut browser, &scene).await;
         let Scene { name, status, .. } = scene;
         assert_eq!(page.status.as_u16(), status, "{name}: {}", page.body);
         assert_eq!(
@@ -77,6 +72,31 @@ async fn open_all(world: &World, scenes: Vec<Scene>) -> Vec<(&'static str, Answe
     }
     let faults = faults_of(pages.iter().map(|(name, page)| (*name, page.body.as_str())));
     assert!(faults.is_empty(), "{faults}");
+    pages
+}
+
+/// Opens a page or sends its form.
+async fn see(browser: &mut Browser<'_>, scene: &Scene) -> Answer {
+    match &scene.form {
+        None => browser.get(&scene.path).await,
+        Some(form) => {
+            let fields = form.iter().map(|(name, value)| (*name, value.as_str()));
+            let fields: Vec<_> = fields.collect();
+            browser.send(&scene.path, &fields).await
+        }
+    }
+}
+
+/// The HTML of the pages with these names, with the data of the screenshots.
+pub(crate) async fn sample_pages(names: &BTreeSet<String>) -> Vec<(&'static str, String)> {
+    let sample = Sample::new(Names::Typical).await;
+    let mut browser = Browser::signed_in(&sample.world).await;
+    let mut pages = Vec::new();
+    for scene in scenes::of(&sample).await {
+        if names.contains(scene.name) {
+            pages.push((scene.name, see(&mut browser, &scene).await.body));
+        }
+    }
     pages
 }
 

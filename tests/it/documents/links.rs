@@ -50,7 +50,7 @@ fn the_hsm_overview_links_to_every_page() {
 }
 
 /// The files that the document links to.
-fn linked_from(path: &str) -> BTreeSet<PathBuf> {
+pub(super) fn linked_from(path: impl AsRef<Path>) -> BTreeSet<PathBuf> {
     let document = Document::read(path);
     let folder = document.path.parent().unwrap_or(Path::new(""));
     links(&document)

@@ -1,4 +1,5 @@
-//! The documents match the code: commands run, links resolve, tables are complete.
+//! The documents match the code: commands run, links resolve, tables are complete,
+//! screenshots are current.
 
 mod commands;
 mod configuration;
@@ -7,5 +8,6 @@ mod hsm;
 mod links;
 mod markdown;
 mod output;
+mod pictures;
 mod sandbox;
 mod threats;
