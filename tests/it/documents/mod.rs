@@ -1,8 +1,10 @@
 //! The documents match the code: commands run, links resolve, tables are complete,
 //! screenshots are current.
 
+mod change_lists;
 mod commands;
 mod configuration;
+mod contributing;
 mod errors;
 mod hsm;
 mod links;
