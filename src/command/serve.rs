@@ -57,10 +57,8 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         Ok(token) => token,
         Err(error) => {
             if error.is_pin_refusal() {
-                let (log, writer) =
-                    SecurityLog::open(clock, Entropy::system(), database.pool().clone());
+                let (log, _) = SecurityLog::open(clock, Entropy::system(), database.pool().clone());
                 record(&log, Event::pin_refused(&error.to_string())).await;
-                writer.finish().await;
             }
             return Err(error.into());
         }
@@ -96,8 +94,8 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         serve_always(metrics, router)
     });
     let probes = probes.map(|probes| serve_always(probes, service.probes()));
-    let keeping = tokio::spawn(server::keep_current(tls));
-    let following = tokio::spawn(database.follow());
+    service.reload(tls);
+    service.follow(database);
     let mut lost = None;
     let stop = async {
         tokio::select! {
@@ -107,8 +105,6 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         service.drain();
     };
     let drained = listener.serve(service.front(), stop, delay, patience).await;
-    keeping.abort();
-    following.abort();
     for internal in [metrics, probes].into_iter().flatten() {
         internal.abort();
     }

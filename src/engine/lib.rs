@@ -4,13 +4,14 @@
 //!
 //! | layer | modules |
 //! |------:|---------|
-//! | 9 | `ledger` |
-//! | 8 | `management`, `protection` |
-//! | 7 | `keys` |
-//! | 6 | `policy`, `web` |
-//! | 5 | `audit`, `auth`, `ratelimit` |
-//! | 4 | `catalog` |
-//! | 3 | `client_certificates`, `db`, `hardening`, `jwt`, `meter`, `telemetry` |
+//! | 10 | `ledger` |
+//! | 9 | `management`, `protection` |
+//! | 8 | `keys` |
+//! | 7 | `policy`, `web` |
+//! | 6 | `audit`, `auth`, `ratelimit` |
+//! | 5 | `catalog`, `jwt` |
+//! | 4 | `jobs` |
+//! | 3 | `client_certificates`, `db`, `hardening`, `meter`, `telemetry` |
 //! | 2 | `request_tag`, `resource`, `settings`, `web_client` |
 //! | 1 | `body_memory`, `operation` |
 //! | 0 | `change_kind`, `closed_set`, `fingerprint`, `ids`, `revision`, `semaphores`, `spiffe` |
@@ -26,6 +27,7 @@ pub mod db;
 pub mod fingerprint;
 pub mod hardening;
 pub mod ids;
+pub mod jobs;
 pub mod jwt;
 pub mod keys;
 pub mod ledger;

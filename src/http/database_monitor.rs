@@ -1,27 +1,37 @@
 //! Measures the database in the background, so that health checks do not query it.
 
 use std::convert::Infallible;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::timeout;
 
 use engine::db::{Pool, Probe};
 use engine::ids::KeyId;
+use engine::jobs::{Job, Observed, Pulse};
 use engine::keys::Encryptions;
 use formats::clock::Clock;
 
 /// The state of the database within the last second. Clones share it.
-#[derive(Clone, Debug, Default)]
-pub struct DatabaseMonitor(Arc<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    /// The time that the database took to answer, in microseconds.
-    latency: AtomicU64,
+#[derive(Clone, Debug)]
+pub struct DatabaseMonitor {
+    clock: Clock,
+    database: Pool,
+    encryptions: Arc<Encryptions>,
+    state: Observed<DatabaseState>,
     /// Keys near their limit of encryptions.
-    worn: Mutex<Vec<KeyId>>,
+    worn: Observed<Vec<KeyId>>,
+}
+
+/// The state of the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatabaseState {
+    /// It answers within this time.
+    Answers(Duration),
+    /// It does not answer.
+    Unavailable,
+    /// It was not measured for too long.
+    Unknown,
 }
 
 /// A database that takes longer counts as unavailable.
@@ -35,61 +45,68 @@ const _: () = assert!(
     "a change shows within a second"
 );
 
-/// The latency of a database that does not answer.
-const UNAVAILABLE: u64 = 0;
+impl DatabaseState {
+    /// The latency of a database that answers.
+    #[must_use]
+    pub const fn latency(self) -> Option<Duration> {
+        match self {
+            Self::Answers(latency) => Some(latency),
+            Self::Unavailable | Self::Unknown => None,
+        }
+    }
+}
 
 impl DatabaseMonitor {
     /// Checks the database once, so that the state is known from the start.
-    pub async fn start(clock: &Clock, database: &Pool, encryptions: &Encryptions) -> Self {
-        let monitor = Self::default();
-        let mut probe = Probe::new(database.clone());
-        monitor.check(clock, &mut probe, encryptions).await;
+    pub async fn start(clock: Clock, database: Pool, encryptions: Arc<Encryptions>) -> Self {
+        let period = Job::DatabaseMonitor.spec().period();
+        let monitor = Self {
+            state: Observed::new(clock.clone(), period, DatabaseState::Unknown),
+            worn: Observed::new(clock.clone(), period, Vec::new()),
+            clock,
+            database,
+            encryptions,
+        };
+        let mut probe = Probe::new(monitor.database.clone());
+        monitor.check(&mut probe).await;
         monitor
     }
 
     /// Checks the database repeatedly, for as long as this is polled.
-    pub async fn run(self, clock: Clock, database: Pool, encryptions: &Encryptions) -> Infallible {
-        let mut probe = Probe::new(database);
+    pub async fn run(self, pulse: Pulse) -> Infallible {
+        let mut probe = Probe::new(self.database.clone());
         loop {
             tokio::time::sleep(INTERVAL).await;
-            self.check(&clock, &mut probe, encryptions).await;
+            self.check(&mut probe).await;
+            pulse.succeeded();
         }
     }
 
-    async fn check(&self, clock: &Clock, probe: &mut Probe, encryptions: &Encryptions) {
-        let started = clock.monotonic();
-        let latency = if probe.answers(TIMEOUT).await {
-            let took = clock.monotonic().saturating_sub(started);
-            u64::try_from(took.as_micros()).unwrap_or(u64::MAX).max(1)
-        } else {
-            UNAVAILABLE
-        };
-        self.0.latency.store(latency, Ordering::Relaxed);
-        // While the database is unavailable, the known list stays.
-        if latency != UNAVAILABLE
-            && let Ok(Ok(worn)) = timeout(TIMEOUT, encryptions.worn()).await
-        {
-            let worn = worn.into_iter().map(|(key, _)| key).collect();
-            *self.0.worn.lock().unwrap_or_else(PoisonError::into_inner) = worn;
+    async fn check(&self, probe: &mut Probe) {
+        let started = self.clock.monotonic();
+        if !probe.answers(TIMEOUT).await {
+            // The known list of keys becomes unknown.
+            self.state.set(DatabaseState::Unavailable);
+            return;
+        }
+        let latency = self.clock.monotonic().saturating_sub(started);
+        self.state.set(DatabaseState::Answers(latency));
+        if let Ok(Ok(worn)) = timeout(TIMEOUT, self.encryptions.worn()).await {
+            self.worn
+                .set(worn.into_iter().map(|(key, _)| key).collect());
         }
     }
 
-    /// The last latency of the database; none while it is unavailable.
+    /// The state of the database.
     #[must_use]
-    pub fn latency(&self) -> Option<Duration> {
-        match self.0.latency.load(Ordering::Relaxed) {
-            UNAVAILABLE => None,
-            micros => Some(Duration::from_micros(micros)),
-        }
+    pub fn state(&self) -> DatabaseState {
+        let known = self.state.known();
+        known.map_or(DatabaseState::Unknown, |state| *state)
     }
 
-    /// Keys near their limit of encryptions, which should be replaced.
+    /// Keys near their limit of encryptions, which should be replaced; none if that is unknown.
     #[must_use]
-    pub fn worn(&self) -> Vec<KeyId> {
-        self.0
-            .worn
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+    pub fn worn(&self) -> Option<Arc<Vec<KeyId>>> {
+        self.worn.known()
     }
 }

@@ -22,7 +22,7 @@ mod runtime;
 
 pub use self::api::Api;
 pub use self::app::{App, Parts};
-pub use self::database_monitor::DatabaseMonitor;
+pub use self::database_monitor::{DatabaseMonitor, DatabaseState};
 pub use self::error::{recorded_status, refusal_json};
 pub use self::probes::router as probe_router;
 pub use self::router::document;

@@ -48,10 +48,12 @@ pub(super) async fn live() -> ProbeResult {
     OK
 }
 
-/// Reports that the instance accepts traffic: the database answers and no shutdown has begun.
+/// Reports that the instance accepts traffic: the database answers, the background jobs that requests need
+/// run, and no shutdown has begun.
 #[utoipa::path(get, path = "", operation_id = "ready")]
 pub(super) async fn ready(State(app): State<App>) -> Result<ProbeResult, ApiError> {
-    if app.draining.load(Ordering::Relaxed) || app.database_monitor.latency().is_none() {
+    let answers = app.database_monitor.state().latency().is_some();
+    if app.draining.load(Ordering::Relaxed) || !answers || !app.jobs.is_ready() {
         return Err(ApiError::Unavailable);
     }
     Ok(OK)

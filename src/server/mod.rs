@@ -6,6 +6,7 @@ mod bodies;
 mod connections;
 mod framing;
 mod front;
+mod jobs;
 mod listener;
 mod metrics;
 mod service;

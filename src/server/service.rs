@@ -5,25 +5,24 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use axum::Router;
-use tokio::task::JoinSet;
 
 use super::connections::Connections;
 use super::front::Front;
+use super::jobs;
 use super::metrics;
 use super::tls::Tls;
-use engine::audit::{self, Recorder, Writer};
+use engine::audit::Recorder;
 use engine::auth::oidc::Provider;
-use engine::auth::{Authenticator, LastUse, Unusable};
+use engine::auth::{Authenticator, Unusable};
 use engine::body_memory::BodyMemory;
 use engine::catalog::Catalog;
-use engine::db::Pool;
-use engine::jwt::PublishedKeys;
+use engine::db::{Pool, Primary};
+use engine::jobs::{Board, Job, Supervisor};
 use engine::keys::{Encryptions, Keyring, Vault};
 use engine::ledger::forward::{Collector, ForwardStatus, Forwarder};
 use engine::ledger::{InvalidWitness, PublishedLogs, SealStatus, Sealer};
 use engine::management::changes::Backlog;
-use engine::management::security::{SecurityLog, SecurityWriter};
-use engine::management::{System, keys};
+use engine::management::security::SecurityLog;
 use engine::meter::{Meter, TokenTimes};
 use engine::policy::Policies;
 use engine::protection::{Modules, Protection};
@@ -35,14 +34,15 @@ use sealward_dashboard::Dashboard;
 use sealward_http::router::names;
 use sealward_http::{Api, App, DatabaseMonitor, document, recorded_status, refusal_json};
 
+/// The time limit for the security events that remain at shutdown.
+const LAST_EVENTS: Duration = Duration::from_secs(2);
+
 /// A running service without its listeners. Dropping it aborts its jobs.
 #[derive(Debug)]
 pub struct Service {
     app: App,
     dashboard: Dashboard,
-    jobs: JoinSet<()>,
-    writer: Writer,
-    security_writer: SecurityWriter,
+    jobs: Supervisor,
     token_times: TokenTimes,
 }
 
@@ -71,7 +71,6 @@ impl Service {
         limiter: Limiter,
         provider: Option<Provider>,
     ) -> Result<Self, CannotStart> {
-        let mut jobs = JoinSet::new();
         let catalog = Catalog::new();
         let authenticator = Arc::new(Authenticator::new(
             clock.clone(),
@@ -79,20 +78,6 @@ impl Service {
             database.clone(),
             &settings,
         )?);
-        for issuer in authenticator.workloads().issuers() {
-            jobs.spawn(keep_keys(issuer.keys().clone()));
-        }
-        jobs.spawn(listen(catalog.clone(), database.clone(), entropy));
-        jobs.spawn(keep_last_use(
-            authenticator.last_use().clone(),
-            database.clone(),
-        ));
-        jobs.spawn(keep_days(clock.clone(), database.clone()));
-        jobs.spawn(sum_traffic(
-            clock.clone(),
-            database.clone(),
-            settings.audit.deadline.0,
-        ));
         let (recorder, writer) =
             Recorder::open(clock.clone(), entropy, database.clone(), &settings.audit);
         let encryptions = Arc::new(Encryptions::new(database.clone()));
@@ -113,48 +98,23 @@ impl Service {
             post_quantum: settings.envelopes.post_quantum,
             request_timeout: settings.limits.request_timeout.0,
         };
-        let database_monitor = DatabaseMonitor::start(&clock, &database, &encryptions).await;
-        jobs.spawn(monitor_database(
-            database_monitor.clone(),
-            clock.clone(),
-            database.clone(),
-            encryptions,
-        ));
+        let database_monitor =
+            DatabaseMonitor::start(clock.clone(), database.clone(), encryptions).await;
         let vault = Vault::new(token.clone(), database.clone(), clock.clone(), entropy);
-        let maintenance = System::new(
-            "housekeeping",
-            clock.clone(),
-            entropy,
-            catalog.clone(),
-            database.clone(),
-        );
-        let overlap = settings.keys.rotation_overlap.0;
-        jobs.spawn(keys::maintain(maintenance, vault.clone(), overlap));
         let (security, security_writer) =
             SecurityLog::open(clock.clone(), entropy, database.clone());
-        if let Some(provider) = &provider {
-            let keys = provider.keys().clone();
-            jobs.spawn(async { match keys.keep().await {} });
-        }
-        jobs.spawn(follow_tokens(security.clone(), token.clone()));
-        let backlog = Backlog::default();
-        jobs.spawn(watch_changes(
-            backlog.clone(),
-            clock.clone(),
-            database.clone(),
-        ));
-        let seal_status = SealStatus::default();
+        let backlog = Backlog::new(clock.clone());
         let seal = &settings.audit.seal;
+        let seal_status = SealStatus::new(clock.clone(), seal.interval.0);
         let sealer = Sealer::new(database.clone(), token.clone(), seal, seal_status.clone())?;
-        jobs.spawn(seal_records(sealer));
-        let forward_status = ForwardStatus::default();
+        let forward_status = ForwardStatus::new(clock.clone(), settings.audit.forward.interval.0);
         let limiter = Arc::new(limiter);
-        jobs.spawn(keep_limiter(limiter.clone(), database.clone()));
         let meter = Arc::new(Meter::new(names().chain(sealward_dashboard::names())));
         let limits = &settings.limits;
         let body_memory = BodyMemory::new(limits.largest_body(), limits.request_timeout.0 / 4);
         let published_logs = PublishedLogs::new(database.clone());
         let resources = Arc::new(Resources {
+            jobs: Board::new(clock.clone()),
             body_memory,
             clock,
             entropy,
@@ -191,11 +151,9 @@ impl Service {
             document,
         });
         Ok(Self {
+            jobs: jobs::start(&app, writer, security_writer, sealer),
             app,
             dashboard,
-            jobs,
-            writer,
-            security_writer,
             token_times,
         })
     }
@@ -210,7 +168,22 @@ impl Service {
             &app.settings.audit.forward,
             app.forward_status.clone(),
         );
-        self.jobs.spawn(async { match forwarder.run().await {} });
+        jobs::forward(&mut self.jobs, app, forwarder);
+    }
+
+    /// Starts to follow the primary, if the settings name several servers.
+    pub fn follow(&mut self, primary: Primary) {
+        jobs::follow(&mut self.jobs, primary);
+    }
+
+    /// Starts to reload the TLS files.
+    pub fn reload(&mut self, tls: Option<Tls>) {
+        jobs::reload(&mut self.jobs, tls);
+    }
+
+    /// The background jobs.
+    pub fn jobs(&self) -> &Board {
+        &self.app.jobs
     }
 
     /// Records security events.
@@ -243,7 +216,7 @@ impl Service {
 
     /// Stops the jobs after they have written their data.
     pub async fn finish(mut self) {
-        self.jobs.shutdown().await;
+        self.jobs.abort_all_but(&jobs::WRITERS).await;
         // The token responds within its deadline or never.
         let settings = &self.app.settings;
         if !self.app.protection.finish(settings.hsm.deadline.0).await {
@@ -251,74 +224,15 @@ impl Service {
         }
         // After this deadline the requests of the records have failed.
         let patience = self.app.settings.audit.deadline.0;
-        self.writer.finish(patience).await;
-        self.security_writer.finish().await;
+        if !self.jobs.finish(Job::AuditWriter, patience).await {
+            tracing::error!("audit records were lost: they could not be committed before shutdown");
+        }
+        if !self.jobs.finish(Job::SecurityWriter, LAST_EVENTS).await {
+            tracing::warn!("some refused management requests could not be recorded");
+        }
         let last_use = self.app.authenticator.last_use();
         if let Err(error) = last_use.flush(&self.app.database).await {
             tracing::warn!(%error, "the last use of credentials could not be written");
-        }
-    }
-}
-
-/// The maximum delay of a key's `lastUsedAt`.
-const LAST_USE_PERIOD: Duration = Duration::from_secs(5);
-
-async fn listen(catalog: Catalog, database: Pool, entropy: Entropy) {
-    let never = catalog.listen(database, entropy).await;
-    match never {}
-}
-
-async fn keep_keys(keys: PublishedKeys) {
-    let never = keys.keep().await;
-    match never {}
-}
-
-async fn seal_records(sealer: Sealer) {
-    let never = sealer.run().await;
-    match never {}
-}
-
-async fn keep_days(clock: Clock, database: Pool) {
-    let never = audit::keep_days(clock, database).await;
-    match never {}
-}
-
-async fn watch_changes(backlog: Backlog, clock: Clock, database: Pool) {
-    match backlog.watch(&clock, &database).await {}
-}
-
-async fn follow_tokens(security: SecurityLog, token: hsm::Token) {
-    let never = security.follow_tokens(token).await;
-    match never {}
-}
-
-async fn keep_limiter(limiter: Arc<Limiter>, database: Pool) {
-    let never = limiter.keep(database).await;
-    match never {}
-}
-
-async fn sum_traffic(clock: Clock, database: Pool, deadline: Duration) {
-    let never = audit::traffic::keep(clock, database, deadline).await;
-    match never {}
-}
-
-async fn monitor_database(
-    monitor: DatabaseMonitor,
-    clock: Clock,
-    database: Pool,
-    encryptions: Arc<Encryptions>,
-) {
-    let never = monitor.run(clock, database, &encryptions).await;
-    match never {}
-}
-
-async fn keep_last_use(last_use: LastUse, database: Pool) {
-    let mut period = tokio::time::interval(LAST_USE_PERIOD);
-    loop {
-        period.tick().await;
-        // It is kept for the next attempt; other jobs report the outage.
-        if let Err(error) = last_use.flush(&database).await {
-            tracing::debug!(%error, "the last use of credentials could not be written yet");
         }
     }
 }

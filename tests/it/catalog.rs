@@ -10,7 +10,7 @@ use formats::clock::Entropy;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-use testkit::{Database, PATIENCE, Proxy, World, pool, within};
+use testkit::{Database, PATIENCE, Proxy, World, pool, pulse, within};
 
 /// The time limit of the contract.
 const BOUND: Duration = Duration::from_secs(1);
@@ -156,7 +156,11 @@ async fn without_notifications_every_lookup_reads_the_database() {
 /// A catalog that receives notifications through `pool`.
 async fn current(pool: &Pool) -> Catalog {
     let catalog = Catalog::new();
-    tokio::spawn(catalog.clone().listen(pool.clone(), Entropy::system()));
+    tokio::spawn(
+        catalog
+            .clone()
+            .listen(pool.clone(), Entropy::system(), pulse()),
+    );
     within(BOUND * 5, async || catalog.is_current()).await;
     catalog
 }

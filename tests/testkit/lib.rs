@@ -20,6 +20,7 @@ mod destination;
 mod envelope_builder;
 mod exposition;
 mod issuer;
+mod jobs;
 mod oidc_provider;
 pub mod openssl;
 mod postgres;
@@ -49,6 +50,7 @@ pub use self::destination::{
 pub use self::envelope_builder::{EnvelopeBuilder, epk};
 pub use self::exposition::Exposition;
 pub use self::issuer::{Behavior, SigningKey, TokenIssuer, encode, unsigned};
+pub use self::jobs::{pulse, write};
 pub use self::oidc_provider::OidcProvider;
 pub use self::postgres::{Database, NEXT, pool, superuser, with_migration};
 pub use self::private_key::PrivateKey;

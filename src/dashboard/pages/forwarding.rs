@@ -25,20 +25,21 @@ pub(super) fn lag(cx: &PageContext) -> Markup {
     }
 }
 
-/// Why the collector receives nothing.
-pub(super) fn failure(cx: &PageContext) -> Option<String> {
+/// The warning that the collector receives nothing, or that this is unknown.
+pub(super) fn warning(cx: &PageContext) -> Option<Markup> {
     match cx.dashboard.forward_status.state() {
-        ForwardState::Failed(reason) => Some(reason),
+        ForwardState::Failed(reason) => Some(html! {
+            li {
+                (badge(Tone::Bad, "not forwarded"))
+                p { "The collector receives no audit records: " (isolated(&reason)) " Sealward tries again." }
+            }
+        }),
+        ForwardState::Unknown => Some(html! {
+            li {
+                (badge(Tone::Warn, "unknown"))
+                p { "It is unknown whether the collector receives audit records: the forwarder has not reported for some time." }
+            }
+        }),
         ForwardState::Off | ForwardState::Standby | ForwardState::Forwarding => None,
-    }
-}
-
-/// The warning with this reason.
-pub(super) fn warning(reason: &str) -> Markup {
-    html! {
-        li {
-            (badge(Tone::Bad, "not forwarded"))
-            p { "The collector receives no audit records: " (isolated(reason)) " Sealward tries again." }
-        }
     }
 }

@@ -11,12 +11,16 @@ use crate::error::PageError;
 use crate::extract::PageContext;
 use crate::view::shell::Section;
 use crate::view::words::{count, isolated, moment_and_distance};
-use engine::ledger::{Log, LogStatus, ProofError, WitnessStatus, prove};
+use engine::ledger::{Log, LogStatus, ProofError, SealState, WitnessStatus, prove};
 use engine::management::ReadAudit;
 
 /// The latest checkpoint of a log and its witnesses.
 pub(super) fn checkpoint(cx: &PageContext, log: Log) -> Markup {
-    let logs = cx.dashboard.seal_status.logs();
+    let status = &cx.dashboard.seal_status;
+    if status.state() == SealState::Unknown {
+        return html! { p.faint { "It is unknown whether records are sealed: the sealer has not reported for some time." } };
+    }
+    let logs = status.logs();
     let log = logs.iter().find(|it| it.log == log);
     let signed = log.and_then(|log| Some((log, log.checkpoint_at?)));
     html! {

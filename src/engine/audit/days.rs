@@ -4,10 +4,12 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
+use sqlx::PgConnection;
 use tokio::time::timeout;
 
-use super::store::{self, Maintenance, MaintenanceError};
+use super::store::{self, MaintenanceError};
 use crate::db::{Pool, earlier_present};
+use crate::jobs::{Job, Leader, Pulse};
 use formats::clock::{Clock, Timestamp};
 
 pub(super) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -32,10 +34,12 @@ pub(super) fn oldest_open(now: Timestamp) -> Timestamp {
 }
 
 /// Runs the job until it is dropped. Of several instances, one at a time works.
-pub async fn keep_days(clock: Clock, db: Pool) -> Infallible {
+pub async fn keep_days(clock: Clock, db: Pool, pulse: Pulse) -> Infallible {
     loop {
         let run = timeout(TIMEOUT, maintain_days(&db, clock.now()));
-        let pause = match run.await.unwrap_or(Err(MaintenanceError::Late)) {
+        let ended = run.await.unwrap_or(Err(MaintenanceError::Late));
+        pulse.ended(&ended);
+        let pause = match ended {
             Ok(()) => INTERVAL,
             Err(error) => {
                 tracing::warn!(%error, "the partitions of the audit log could not be maintained");
@@ -53,12 +57,25 @@ pub async fn keep_days(clock: Clock, db: Pool) -> Infallible {
 pub async fn maintain_days(db: &Pool, now: Timestamp) -> Result<(), MaintenanceError> {
     let ahead = (0..=AHEAD).map(|days| now.plus(DAY * days));
     store::make_days(&mut *db.acquire().await?, ahead).await?;
-    let Some(mut maintenance) = Maintenance::lock(db).await? else {
+    let Some(mut leadership) = Leader::new(db.clone(), Job::AuditDays).lead().await? else {
         return Ok(());
     };
+    let marks = leadership.marks();
+    marks
+        .during(close_days(leadership.connection(), db, now))
+        .await?;
+    Ok(leadership.release().await?)
+}
+
+async fn close_days(
+    connection: &mut PgConnection,
+    db: &Pool,
+    now: Timestamp,
+) -> Result<(), MaintenanceError> {
+    store::allow_long_statements(connection).await?;
     let now = earlier_present(db, now).await?;
-    while let Some(day) = maintenance.close_day(oldest_open(now)).await? {
+    while let Some(day) = store::close_day(connection, oldest_open(now)).await? {
         tracing::info!(day, "a day of the audit log is closed");
     }
-    maintenance.unlock().await
+    Ok(())
 }

@@ -11,6 +11,7 @@ use super::outcome::{Outcome, Refused};
 use super::per_second::PerSecond;
 use super::record::Record;
 use crate::ids::RecordId;
+use crate::jobs::Job;
 use crate::meter::{Histogram, durations};
 use formats::clock::{Clock, Entropy, Timestamp};
 
@@ -28,6 +29,8 @@ pub(super) struct Shared {
     pub(super) anonymous: AnonymousLimit<Refused>,
     over_limit: Mutex<PerSecond<OVER_LIMIT_PER_SECOND>>,
     pub(super) availability: Availability,
+    /// The time after which the last state of the writer is unknown.
+    pub(super) period: Duration,
     pub(super) commit_durations: Histogram,
     pub(super) batch_sizes: Histogram,
     /// How many payloads left unprotected.
@@ -90,13 +93,15 @@ pub enum Unrecorded {
 
 impl Shared {
     pub(super) fn new(clock: Clock, entropy: Entropy, deadline: Duration) -> Self {
+        let spec = Job::AuditWriter.spec().every(deadline * 3);
         Self {
+            availability: Availability::starting(clock.monotonic()),
+            period: spec.period(),
             clock,
             entropy,
             deadline,
             anonymous: AnonymousLimit::default(),
             over_limit: Mutex::default(),
-            availability: Availability::default(),
             commit_durations: durations(),
             batch_sizes: Histogram::new(SIZES),
             passed_through: AtomicU64::new(0),
@@ -197,30 +202,52 @@ impl Submission {
     }
 }
 
-/// Since when writing fails, in microseconds; zero while it works.
-#[derive(Debug, Default)]
-pub(super) struct Availability(AtomicU64);
+/// Whether writing works. Times are on the monotonic clock, in microseconds.
+#[derive(Debug)]
+pub(super) struct Availability {
+    /// Since when writing fails; zero while it works.
+    failing_since: AtomicU64,
+    /// The last time that the writer knew.
+    known_at: AtomicU64,
+}
 
 impl Availability {
-    pub(super) fn succeeds(&self) {
-        self.0.store(0, Ordering::Relaxed);
+    /// Until the first attempt, writing counts as working.
+    pub(super) fn starting(now: Duration) -> Self {
+        Self {
+            failing_since: AtomicU64::new(0),
+            known_at: AtomicU64::new(micros(now)),
+        }
+    }
+
+    pub(super) fn succeeds(&self, now: Duration) {
+        self.known_at.store(micros(now), Ordering::Relaxed);
+        self.failing_since.store(0, Ordering::Relaxed);
     }
 
     pub(super) fn fails(&self, now: Duration) {
-        let now = u64::try_from(now.as_micros()).unwrap_or(u64::MAX).max(1);
-        let _ = self
-            .0
-            .compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+        self.known_at.store(micros(now), Ordering::Relaxed);
+        let since = &self.failing_since;
+        let _ = since.compare_exchange(0, micros(now).max(1), Ordering::Relaxed, Ordering::Relaxed);
     }
 
     pub(super) fn failing_for(&self, now: Duration) -> Duration {
-        match self.0.load(Ordering::Relaxed) {
+        match self.failing_since.load(Ordering::Relaxed) {
             0 => Duration::ZERO,
             since => now
                 .saturating_sub(Duration::from_micros(since))
                 .max(Duration::from_micros(1)),
         }
     }
+
+    /// How long ago the writer knew whether writing works.
+    pub(super) fn age(&self, now: Duration) -> Duration {
+        now.saturating_sub(Duration::from_micros(self.known_at.load(Ordering::Relaxed)))
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -229,14 +256,15 @@ mod tests {
 
     #[test]
     fn availability_keeps_the_first_failure_until_a_success() {
-        let availability = Availability::default();
         let at = Duration::from_secs;
+        let availability = Availability::starting(at(2));
         assert_eq!(availability.failing_for(at(3)), Duration::ZERO);
         availability.fails(at(3));
         availability.fails(at(4));
         assert_eq!(availability.failing_for(at(5)), at(2));
         assert!(availability.failing_for(at(3)) > Duration::ZERO);
-        availability.succeeds();
+        availability.succeeds(at(6));
         assert_eq!(availability.failing_for(at(9)), Duration::ZERO);
+        assert_eq!(availability.age(at(9)), at(3));
     }
 }

@@ -24,7 +24,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder and its writer, which connects to the server of the pool by itself.
+    /// A recorder and its writer, which connects to the server of the pool by itself. Records wait until the
+    /// writer runs.
     pub fn open(
         clock: Clock,
         entropy: Entropy,
@@ -33,7 +34,7 @@ impl Recorder {
     ) -> (Self, Writer) {
         let (queue, arriving) = mpsc::channel(settings.queue.max(1));
         let shared = Arc::new(Shared::new(clock, entropy, settings.deadline.0));
-        let writer = Writer::start(Arc::clone(&shared), arriving, database);
+        let writer = Writer::new(Arc::clone(&shared), arriving, database);
         (Self { queue, shared }, writer)
     }
 
@@ -158,11 +159,16 @@ impl Recorder {
         self.shared.passed_through.load(Ordering::Relaxed)
     }
 
-    /// Whether the last write, or the last check that writing would work, succeeded.
+    /// Whether the last write, or the last check that writing would work, succeeded. None if both are too
+    /// long ago.
     #[must_use]
-    pub fn is_healthy(&self) -> bool {
-        let now = self.shared.clock.monotonic();
-        !self.queue.is_closed() && self.shared.availability.failing_for(now).is_zero()
+    pub fn is_healthy(&self) -> Option<bool> {
+        let (availability, now) = (&self.shared.availability, self.shared.clock.monotonic());
+        if self.queue.is_closed() {
+            return Some(false);
+        }
+        let is_known = availability.age(now) <= self.shared.period;
+        is_known.then(|| availability.failing_for(now).is_zero())
     }
 }
 

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use sqlx::{
-    ConnectOptions as _, Connection as _, PgConnection, Postgres, QueryBuilder, SqlSafeStr as _,
-};
+use sqlx::{PgConnection, Postgres, QueryBuilder, SqlSafeStr as _};
 use uuid::Uuid;
 
 use super::entry::{Entry, Filter};
@@ -163,36 +161,22 @@ pub(super) async fn make_days(
     Ok(())
 }
 
-/// The maintenance of the daily partitions. Its connection holds an advisory lock, so that one
-/// instance works at a time.
-pub(super) struct Maintenance(PgConnection);
+/// Creating an index takes longer than statements usually may.
+pub(super) async fn allow_long_statements(connection: &mut PgConnection) -> sqlx::Result<()> {
+    sqlx::query("SET statement_timeout = 0")
+        .execute(connection)
+        .await?;
+    Ok(())
+}
 
-impl Maintenance {
-    /// Takes the lock; none if another instance holds it.
-    pub(super) async fn lock(db: &Pool) -> Result<Option<Self>, MaintenanceError> {
-        // Creating an index takes longer than the timeouts of the pool and of statements allow.
-        let options = db.connect_options().as_ref().clone();
-        let options = options.options([("statement_timeout", "0")]);
-        let mut connection = options.connect().await?;
-        let sql = "SELECT pg_try_advisory_lock(hashtext('crypto_operations_audit'), 0)";
-        let is_alone: bool = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
-        Ok(is_alone.then_some(Self(connection)))
-    }
-
-    /// Creates the query indexes of the oldest day before `moment` that lacks them.
-    pub(super) async fn close_day(
-        &mut self,
-        moment: Timestamp,
-    ) -> Result<Option<String>, MaintenanceError> {
-        let sql = "SELECT close_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text";
-        let closed = sqlx::query_scalar(sql).bind(moment);
-        Ok(closed.fetch_one(&mut self.0).await?)
-    }
-
-    /// Releases the lock.
-    pub(super) async fn unlock(self) -> Result<(), MaintenanceError> {
-        Ok(self.0.close().await?)
-    }
+/// Creates the query indexes of the oldest day before `moment` that lacks them.
+pub(super) async fn close_day(
+    connection: &mut PgConnection,
+    moment: Timestamp,
+) -> sqlx::Result<Option<String>> {
+    let sql = "SELECT close_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text";
+    let closed = sqlx::query_scalar(sql).bind(moment);
+    closed.fetch_one(connection).await
 }
 
 /// The start of a query of entries.

@@ -1,20 +1,26 @@
 //! The audit writer commits records in batches. Records that arrive during a commit form the next
 //! batch: one statement, one flush, and never more than one batch in flight.
+//!
+//! What the writer has taken from the queue is part of its state, which outlives the task that runs it.
+//! If the task ends in the middle, the next one goes on: a batch whose outcome is unknown is written again
+//! as after a lost connection, so that no record is lost and none is written twice.
 
+use std::mem;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use sqlx::{ConnectOptions as _, PgConnection};
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::{JoinHandle, yield_now};
+use tokio::sync::mpsc;
+use tokio::task::yield_now;
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 
 use super::queue::{Shared, Submission, Unrecorded, count};
 use super::record::Record;
 use super::store::{self, Failure};
 use crate::db::Pool;
+use crate::jobs::{Job, Pulse, Spec};
 
 /// The most submissions in one statement.
 const MAX_BATCH: usize = 512;
@@ -29,126 +35,183 @@ const HEARTBEAT: Duration = Duration::from_millis(500);
 const FIRST_WAIT: Duration = Duration::from_millis(20);
 const MAX_WAIT: Duration = Duration::from_millis(500);
 
-/// The handle of the writing task.
+/// How often the writer may end while it writes one submission. Such a submission would stop all later
+/// ones.
+const MOST_ENDS: u32 = 3;
+
+/// Commits the records of a recorder.
 #[derive(Debug)]
 pub struct Writer {
-    stop: oneshot::Sender<()>,
-    task: JoinHandle<()>,
+    link: Link,
+    queue: mpsc::Receiver<Submission>,
+    /// Submissions that have left the queue, for the next batch.
+    taken: Vec<Submission>,
+    /// Batches to commit, the next one last.
+    parts: Vec<Part>,
 }
 
-impl Writer {
-    pub(super) fn start(
-        shared: Arc<Shared>,
-        queue: mpsc::Receiver<Submission>,
-        database: Pool,
-    ) -> Self {
-        let (stop, stopped) = oneshot::channel();
-        let task = Task {
-            shared,
-            database,
-            connection: None,
-        };
-        Self {
-            stop,
-            task: tokio::spawn(task.run(queue, stopped)),
-        }
-    }
-
-    /// Accepts no more records and commits those in the queue. True when all are committed; false
-    /// when `limit` elapsed first.
-    pub async fn finish(self, limit: Duration) -> bool {
-        // A task that has already ended ignores the signal.
-        let _ = self.stop.send(());
-        let abort = self.task.abort_handle();
-        let finished = timeout(limit, self.task).await.is_ok();
-        if !finished {
-            abort.abort();
-            tracing::error!("audit records were lost: they could not be committed before shutdown");
-        }
-        finished
-    }
+/// Submissions that are committed together.
+#[derive(Debug)]
+struct Part {
+    submissions: Vec<Submission>,
+    /// Whether an attempt had an unknown outcome: from then on, insert only what is missing.
+    again: bool,
+    /// Whether an attempt has begun and not returned.
+    in_flight: bool,
+    /// How often the writer ended in an attempt with this submission alone.
+    ends: u32,
 }
 
-struct Task {
+/// The connection to the database.
+struct Link {
     shared: Arc<Shared>,
     /// Its connection options name the primary, which changes at a failover.
     database: Pool,
     connection: Option<PgConnection>,
 }
 
-impl Task {
-    async fn run(
-        mut self,
-        mut queue: mpsc::Receiver<Submission>,
-        mut stopped: oneshot::Receiver<()>,
-    ) {
+impl Writer {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        queue: mpsc::Receiver<Submission>,
+        database: Pool,
+    ) -> Self {
+        let link = Link {
+            shared,
+            database,
+            connection: None,
+        };
+        Self {
+            link,
+            queue,
+            taken: Vec::with_capacity(MAX_BATCH),
+            parts: Vec::new(),
+        }
+    }
+
+    /// What the job is held to.
+    #[must_use]
+    pub fn spec(&self) -> Spec {
+        Job::AuditWriter.spec().every(self.link.shared.period)
+    }
+
+    /// Writes records until the job shall end. Then it accepts no more records, and commits those in the
+    /// queue.
+    pub async fn run(&mut self, pulse: Pulse) {
+        self.go_on();
+        self.commit(&pulse).await;
         let mut heartbeat = heartbeat();
-        let mut batch = Vec::with_capacity(MAX_BATCH);
         loop {
             tokio::select! {
                 biased;
-                _ = &mut stopped, if !queue.is_closed() => queue.close(),
+                () = pulse.ending(), if !self.queue.is_closed() => self.queue.close(),
                 _ = heartbeat.tick() => {
-                    self.summarize_anonymous(false).await;
-                    self.check().await;
+                    self.summarize_anonymous(false, &pulse).await;
+                    self.link.check().await;
+                    pulse.succeeded();
                     // However long that took, records come before the next heartbeat.
                     heartbeat.reset();
                 }
-                taken = queue.recv_many(&mut batch, MAX_BATCH) => {
+                taken = self.queue.recv_many(&mut self.taken, MAX_BATCH) => {
                     if taken == 0 {
                         break;
                     }
                     // Requests that are about to submit join this batch: no timer, but yields for
                     // as long as each of them brings more records.
                     for _ in 0..YIELDS {
-                        let before = batch.len();
+                        let before = self.taken.len();
                         yield_now().await;
-                        gather(&mut queue, &mut batch);
-                        if batch.len() == before {
+                        gather(&mut self.queue, &mut self.taken);
+                        if self.taken.len() == before {
                             break;
                         }
                     }
-                    self.shared.took(&batch);
-                    self.commit(std::mem::replace(&mut batch, Vec::with_capacity(MAX_BATCH))).await;
+                    self.make_part();
+                    self.commit(&pulse).await;
                     // The commit replaces the check of the heartbeat.
-                    self.summarize_anonymous(false).await;
+                    self.summarize_anonymous(false, &pulse).await;
                     heartbeat.reset();
                 }
             }
         }
-        self.summarize_anonymous(true).await;
+        self.summarize_anonymous(true, &pulse).await;
     }
 
-    /// Commits a batch, however long it takes. A batch that fails for its data is halved, but no
+    /// Takes up what a former run left. A batch in flight is written again, one submission at a time, so that
+    /// one that ends the writer does not keep the others from being written.
+    fn go_on(&mut self) {
+        // The state of the connection is unknown.
+        self.link.connection = None;
+        let mut parts = mem::take(&mut self.parts);
+        if let Some(broken_off) = parts.pop_if(|part| part.in_flight) {
+            let is_alone = broken_off.submissions.len() == 1;
+            let ends = broken_off.ends + u32::from(is_alone);
+            let again = broken_off.submissions.into_iter().map(|submission| Part {
+                submissions: vec![submission],
+                again: true,
+                in_flight: false,
+                ends,
+            });
+            parts.extend(again);
+        }
+        self.parts = parts;
+        if !self.taken.is_empty() {
+            self.make_part();
+        }
+    }
+
+    /// Makes a batch of the submissions that have left the queue.
+    fn make_part(&mut self) {
+        self.link.shared.took(&self.taken);
+        let submissions = mem::replace(&mut self.taken, Vec::with_capacity(MAX_BATCH));
+        self.parts.insert(0, Part::new(submissions));
+    }
+
+    /// Commits all batches, however long it takes. A batch that fails for its data is halved, but no
     /// submission is split.
-    async fn commit(&mut self, batch: Vec<Submission>) {
-        let mut parts = vec![batch];
-        let mut again = false;
+    async fn commit(&mut self, pulse: &Pulse) {
+        let shared = Arc::clone(&self.link.shared);
         let mut wait = FIRST_WAIT;
-        while let Some(mut part) = parts.pop() {
-            match self.attempt(&part, again).await {
+        while let Some(part) = self.parts.last_mut() {
+            if part.ends >= MOST_ENDS {
+                tracing::error!(
+                    ends = part.ends,
+                    "an audit record ends the audit writer: this is a bug"
+                );
+                refuse(self.parts.pop(), "the audit writer cannot write it");
+                continue;
+            }
+            part.in_flight = true;
+            let outcome = self.link.attempt(part).await;
+            part.in_flight = false;
+            pulse.alive();
+            match outcome {
                 Ok(()) => {
-                    self.shared.availability.succeeds();
-                    self.shared.committed(part);
-                }
-                Err(Failure::NoDay | Failure::Data(_)) if part.len() > 1 => {
-                    let rest = part.split_off(part.len() / 2);
-                    parts.push(rest);
-                    parts.push(part);
-                }
-                Err(failure @ (Failure::NoDay | Failure::Data(_))) => {
-                    for refused in part {
-                        for queued in refused.records() {
-                            tracing::error!(id = %queued.id, %failure, "the database refuses an audit record");
-                        }
-                        refused.answer(Err(Unrecorded::Refused));
+                    shared.availability.succeeds(shared.clock.monotonic());
+                    if let Some(part) = self.parts.pop() {
+                        shared.committed(part.submissions);
                     }
                 }
+                Err(Failure::NoDay | Failure::Data(_)) if part.submissions.len() > 1 => {
+                    let again = part.again;
+                    let half = part.submissions.len() / 2;
+                    // The first half is written first.
+                    let rest = part.submissions.split_off(half);
+                    let first = mem::replace(&mut part.submissions, rest);
+                    self.parts.push(Part {
+                        again,
+                        ..Part::new(first)
+                    });
+                }
+                Err(failure @ (Failure::NoDay | Failure::Data(_))) => {
+                    refuse(self.parts.pop(), &failure);
+                }
                 Err(failure @ Failure::Away(_)) => {
-                    // The outcome is unknown: from now on, insert only what is missing.
-                    again = true;
-                    self.fails(&failure);
-                    parts.push(part);
+                    // So is the outcome of the halves of the batch.
+                    for part in &mut self.parts {
+                        part.again = true;
+                    }
+                    self.link.fails(&failure);
                     sleep(wait).await;
                     wait = MAX_WAIT.min(wait * 2);
                 }
@@ -156,8 +219,49 @@ impl Task {
         }
     }
 
-    async fn attempt(&mut self, part: &[Submission], again: bool) -> Result<(), Failure> {
-        let deadline = self.shared.deadline;
+    /// Records how many unauthenticated requests were only counted.
+    async fn summarize_anonymous(&mut self, end: bool, pulse: &Pulse) {
+        let now = self.link.shared.clock.monotonic();
+        let Some(summary) = self.link.shared.anonymous.summary(now, end) else {
+            return;
+        };
+        let (response_status, error_code, outcome) = summary.refused;
+        let record = Record {
+            request_id: Box::default(),
+            application_id: None,
+            credential_id: None,
+            token_subject: None,
+            operation_type: None,
+            endpoint: None,
+            policy_number: None,
+            key_id: None,
+            ctx: None,
+            payload_size_bytes: 0,
+            response_status,
+            arrived: now,
+            error_code,
+            outcome,
+            error_message: Some(
+                format!(
+                    "{} more requests without valid credentials, not recorded one by one",
+                    summary.requests
+                )
+                .into(),
+            ),
+            client_address: None,
+            item: None,
+            sealing: None,
+        };
+        let submission = self.link.shared.submission(record, None);
+        self.parts.push(Part::new(vec![submission]));
+        self.commit(pulse).await;
+    }
+}
+
+impl Link {
+    async fn attempt(&mut self, part: &Part) -> Result<(), Failure> {
+        let (deadline, again) = (self.shared.deadline, part.again);
+        let part = &part.submissions;
         let connection = self.connected().await?;
         let written = timeout(deadline, async {
             match store::insert(connection, part, again).await {
@@ -189,7 +293,9 @@ impl Task {
             }
         };
         match outcome.unwrap_or_else(|_| Err(store::late())) {
-            Ok(()) | Err(Failure::NoDay | Failure::Data(_)) => self.shared.availability.succeeds(),
+            Ok(()) | Err(Failure::NoDay | Failure::Data(_)) => {
+                shared.availability.succeeds(shared.clock.monotonic());
+            }
             Err(failure @ Failure::Away(_)) => self.fails(&failure),
         }
     }
@@ -209,42 +315,32 @@ impl Task {
         self.connection = None;
         self.shared.fails(failure);
     }
+}
 
-    /// Records how many unauthenticated requests were only counted.
-    async fn summarize_anonymous(&mut self, end: bool) {
-        let now = self.shared.clock.monotonic();
-        let Some(summary) = self.shared.anonymous.summary(now, end) else {
-            return;
-        };
-        let (response_status, error_code, outcome) = summary.refused;
-        let record = Record {
-            request_id: Box::default(),
-            application_id: None,
-            credential_id: None,
-            token_subject: None,
-            operation_type: None,
-            endpoint: None,
-            policy_number: None,
-            key_id: None,
-            ctx: None,
-            payload_size_bytes: 0,
-            response_status,
-            arrived: now,
-            error_code,
-            outcome,
-            error_message: Some(
-                format!(
-                    "{} more requests without valid credentials, not recorded one by one",
-                    summary.requests
-                )
-                .into(),
-            ),
-            client_address: None,
-            item: None,
-            sealing: None,
-        };
-        let submission = self.shared.submission(record, None);
-        self.commit(vec![submission]).await;
+impl Part {
+    fn new(submissions: Vec<Submission>) -> Self {
+        Self {
+            submissions,
+            again: false,
+            in_flight: false,
+            ends: 0,
+        }
+    }
+}
+
+/// Tells the requests of these records that they cannot be recorded.
+fn refuse(part: Option<Part>, failure: &(impl std::fmt::Display + ?Sized)) {
+    for refused in part.into_iter().flat_map(|part| part.submissions) {
+        for queued in refused.records() {
+            tracing::error!(id = %queued.id, %failure, "the database refuses an audit record");
+        }
+        refused.answer(Err(Unrecorded::Refused));
+    }
+}
+
+impl std::fmt::Debug for Link {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Link").finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The last use of credentials, written in batches.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,7 +10,11 @@ use super::identity::Noted;
 use super::store;
 use crate::db::Pool;
 use crate::ids::CredentialId;
+use crate::jobs::Pulse;
 use formats::clock::Timestamp;
+
+/// The maximum delay of a credential's `lastUsedAt`.
+const PERIOD: Duration = Duration::from_secs(5);
 
 /// The minimum interval between two notes of one credential.
 const RESOLUTION: Duration = Duration::from_secs(1);
@@ -29,7 +34,21 @@ impl LastUse {
         self.keep([(id, now)]);
     }
 
-    /// Writes the uses. Call it every few seconds and before shutdown. Uses of credentials that are being
+    /// Writes the uses until it is dropped.
+    pub async fn keep_written(self, pool: Pool, pulse: Pulse) -> Infallible {
+        let mut period = tokio::time::interval(PERIOD);
+        loop {
+            period.tick().await;
+            let written = self.flush(&pool).await;
+            pulse.ended(&written);
+            // They are kept for the next attempt; other jobs report the outage.
+            if let Err(error) = written {
+                tracing::debug!(%error, "the last use of credentials could not be written yet");
+            }
+        }
+    }
+
+    /// Writes the uses. Call it before shutdown. Uses of credentials that are being
     /// changed are kept for the next call.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::{CONFIRMED_FOR, Catalog, Topic};
 use crate::db::Pool;
+use crate::jobs::Pulse;
 use formats::clock::Entropy;
 
 /// The application name, by which Postgres counts instances.
@@ -38,11 +39,13 @@ enum Lost {
 
 impl Catalog {
     /// Listens for changes on a separate connection, until it is dropped.
-    pub async fn listen(self, pool: Pool, entropy: Entropy) -> Infallible {
+    pub async fn listen(self, pool: Pool, entropy: Entropy, pulse: Pulse) -> Infallible {
         let mut known_lost = false;
         loop {
-            let Err(lost) = self.follow(&pool, entropy, &mut known_lost).await;
+            let followed = self.follow(&pool, entropy, &mut known_lost, &pulse);
+            let Err(lost) = followed.await;
             self.withdraw_confirmation();
+            pulse.alive();
             if !known_lost {
                 tracing::warn!(reason = %lost, "change notifications are unavailable: every look-up reads the database");
             }
@@ -56,6 +59,7 @@ impl Catalog {
         pool: &Pool,
         entropy: Entropy,
         known_lost: &mut bool,
+        pulse: &Pulse,
     ) -> Result<Infallible, Lost> {
         let mut listener = connect(pool).await?;
         let beats = format!("beat_{:032x}", u128::from_be_bytes(entropy.bytes()));
@@ -81,6 +85,7 @@ impl Catalog {
                             self.heard_of(heard.payload());
                         } else if heard.payload().parse() == Ok(beat) {
                             self.confirm_by_beat_of(sent);
+                            pulse.succeeded();
                             is_back = true;
                             if std::mem::take(known_lost) {
                                 tracing::info!("change notifications are available again");

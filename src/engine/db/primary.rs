@@ -1,7 +1,6 @@
 //! The primary of several servers, found at the start and after a failover.
 
 use std::convert::Infallible;
-use std::future::pending;
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -154,14 +153,18 @@ impl Primary {
         &self.pool
     }
 
+    /// Whether the settings name other servers.
+    #[must_use]
+    pub fn has_others(&self) -> bool {
+        !self.servers.others.is_empty()
+    }
+
     /// Directs new connections to the primary and closes connections to other servers, until it is
-    /// dropped.
-    pub async fn follow(self) -> Infallible {
-        if self.servers.others.is_empty() {
-            return pending().await;
-        }
+    /// dropped. It calls `round` for each check.
+    pub async fn follow(&self, round: impl Fn()) -> Infallible {
         let mut watched: Option<PgConnection> = None;
         loop {
+            round();
             tokio::time::sleep(PERIOD).await;
             if let Some(connection) = &mut watched
                 && is_sound(connection, self.patience / 2).await

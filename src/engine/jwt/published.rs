@@ -5,11 +5,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use rustls::pki_types::CertificateDer;
 use tokio::time::sleep;
 use ureq::Agent;
 
 use super::key_set::{self, NotAKeySet, PublishedKey};
+use crate::jobs::Pulse;
 use crate::web_client::client;
 use formats::clock::Clock;
 use formats::json::{Members, Text};
@@ -84,6 +86,11 @@ pub enum CannotFetch {
     BrokenOff,
 }
 
+/// Keeps these keys current until it is dropped.
+pub async fn keep_all(keys: Vec<PublishedKeys>, pulse: Pulse) -> Vec<Infallible> {
+    join_all(keys.into_iter().map(|keys| keys.keep(pulse.clone()))).await
+}
+
 impl PublishedKeys {
     /// The keys at `location`, which are not fetched yet. Its server must have a certificate of these CAs,
     /// by default of those of the system.
@@ -102,9 +109,9 @@ impl PublishedKeys {
         }))
     }
 
-    /// Keeps the keys current until it is dropped.
-    pub async fn keep(self) -> Infallible {
+    async fn keep(self, pulse: Pulse) -> Infallible {
         loop {
+            pulse.alive();
             let age = self.age();
             if age.is_none_or(|age| age >= PERIOD) {
                 self.refresh().await;

@@ -40,5 +40,6 @@ pub use self::refused_pins::RefusedPins;
 pub use self::rotation::RotationDays;
 pub use self::status::{Cause, NoTransition, Status};
 pub use self::usage::Usage;
+pub(crate) use self::vault::COMPARE_EVERY;
 pub use self::vault::{Assignment, Described, UnrecordedKey, Vault, VaultError, Wrapped};
 pub use self::verify::SignatureInput;

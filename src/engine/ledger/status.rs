@@ -1,21 +1,22 @@
 //! What this instance knows of sealing, for metrics and the dashboard.
 
-use std::sync::Arc;
-
-use arc_swap::ArcSwap;
+use std::time::Duration;
 
 use super::Log;
-use formats::clock::Timestamp;
+use crate::jobs::{Job, Observed};
+use formats::clock::{Clock, Timestamp};
 
 /// The state of sealing. Clones share it.
-#[derive(Clone, Debug, Default)]
-pub struct SealStatus(Arc<ArcSwap<(SealState, Vec<LogStatus>)>>);
+#[derive(Clone, Debug)]
+pub struct SealStatus {
+    state: Observed<SealState>,
+    logs: Observed<Vec<LogStatus>>,
+}
 
 /// What the sealer of this instance does.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SealState {
     /// It has not run yet.
-    #[default]
     Starting,
     /// `sealward audit init` has not run.
     NotInitialized,
@@ -25,6 +26,8 @@ pub enum SealState {
     Sealing,
     /// It cannot seal or sign, for this reason.
     Failed(String),
+    /// It has not told its state for too long.
+    Unknown,
 }
 
 /// A log, as the database has it.
@@ -59,12 +62,13 @@ pub struct WitnessStatus {
 
 impl SealState {
     /// The names of the states.
-    pub const NAMES: [&str; 5] = [
+    pub const NAMES: [&str; 6] = [
         "starting",
         "not_initialized",
         "standby",
         "sealing",
         "failed",
+        "unknown",
     ];
 
     /// The name of the state.
@@ -76,6 +80,7 @@ impl SealState {
             Self::Standby => "standby",
             Self::Sealing => "sealing",
             Self::Failed(_) => "failed",
+            Self::Unknown => "unknown",
         }
     }
 }
@@ -98,23 +103,35 @@ impl LogStatus {
 }
 
 impl SealStatus {
+    /// The status of a sealer that works at this interval.
+    #[must_use]
+    pub fn new(clock: Clock, interval: Duration) -> Self {
+        let period = Job::Sealer.spec().every(interval).patience();
+        Self {
+            state: Observed::new(clock.clone(), period, SealState::Starting),
+            logs: Observed::new(clock, period, Vec::new()),
+        }
+    }
+
     /// The state of the sealer.
     #[must_use]
     pub fn state(&self) -> SealState {
-        self.0.load().0.clone()
+        let known = self.state.known();
+        known.map_or(SealState::Unknown, |state| state.as_ref().clone())
     }
 
-    /// The logs; none before `sealward audit init`.
+    /// The logs; none before `sealward audit init`, or if they were not read for too long.
     #[must_use]
     pub fn logs(&self) -> Vec<LogStatus> {
-        self.0.load().1.clone()
+        let known = self.logs.known();
+        known.map_or_else(Vec::new, |logs| logs.as_ref().clone())
     }
 
-    pub(super) fn set_state(&self, state: &SealState) {
-        self.0.rcu(|known| (state.clone(), known.1.clone()));
+    pub(super) fn set_state(&self, state: SealState) {
+        self.state.set(state);
     }
 
-    pub(super) fn set_logs(&self, logs: &[LogStatus]) {
-        self.0.rcu(|known| (known.0.clone(), logs.to_vec()));
+    pub(super) fn set_logs(&self, logs: Vec<LogStatus>) {
+        self.logs.set(logs);
     }
 }

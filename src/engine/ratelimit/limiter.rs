@@ -5,13 +5,17 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::sleep;
+
 use super::bucket::{Empty, Level, Rule};
 use super::buckets::Buckets;
+use super::census::Census;
 use super::scope::Scope;
-use super::shared::Shared;
+use super::shared::{PERIOD, Shared};
 use super::tally::{Counts, Place, Tally};
 use super::turns::Turns;
 use crate::db::Pool;
+use crate::jobs::{Job, Observed, Pulse};
 use formats::clock::{Clock, Timestamp};
 
 /// The state of a bucket for response headers.
@@ -44,6 +48,8 @@ pub enum Counting {
     Together,
     /// In this process while the shared storage is unreachable: each instance enforces its share.
     Apart(NonZeroU32),
+    /// In the shared storage or apart: it was not checked for too long.
+    Unknown,
 }
 
 /// Grants tokens.
@@ -56,6 +62,8 @@ pub struct Limiter {
     /// The permits of look-ups to use the database.
     pub(super) turns: Turns,
     shared: Option<Shared>,
+    /// When the shared storage was last checked.
+    checked: Observed<()>,
     tally: Tally,
 }
 
@@ -78,7 +86,9 @@ impl Limiter {
     /// A limiter with buckets in this process.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
+        let period = Job::RateLimits.spec().period();
         Self {
+            checked: Observed::new(clock.clone(), period, ()),
             clock,
             buckets: Buckets::default(),
             look_ups: Buckets::default(),
@@ -101,7 +111,14 @@ impl Limiter {
     pub async fn find_shared(&self) {
         if let Some(shared) = &self.shared {
             shared.find().await;
+            self.checked.set(());
         }
+    }
+
+    /// Whether there is shared storage.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.shared.is_some()
     }
 
     /// The current mode of counting.
@@ -109,16 +126,22 @@ impl Limiter {
     pub fn counting(&self) -> Counting {
         match &self.shared {
             None => Counting::Alone,
+            Some(_) if self.checked.known().is_none() => Counting::Unknown,
             Some(shared) if shared.is_in_reach() => Counting::Together,
             Some(shared) => Counting::Apart(shared.instances()),
         }
     }
 
     /// Reconnects to the shared storage and counts the instances, until it is dropped.
-    pub async fn keep(self: Arc<Self>, db: Pool) -> Infallible {
-        match &self.shared {
-            Some(shared) => shared.keep(&db).await,
-            None => std::future::pending().await,
+    pub async fn keep(self: Arc<Self>, db: Pool, pulse: Pulse) -> Infallible {
+        let mut census = Census::default();
+        loop {
+            if let Some(shared) = &self.shared {
+                shared.look(&db, &mut census).await;
+                self.checked.set(());
+            }
+            pulse.alive();
+            sleep(PERIOD).await;
         }
     }
 

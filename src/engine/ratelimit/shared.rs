@@ -1,9 +1,8 @@
 //! Shared buckets in Valkey or Redis: one round trip per token, with the clock of the server.
 //!
-//! After a failure or a timeout no request uses the storage until [`Shared::keep`] has reached it
+//! After a failure or a timeout no request uses the storage until [`Shared::look`] has reached it
 //! again.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use arc_swap::ArcSwapOption;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, RedisError, Script};
 use secrecy::{ExposeSecret, SecretString};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use super::bucket::Rule;
 use super::buckets::Ahead;
@@ -26,7 +25,7 @@ use crate::settings::RateLimit;
 use formats::clock::Timestamp;
 
 /// The interval of the checks.
-const PERIOD: Duration = Duration::from_millis(500);
+pub(super) const PERIOD: Duration = Duration::from_millis(500);
 
 /// The timeout of a connection attempt, with TLS and authentication.
 const CONNECTING: Duration = Duration::from_secs(2);
@@ -145,17 +144,13 @@ impl Shared {
         }
     }
 
-    /// Checks the storage until it is dropped.
-    pub(super) async fn keep(&self, db: &Pool) -> Infallible {
-        let mut census = Census::default();
-        loop {
-            let (counted, ()) = tokio::join!(timeout(PERIOD, store::instances(db)), self.find());
-            // While the database is unreachable too, the last number stays.
-            if let Ok(Ok(count)) = counted {
-                let known = census.taken(self.instances().get(), count);
-                self.instances.store(known, Ordering::Relaxed);
-            }
-            sleep(PERIOD).await;
+    /// Checks the storage and counts the instances.
+    pub(super) async fn look(&self, db: &Pool, census: &mut Census) {
+        let (counted, ()) = tokio::join!(timeout(PERIOD, store::instances(db)), self.find());
+        // While the database is unreachable too, the last number stays.
+        if let Ok(Ok(count)) = counted {
+            let known = census.taken(self.instances().get(), count);
+            self.instances.store(known, Ordering::Relaxed);
         }
     }
 

@@ -7,6 +7,7 @@ use crate::auth::{Authenticator, Caller};
 use crate::body_memory::{BodyMemory, CallerMemory};
 use crate::catalog::Catalog;
 use crate::db::Pool;
+use crate::jobs::Board;
 use crate::meter::Meter;
 use crate::ratelimit::Limiter;
 use crate::request_tag::RequestTag;
@@ -34,6 +35,8 @@ pub struct Resources {
     pub recorder: Recorder,
     /// The tokens, for their status.
     pub token: hsm::Token,
+    /// The background jobs of this instance.
+    pub jobs: Board,
     /// Counts requests.
     pub meter: Arc<Meter>,
     /// Bounds the memory of request bodies.

@@ -14,9 +14,12 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::caller::{Known, client_address, person, unauthenticated};
+use crate::database_monitor::DatabaseState;
 use crate::error::ApiError;
 use engine::auth::{Credentials, Denied};
 use engine::ids::KeyId;
+use engine::ledger::SealState;
+use engine::ledger::forward::ForwardState;
 use engine::ratelimit::Counting;
 use engine::web::{LoggedCaller, credentials, write_rate_limit};
 use formats::clock::Timestamp;
@@ -169,25 +172,37 @@ impl Health {
 }
 
 fn check(app: &App) -> Health {
-    let latency = app.database_monitor.latency();
+    let state = app.database_monitor.state();
     let database = Database {
-        status: working(latency.is_some()),
-        latency_ms: latency.map(millis),
+        status: match state {
+            DatabaseState::Answers(_) => Status::Ok,
+            DatabaseState::Unavailable => Status::Unavailable,
+            DatabaseState::Unknown => Status::Degraded,
+        },
+        latency_ms: state.latency().map(millis),
     };
-    let missing = app.vault.latest().missing.clone();
+    let worn = app.database_monitor.worn();
+    let missing = app.vault.latest().map(|latest| latest.missing.clone());
+    // The log and the metrics name the jobs. A state of keys is unknown without its job.
+    let is_unknown = app.seal_status.state() == SealState::Unknown
+        || app.forward_status.state() == ForwardState::Unknown;
+    let jobs = match app.jobs.missing().is_empty() && !is_unknown {
+        true => Status::Ok,
+        false => Status::Degraded,
+    };
     let hsm = hsm(
         app.token.status().tokens,
-        app.database_monitor.worn(),
-        missing,
+        worn.map_or_else(Vec::new, |worn| worn.as_ref().clone()),
+        missing.unwrap_or_default(),
     );
     let audit = Audit {
-        status: working(app.recorder.is_healthy()),
+        status: app.recorder.is_healthy().map_or(Status::Degraded, working),
         queued: app.recorder.queued(),
     };
     let rate_limiter = RateLimiter {
         status: match app.limiter.counting() {
             Counting::Alone | Counting::Together => Status::Ok,
-            Counting::Apart(_) => Status::Degraded,
+            Counting::Apart(_) | Counting::Unknown => Status::Degraded,
         },
     };
     // Without a token, protect, hash and verify still work.
@@ -195,6 +210,7 @@ fn check(app: &App) -> Health {
         .status
         .max(audit.status)
         .max(rate_limiter.status)
+        .max(jobs)
         .max(hsm.status.min(Status::Degraded));
     Health {
         status,

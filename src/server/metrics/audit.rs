@@ -20,10 +20,12 @@ pub(super) fn audit(page: &mut Page<'_>, app: &App) -> fmt::Result {
 
 fn records(page: &mut Page<'_>, app: &App) -> fmt::Result {
     let recorder = &app.recorder;
-    page.gauge(
+    page.gauges(
         "sealward_audit_up",
-        "Whether audit records can be committed.",
-        flag(recorder.is_healthy()),
+        "Whether audit records can be committed; absent if unknown.",
+        recorder
+            .is_healthy()
+            .map(|is_healthy| (vec![], flag(is_healthy))),
     )?;
     page.gauge(
         "sealward_audit_queue_records",
@@ -58,7 +60,7 @@ fn logs(page: &mut Page<'_>, app: &App) -> fmt::Result {
     let (present, logs) = (app.seal_status.state(), app.seal_status.logs());
     page.gauges(
         "sealward_audit_log_state",
-        "1 for the state of sealing on this instance: starting, not_initialized, standby, sealing or failed.",
+        "1 for the state of sealing on this instance: starting, not_initialized, standby, sealing, failed or unknown.",
         SealState::NAMES.map(|state| (vec![("state", state)], flag(state == present.name()))),
     )?;
     let now = app.clock.now();
@@ -68,12 +70,12 @@ fn logs(page: &mut Page<'_>, app: &App) -> fmt::Result {
     };
     page.gauges(
         "sealward_audit_log_size_records",
-        "Sealed audit records, by log; absent before sealward audit init.",
+        "Sealed audit records, by log; absent before sealward audit init, or if unknown.",
         each(|log| log.size),
     )?;
     page.gauges(
         "sealward_audit_log_unsealed_records",
-        "Audit records that are not sealed yet, up to 100,000, by log; absent before sealward audit init.",
+        "Audit records that are not sealed yet, up to 100,000, by log; absent before sealward audit init, or if unknown.",
         each(|log| log.unsealed),
     )?;
     page.gauges(
@@ -117,19 +119,19 @@ fn forwarding(page: &mut Page<'_>, app: &App) -> fmt::Result {
     let (present, lags) = (status.state(), status.lags());
     page.gauges(
         "sealward_audit_forward_state",
-        "1 for the state of forwarding on this instance: off, standby, forwarding or failed.",
+        "1 for the state of forwarding on this instance: off, standby, forwarding, failed or unknown.",
         ForwardState::NAMES.map(|state| (vec![("state", state)], flag(state == present.name()))),
     )?;
     page.gauges(
         "sealward_audit_forward_lag_records",
-        "Sealed audit records that were not sent to the collector yet, by log; absent without forwarding.",
+        "Sealed audit records that were not sent to the collector yet, by log; absent without forwarding, or if unknown.",
         lags.iter()
             .map(|it| (vec![("log", it.log.name())], exact(it.entries))),
     )?;
     let now = app.clock.now();
     page.gauges(
         "sealward_audit_forward_lag_age_seconds",
-        "Age of the first audit record that was not sent to the collector yet, by log, or 0; absent without forwarding.",
+        "Age of the first audit record that was not sent to the collector yet, by log, or 0; absent without forwarding, or if unknown.",
         lags.iter().map(|it| {
             let age = it.oldest.map_or(Duration::ZERO, |oldest| now.since(oldest));
             (vec![("log", it.log.name())], seconds(age))

@@ -11,11 +11,12 @@ pub(super) fn limiter(page: &mut Page<'_>, limiter: &Limiter) -> fmt::Result {
         Counting::Alone => "alone",
         Counting::Together => "together",
         Counting::Apart(_) => "apart",
+        Counting::Unknown => "unknown",
     };
     page.gauges(
         "sealward_ratelimit_counting",
-        "1 for the current mode of counting limits: alone, together with other instances, or apart while the shared storage is unreachable.",
-        ["alone", "together", "apart"].map(|way| (vec![("counting", way)], flag(way == present))),
+        "1 for the current mode of counting limits: alone, together with other instances, apart while the shared storage is unreachable, or unknown.",
+        ["alone", "together", "apart", "unknown"].map(|way| (vec![("counting", way)], flag(way == present))),
     )?;
     let values = limiter.counts().into_iter().flat_map(|counts| {
         [("admitted", counts.admitted), ("refused", counts.refused)]

@@ -3,6 +3,7 @@
 //! Each module keeps its own counters. A request to this page collects them.
 
 mod audit;
+mod jobs;
 mod limits;
 mod page;
 mod parts;

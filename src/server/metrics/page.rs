@@ -6,6 +6,8 @@ use std::time::Duration;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 
+use formats::clock::Timestamp;
+
 /// The labels of a value.
 pub(super) type Labels<'a> = [(&'static str, &'a str)];
 
@@ -74,6 +76,11 @@ impl Page<'_> {
 /// A time in seconds.
 pub(super) fn seconds(time: Duration) -> f64 {
     time.as_secs_f64()
+}
+
+/// A time as a Unix time.
+pub(super) fn unix(at: Timestamp) -> f64 {
+    seconds(Duration::from_millis(at.as_millis().unsigned_abs()))
 }
 
 /// A number that fits.

@@ -1,22 +1,21 @@
 //! All metrics, by component.
 
 use std::fmt;
-use std::time::Duration;
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::metrics::MetricType;
 
 use super::audit::audit;
+use super::jobs::jobs;
 use super::limits::limiter;
-use super::page::{Page, count, exact, flag, seconds};
+use super::page::{Page, count, exact, flag, seconds, unix};
 use super::process::process;
 use super::tokens::tokens;
 use crate::server::connections::Connections;
 use crate::server::tls::Tls;
 use engine::meter::TokenTimes;
-use formats::clock::Timestamp;
-use sealward_http::App;
+use sealward_http::{App, DatabaseState};
 
 /// The components to measure.
 #[derive(Debug)]
@@ -32,6 +31,7 @@ impl Collector for Parts {
         let page = &mut Page(encoder);
         self.build(page)?;
         process(page)?;
+        jobs(page, &self.app.jobs)?;
         self.connections(page)?;
         self.requests(page)?;
         tokens(page, &self.app.token.status().tokens, &self.token_times)?;
@@ -121,42 +121,46 @@ impl Parts {
     }
 
     fn keys(&self, page: &mut Page<'_>) -> fmt::Result {
-        page.gauge(
+        let vault = &self.app.vault;
+        let worn = self.app.database_monitor.worn();
+        page.gauges(
             "sealward_keys_worn",
-            "Keys that have encrypted so often that they should be rotated.",
-            count(self.app.database_monitor.worn().len()),
-        )?;
-        page.gauge(
-            "sealward_keys_missing",
-            "Recorded keys that no token held at the last comparison.",
-            count(self.app.vault.latest().missing.len()),
-        )?;
-        page.gauge(
-            "sealward_keys_rotation_overdue",
-            "Active keys that their successors should have replaced.",
-            count(self.app.vault.overdue()),
+            "Keys that have encrypted so often that they should be rotated; absent if unknown.",
+            worn.map(|worn| (vec![], count(worn.len()))),
         )?;
         page.gauges(
+            "sealward_keys_missing",
+            "Recorded keys that no token held at the last comparison; absent if unknown.",
+            vault
+                .latest()
+                .map(|latest| (vec![], count(latest.missing.len()))),
+        )?;
+        page.gauges(
+            "sealward_keys_rotation_overdue",
+            "Active keys that their successors should have replaced; absent if unknown.",
+            vault.overdue().map(|keys| (vec![], count(keys))),
+        )?;
+        let expiring = vault.expiring().into_iter().flatten();
+        page.gauges(
             "sealward_keys_expiring",
-            "Active keys that have expired or expire soon, by the time left.",
-            self.app
-                .vault
-                .expiring()
-                .map(|(expiry, keys)| (vec![("within", expiry.name())], count(keys))),
+            "Active keys that have expired or expire soon, by the time left; absent if unknown.",
+            expiring.map(|(expiry, keys)| (vec![("within", expiry.name())], count(keys))),
         )
     }
 
     fn changes(&self, page: &mut Page<'_>) -> fmt::Result {
-        let (backlog, now) = (&self.app.backlog, self.app.clock.now());
-        page.gauge(
+        let (pending, now) = (self.app.backlog.pending(), self.app.clock.now());
+        page.gauges(
             "sealward_changes_pending",
-            "Changes that wait for approval.",
-            exact(backlog.pending().unsigned_abs()),
+            "Changes that wait for approval; absent if unknown.",
+            pending.map(|it| (vec![], exact(it.number.unsigned_abs()))),
         )?;
         page.gauges(
             "sealward_changes_oldest_pending_age_seconds",
             "Time since the oldest pending change was proposed; absent without one.",
-            backlog.oldest().map(|at| (vec![], seconds(now.since(at)))),
+            pending
+                .and_then(|it| it.oldest)
+                .map(|at| (vec![], seconds(now.since(at)))),
         )
     }
 
@@ -172,11 +176,12 @@ impl Parts {
     }
 
     fn database(&self, page: &mut Page<'_>) -> fmt::Result {
-        let latency = self.app.database_monitor.latency();
-        page.gauge(
+        let state = self.app.database_monitor.state();
+        let latency = state.latency();
+        page.gauges(
             "sealward_database_up",
-            "Whether the database responds.",
-            flag(latency.is_some()),
+            "Whether the database responds; absent if unknown.",
+            (state != DatabaseState::Unknown).then(|| (vec![], flag(latency.is_some()))),
         )?;
         page.gauges(
             "sealward_database_latency_seconds",
@@ -205,9 +210,4 @@ impl Parts {
             flag(self.app.catalog.is_current()),
         )
     }
-}
-
-/// A time as a Unix time.
-fn unix(at: Timestamp) -> f64 {
-    seconds(Duration::from_millis(at.as_millis().unsigned_abs()))
 }

@@ -7,6 +7,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::Tls;
+use engine::jobs::Pulse;
 use engine::settings::Stamp;
 
 /// The polling interval. Polling also sees changes through links and on every file system.
@@ -17,7 +18,7 @@ const EVERY: Duration = Duration::from_secs(1);
 /// A certificate and its key are two files, written one after the other, so a change is loaded once
 /// two polls see the same state. SIGHUP reloads immediately. Errors are logged once, and the
 /// previous configuration stays.
-pub async fn keep_current(tls: Option<Tls>) -> Infallible {
+pub async fn keep_current(tls: Option<Tls>, pulse: Pulse) -> Infallible {
     let mut hangup = signal(SignalKind::hangup())
         .inspect_err(
             |error| tracing::warn!(%error, "cannot handle SIGHUP: SIGHUP ends this process"),
@@ -34,7 +35,8 @@ pub async fn keep_current(tls: Option<Tls>) -> Infallible {
                 tried = seen.clone();
                 take_up(&tls).await;
             }
-            _ = looks.tick(), if tls.is_some() => {
+            _ = looks.tick() => {
+                pulse.alive();
                 let now = stamp(&tls).await;
                 let is_still = now == seen;
                 seen = now;

@@ -5,5 +5,6 @@ mod days;
 mod downloads;
 mod listing;
 mod recorder;
+mod restarts;
 mod roles;
 mod traffic;

@@ -4,18 +4,20 @@ use std::time::Duration;
 
 use engine::audit::{
     Endpoint, Export, Filter, Format, OperationType, Operations, Outcome, Record, Recorder,
-    Unrecorded, Writer, entries,
+    Unrecorded, entries,
 };
 use engine::db::Pool;
 use engine::ids::{ApiKeyId, CredentialId, ServiceId};
+use engine::jobs::{Job, Supervisor};
 use engine::settings::{Audit, Span};
 use formats::clock::{Clock, Entropy, Timestamp};
 
-use testkit::{Database, PATIENCE, pool, within};
+use testkit::{Database, PATIENCE, pool, within, write};
 
-fn open(database: &Database, clock: Clock, settings: &Audit) -> (Recorder, Writer) {
+fn open(database: &Database, clock: Clock, settings: &Audit) -> (Recorder, Supervisor) {
     let pool = pool(database.as_application());
-    Recorder::open(clock, Entropy::system(), pool, settings)
+    let (recorder, writer) = Recorder::open(clock, Entropy::system(), pool, settings);
+    (recorder, write(writer))
 }
 
 /// Submits a record with this request ID and waits for the receipt.
@@ -24,7 +26,7 @@ async fn commit(recorder: &Recorder, request_id: &str) {
     pending.receipt().await.unwrap();
 }
 
-fn record(request_id: &str) -> Record {
+pub(super) fn record(request_id: &str) -> Record {
     Record {
         request_id: request_id.into(),
         application_id: Some(ServiceId::from_uuid(uuid::Uuid::from_u128(7))),
@@ -49,7 +51,7 @@ fn record(request_id: &str) -> Record {
     }
 }
 
-async fn count(db: &Pool, request_id: &str) -> i64 {
+pub(super) async fn count(db: &Pool, request_id: &str) -> i64 {
     sqlx::query_scalar("SELECT count(*) FROM crypto_operations_audit WHERE request_id = $1")
         .bind(request_id)
         .fetch_one(db)
@@ -61,7 +63,7 @@ async fn count(db: &Pool, request_id: &str) -> i64 {
 async fn a_receipt_requires_a_committed_record() {
     let database = Database::new().await;
     let db = database.pool();
-    let (recorder, writer) = open(&database, Clock::system(), &Audit::default());
+    let (recorder, mut jobs) = open(&database, Clock::system(), &Audit::default());
     let pending: Vec<_> = (0..1_000)
         .map(|number| recorder.submit(record(&format!("r{number}"))).unwrap())
         .collect();
@@ -71,8 +73,8 @@ async fn a_receipt_requires_a_committed_record() {
     for number in [0, 1, 511, 512, 999] {
         assert_eq!(count(&db, &format!("r{number}")).await, 1);
     }
-    assert!(recorder.is_healthy());
-    assert!(writer.finish(Duration::from_secs(5)).await);
+    assert_eq!(recorder.is_healthy(), Some(true));
+    assert!(jobs.finish(Job::AuditWriter, Duration::from_secs(5)).await);
     assert_eq!(
         recorder.submit(record("after")).err(),
         Some(Unrecorded::Closed)
@@ -83,9 +85,9 @@ async fn a_receipt_requires_a_committed_record() {
 async fn a_submitted_record_is_committed_without_a_waiter() {
     let database = Database::new().await;
     let db = database.pool();
-    let (recorder, writer) = open(&database, Clock::system(), &Audit::default());
+    let (recorder, mut jobs) = open(&database, Clock::system(), &Audit::default());
     drop(recorder.submit(record("gone")).unwrap());
-    assert!(writer.finish(Duration::from_secs(5)).await);
+    assert!(jobs.finish(Job::AuditWriter, Duration::from_secs(5)).await);
     assert_eq!(count(&db, "gone").await, 1);
 }
 
@@ -99,7 +101,7 @@ async fn a_record_that_the_database_refuses_does_not_affect_other_records() {
     .execute(&db)
     .await
     .unwrap();
-    let (recorder, _writer) = open(&database, Clock::system(), &Audit::default());
+    let (recorder, _jobs) = open(&database, Clock::system(), &Audit::default());
     let pending: Vec<_> = (0..100)
         .map(|number| match number {
             37 => recorder.submit(record("poison")).unwrap(),
@@ -118,7 +120,7 @@ async fn a_record_that_the_database_refuses_does_not_affect_other_records() {
 async fn a_commit_with_an_unknown_outcome_is_retried_without_duplicates() {
     let database = Database::new().await;
     let db = database.pool();
-    let (recorder, _writer) = open(&database, Clock::system(), &Audit::default());
+    let (recorder, _jobs) = open(&database, Clock::system(), &Audit::default());
     commit(&recorder, "warm").await;
     let mut killed = 0;
     for round in 0..20 {
@@ -148,7 +150,7 @@ async fn a_commit_with_an_unknown_outcome_is_retried_without_duplicates() {
 async fn late_and_excess_records_are_refused_and_queued_records_are_written() {
     let database = Database::new().await;
     let db = database.pool();
-    let (recorder, _writer) = open(
+    let (recorder, _jobs) = open(
         &database,
         Clock::system(),
         &Audit {
@@ -182,11 +184,11 @@ async fn late_and_excess_records_are_refused_and_queued_records_are_written() {
         matches!(refused, Unrecorded::Full | Unrecorded::Out),
         "{refused:?}"
     );
-    assert!(!recorder.is_healthy());
+    assert_eq!(recorder.is_healthy(), Some(false));
     lock.rollback().await.unwrap();
     within(PATIENCE, async || count(&db, "waiting").await == accepted).await;
     within(PATIENCE, async || is_accepted("well").await).await;
-    assert!(recorder.is_healthy());
+    assert_eq!(recorder.is_healthy(), Some(true));
 }
 
 #[tokio::test]
@@ -194,7 +196,7 @@ async fn the_audit_log_is_paged_with_the_newest_record_first() {
     let database = Database::new().await;
     let db = database.pool();
     let clock = Clock::held_at(Timestamp::from_millis(1_772_582_399_000));
-    let (recorder, _writer) = open(&database, clock.clone(), &Audit::default());
+    let (recorder, _jobs) = open(&database, clock.clone(), &Audit::default());
     for number in 0..25 {
         commit(&recorder, &format!("p{number}")).await;
         // Some records in the same millisecond, and some on both sides of midnight.
@@ -244,7 +246,7 @@ async fn the_audit_log_is_paged_with_the_newest_record_first() {
 async fn a_thousand_requests_over_their_rate_limit_are_recorded_each_second() {
     let database = Database::new().await;
     let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
-    let (recorder, _writer) = open(&database, clock.clone(), &Audit::default());
+    let (recorder, _jobs) = open(&database, clock.clone(), &Audit::default());
     for _ in 0..2 {
         for _ in 0..1_000 {
             assert!(recorder.submit_over_limit(record("over")).is_ok());
@@ -264,7 +266,7 @@ async fn requests_over_their_rate_limit_use_half_of_the_queue() {
         ..Audit::default()
     };
     // The records stay in the queue, because nothing runs the writer.
-    let (recorder, _writer) = open(&database, Clock::system(), &settings);
+    let (recorder, _jobs) = open(&database, Clock::system(), &settings);
     for _ in 0..3 {
         assert!(recorder.submit_over_limit(record("over")).is_ok());
     }

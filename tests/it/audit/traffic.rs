@@ -9,7 +9,7 @@ use formats::clock::{Clock, Timestamp};
 use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
-use testkit::{Database, PATIENCE, RECORD_ID, insert_records, within};
+use testkit::{Database, PATIENCE, RECORD_ID, insert_records, pulse, within};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -167,7 +167,7 @@ async fn a_fast_clock_does_not_summarize_an_incomplete_minute() {
     let inserted = sqlx::query(AssertSqlSafe(record)).execute(&pool).await;
     inserted.expect("a record");
     let ahead = Clock::held_at(Clock::system().now().plus(DAY));
-    let summing = tokio::spawn(keep(ahead, pool.clone(), Duration::ZERO));
+    let summing = tokio::spawn(keep(ahead, pool.clone(), Duration::ZERO, pulse()));
     let summed = async || summed_up_to(&pool).await.expect("ask");
     within(PATIENCE, async || summed().await.is_some()).await;
     summing.abort();

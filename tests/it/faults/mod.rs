@@ -10,6 +10,7 @@ mod database;
 mod fairness;
 mod fixture;
 mod idempotency;
+mod jobs;
 mod killed;
 mod load;
 mod network;

@@ -15,7 +15,9 @@ use sqlx::postgres::PgConnectOptions;
 use tokio::task::JoinHandle;
 
 use testkit::Site;
-use testkit::{Database, PATIENCE, RECORD_ID, Scratch, World, insert_records, pool, token, within};
+use testkit::{
+    Database, PATIENCE, RECORD_ID, Scratch, World, insert_records, pool, pulse, token, within,
+};
 
 pub(super) const ORIGIN: &str = "example.com/sealward";
 
@@ -133,10 +135,10 @@ impl OwnSealer {
             interval,
             ..settings
         };
-        let status = SealStatus::default();
+        let status = SealStatus::new(Clock::system(), settings.interval.0);
         let sealer = Sealer::new(pool, token().await, &settings, status.clone());
-        let sealer = sealer.expect("settings in order");
-        let job = tokio::spawn(async { match sealer.run().await {} });
+        let mut sealer = sealer.expect("settings in order");
+        let job = tokio::spawn(async move { match sealer.run(pulse()).await {} });
         Self { status, job }
     }
 

@@ -6,6 +6,7 @@ mod cluster_home;
 mod compose;
 mod context;
 mod dockerfile;
+mod features;
 mod image;
 mod kubernetes;
 mod unit;

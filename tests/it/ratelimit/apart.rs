@@ -13,7 +13,7 @@ use tower::ServiceExt as _;
 
 use super::together::{admitted, rule, some_service};
 use testkit::{
-    Answer, Database, Exposition, PATIENCE, PROTECT, Valkey, World, valkey::PASSWORD, within,
+    Answer, Database, Exposition, PATIENCE, PROTECT, Valkey, World, pulse, valkey::PASSWORD, within,
 };
 
 const HEALTH: &str = "/api/v1/health";
@@ -24,10 +24,10 @@ const OUTAGES: &str = "sealward_ratelimit_outages_total";
 async fn one_of_two(valkey: &Valkey, clock: Clock) -> (Arc<Limiter>, Database) {
     let database = Database::new().await;
     for _ in 0..2 {
-        tokio::spawn(Catalog::new().listen(database.pool(), Entropy::system()));
+        tokio::spawn(Catalog::new().listen(database.pool(), Entropy::system(), pulse()));
     }
     let limiter = Arc::new(valkey.limiter(clock).await);
-    tokio::spawn(limiter.clone().keep(database.pool()));
+    tokio::spawn(limiter.clone().keep(database.pool(), pulse()));
     (limiter, database)
 }
 

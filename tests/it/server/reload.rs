@@ -7,7 +7,7 @@ use axum::routing::get;
 use rustls::pki_types::CertificateDer;
 
 use super::site::{Serving, Site};
-use testkit::{Authority, HOST, PATIENCE, SecureClient, certificate, within};
+use testkit::{Authority, HOST, PATIENCE, SecureClient, certificate, pulse, within};
 
 fn router() -> Router {
     Router::new().route("/", get(async || "here"))
@@ -24,7 +24,7 @@ async fn changed_files_are_loaded_and_open_connections_stay() {
     let site = Site::new();
     let tls = site.tls().unwrap();
     let serving = Serving::start(tls.clone(), router()).await;
-    let reloading = tokio::spawn(sealward::server::keep_current(Some(tls)));
+    let reloading = tokio::spawn(sealward::server::keep_current(Some(tls), pulse()));
     let client = SecureClient::trusting(&site.authority);
     let mut open = client.connect(serving.address).await.unwrap();
     open.get("/").await.unwrap().ok();
@@ -49,7 +49,7 @@ async fn a_renewed_revocation_list_applies_immediately() {
     let site = site.with_list(&clients.revocation_list(&[]));
     let tls = site.tls().unwrap();
     let serving = Serving::start(tls.clone(), router()).await;
-    let reloading = tokio::spawn(sealward::server::keep_current(Some(tls.clone())));
+    let reloading = tokio::spawn(sealward::server::keep_current(Some(tls.clone()), pulse()));
     let client = SecureClient::with_certificate(&site.authority, &issued);
     let mut open = client.connect(serving.address).await.unwrap();
     open.get("/").await.unwrap().ok();

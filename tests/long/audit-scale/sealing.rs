@@ -147,12 +147,12 @@ async fn seal(service: &Pool, folder: &Scratch, rows: u64) -> Sealing {
         anchor: Some(SealAnchor::File(folder.path().join("anchor.json"))),
         ..Seal::default()
     };
-    let status = SealStatus::default();
+    let status = SealStatus::new(Clock::system(), settings.interval.0);
     let sealer = Sealer::new(service.clone(), token().await, &settings, status.clone());
-    let sealer = sealer.expect("settings in order");
+    let mut sealer = sealer.expect("settings in order");
     let before = resident_kib();
     let began = Instant::now();
-    let job = tokio::spawn(async { match sealer.run().await {} });
+    let job = tokio::spawn(async move { match sealer.run(testkit::pulse()).await {} });
     let mut peak = before;
     loop {
         tokio::time::sleep(Duration::from_millis(200)).await;

@@ -11,6 +11,7 @@ use axum::body::Bytes;
 use axum::routing::post;
 use engine::audit::{Endpoint, OperationType, Outcome, Record, Recorder};
 use engine::ids::{ApiKeyId, CredentialId, KeyId, ServiceId};
+use engine::jobs::{Board, Job};
 use engine::settings::Audit;
 use formats::clock::{Clock, Entropy};
 use serde_json::json;
@@ -39,8 +40,10 @@ pub(crate) fn recorder(database: &str) {
     let _inside = runtime.enter();
     let database = PgPool::connect_lazy(database).expect("an address of Postgres");
     let (clock, entropy) = (Clock::system(), Entropy::system());
-    let (recorder, _scribe) =
+    let (recorder, mut writer) =
         Recorder::open(clock.clone(), entropy, database.into(), &Audit::default());
+    let pulse = Board::new(clock.clone()).pulse(Job::AuditWriter);
+    tokio::spawn(async move { writer.run(pulse).await });
     for command in stdin().lines() {
         let command = command.expect("a command");
         let numbers: Vec<u64> = command

@@ -169,7 +169,11 @@ async fn authenticate() {
     let clock = world.clock.clone();
     let authenticator = Authenticator::new(clock, catalog.clone(), pool.clone(), &settings);
     let authenticator = authenticator.expect("settings in order");
-    tokio::spawn(catalog.clone().listen(pool, Entropy::system()));
+    tokio::spawn(
+        catalog
+            .clone()
+            .listen(pool, Entropy::system(), testkit::pulse()),
+    );
     within(PATIENCE, async || catalog.is_current()).await;
     for (name, credential) in [("authenticate-key", key), ("authenticate-token", &token)] {
         let bearer = format!("Bearer {credential}");

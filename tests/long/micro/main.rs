@@ -24,7 +24,7 @@ use secrecy::ExposeSecret as _;
 use tokio::runtime::Runtime;
 
 use testkit::PrivateKey;
-use testkit::{Database, pool, within};
+use testkit::{Database, pool, pulse, within, write};
 
 const KIB: usize = 1_024;
 const SIZES: [usize; 2] = [KIB, 64 * KIB];
@@ -85,7 +85,11 @@ fn hit_catalog(bencher: Bencher<'_, '_>) {
     let database = runtime.block_on(Database::new());
     let _inside = runtime.enter();
     let catalog = Catalog::new();
-    runtime.spawn(catalog.clone().listen(database.pool(), Entropy::system()));
+    runtime.spawn(
+        catalog
+            .clone()
+            .listen(database.pool(), Entropy::system(), pulse()),
+    );
     runtime.block_on(within(Duration::from_secs(60), async || {
         catalog.is_current()
     }));
@@ -102,7 +106,8 @@ fn record(bencher: Bencher<'_, '_>) {
     let (clock, entropy) = (Clock::system(), Entropy::system());
     let _inside = runtime.enter();
     let pool = pool(database.as_application());
-    let (recorder, _scribe) = Recorder::open(clock.clone(), entropy, pool, &Audit::default());
+    let (recorder, writer) = Recorder::open(clock.clone(), entropy, pool, &Audit::default());
+    let _jobs = write(writer);
     bencher.bench(|| {
         let pending = recorder.submit(one(&clock)).expect("a place");
         runtime.block_on(pending.receipt()).expect("a receipt")

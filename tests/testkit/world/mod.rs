@@ -9,24 +9,25 @@ use engine::auth::oidc::Provider;
 use engine::catalog::Catalog;
 use engine::change_kind::ChangeKind;
 use engine::db;
-use engine::db::Pool;
+use engine::db::{Pool, Primary};
+use engine::jobs::Board;
 use engine::ledger::forward::Collector;
 use engine::management::System;
 use engine::management::api_keys::operator;
 use engine::ratelimit::{Limiter, Shared};
 use engine::resource::ResourceRequest;
 use engine::settings::{
-    Admin, Auth, Environment, Forward, Http, Limits, RateLimit, Settings, Span, Stage,
+    Admin, Auth, Environment, Forward, Http, Limits, Oidc, RateLimit, Settings, Span, Stage,
 };
 use formats::clock::{Clock, Entropy};
 use hsm::Token;
-use sealward::server::{Answers as _, Front, Service};
+use sealward::server::{Answers as _, Front, Service, Tls};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use sqlx::postgres::PgConnectOptions;
 
 use super::clients::{self, Application, Client};
-use super::{Answer, Database, conformance, postgres, valkey};
+use super::{Answer, Database, Valkey, conformance, postgres, valkey};
 
 /// One instance of the service with its dependencies.
 pub struct World {
@@ -99,6 +100,22 @@ impl World {
         let mut settings = settings(Stage::Development);
         settings.auth = auth;
         Self::with(clock, settings).await
+    }
+
+    /// A service in development with these dependencies.
+    pub async fn with_dependencies(clock: Clock, auth: Auth, oidc: Oidc, valkey: &Valkey) -> Self {
+        let database = Database::new().await;
+        let admin_key = first_admin_key(&clock, &database.pool()).await;
+        let options = database.options().clone();
+        let mut settings = settings(Stage::Development);
+        settings.auth = auth;
+        settings.admin.oidc = oidc;
+        let parts = (
+            admin_key,
+            Some(valkey.settings()),
+            super::token::token().await,
+        );
+        Self::start(clock, settings, database.into(), options, parts).await
     }
 
     /// A service in development with these settings of certificates.
@@ -195,6 +212,21 @@ impl World {
     pub fn forward(&mut self, settings: &Forward) {
         let collector = Collector::new(settings, &Environment::default()).expect("usable files");
         self.service.forward(collector.expect("a URL"));
+    }
+
+    /// Starts to reload the TLS files.
+    pub fn reload(&mut self, tls: Option<Tls>) {
+        self.service.reload(tls);
+    }
+
+    /// Starts to follow the primary.
+    pub fn follow(&mut self, primary: Primary) {
+        self.service.follow(primary);
+    }
+
+    /// The background jobs.
+    pub fn jobs(&self) -> &Board {
+        self.service.jobs()
     }
 
     /// The handler of API and dashboard for a listener.

@@ -10,6 +10,7 @@ use crate::pages::forwarding;
 use crate::pages::policies::state::state;
 use crate::view::words::{Tone, badge, count, distance, isolated};
 use engine::audit::traffic::loads;
+use engine::jobs::Job;
 use engine::ledger::SealState;
 use engine::management::dangers::{self, Dangers, Expiring};
 use engine::management::services::{self, Service};
@@ -37,18 +38,20 @@ pub(super) async fn attention(cx: &PageContext) -> Result<Markup, PageError> {
     let now = cx.now();
     let found = dangers::find(&cx.context, now.plus(SOON)).await?;
     let busy = busy(cx, now).await?;
-    let overdue = cx.dashboard.vault.overdue();
+    let overdue = cx.dashboard.vault.overdue().unwrap_or_default();
+    let missing = cx.dashboard.jobs.missing();
     let seal = sealing(cx);
-    let not_forwarded = forwarding::failure(cx);
+    let not_forwarded = forwarding::warning(cx);
     Ok(html! {
         section.card aria-labelledby="attention" {
             h2 #attention { "Warnings" }
-            @if nothing(&found) && busy.is_empty() && overdue == 0 && seal.is_empty() && not_forwarded.is_none() {
+            @if nothing(&found) && busy.is_empty() && overdue == 0 && missing.is_empty() && seal.is_empty() && not_forwarded.is_none() {
                 p { (badge(Tone::Good, "none")) " " span.faint { "Every policy protects, and no key expires within 30 days." } }
             } @else {
                 ul.dangers {
                     @for warning in &seal { (warning) }
-                    @if let Some(reason) = &not_forwarded { (forwarding::warning(reason)) }
+                    @if let Some(warning) = &not_forwarded { (warning) }
+                    @for job in &missing { (not_running(*job)) }
                     (policies(&found))
                     @for service in &busy { (near(service)) }
                     @for key in &found.extractable_keys {
@@ -108,6 +111,12 @@ fn sealing(cx: &PageContext) -> Vec<Markup> {
                 p { "Audit records are not tamper-evident yet. Run " code { "sealward audit init" } " once on a host of the service." }
             }
         }),
+        SealState::Unknown => warnings.push(html! {
+            li {
+                (badge(Tone::Warn, "unknown"))
+                p { "It is unknown whether audit records are sealed: the sealer of this instance has not reported for some time." }
+            }
+        }),
         SealState::Starting | SealState::Standby | SealState::Sealing => {}
     }
     for log in status.logs() {
@@ -126,6 +135,18 @@ fn sealing(cx: &PageContext) -> Vec<Markup> {
         }
     }
     warnings
+}
+
+/// What a job keeps current is unknown while it does not run.
+fn not_running(job: Job) -> Markup {
+    html! {
+        li {
+            (badge(Tone::Warn, "unknown"))
+            p {
+                "The background job " code { (job) } " does not run. Sealward starts it again. The log has the reason."
+            }
+        }
+    }
 }
 
 fn nothing(found: &Dangers) -> bool {

@@ -29,15 +29,16 @@ pub(super) async fn states(dashboard: &Dashboard) -> Markup {
                 } @else {
                     (tile("Database", Tone::Bad, "does not answer", "Requests are refused because they cannot be recorded."))
                 }
-                @if dashboard.recorder.is_healthy() {
-                    (tile("Audit log", Tone::Good, "records", &format!("{} waiting to be committed", count(queued))))
-                } @else {
-                    (tile("Audit log", Tone::Bad, "cannot record", "Requests are refused until records can be written."))
+                @match dashboard.recorder.is_healthy() {
+                    Some(true) => { (tile("Audit log", Tone::Good, "records", &format!("{} waiting to be committed", count(queued)))) }
+                    Some(false) => { (tile("Audit log", Tone::Bad, "cannot record", "Requests are refused until records can be written.")) }
+                    None => { (tile("Audit log", Tone::Warn, "unknown", "The audit writer has not reported for some time.")) }
                 }
                 @match dashboard.limiter.counting() {
                     Counting::Alone => { (tile("Rate limiter", Tone::Good, "counts", "in this process")) }
                     Counting::Together => { (tile("Rate limiter", Tone::Good, "counts", "together with other instances")) }
                     Counting::Apart(_) => { (tile("Rate limiter", Tone::Warn, "counts separately", "Each instance enforces its share of each limit.")) }
+                    Counting::Unknown => { (tile("Rate limiter", Tone::Warn, "unknown", "The shared storage was not checked for some time.")) }
                 }
             }
         }

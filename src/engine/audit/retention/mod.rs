@@ -12,10 +12,14 @@ pub use self::store::RetentionError;
 use self::store::Step;
 use super::days::DAY;
 use crate::db::earlier_present;
+use crate::jobs::{release_turn, take_turn};
 use formats::clock::Timestamp;
 
 /// The pause before a lock is tried again. Each try delays the audit writer by at most 50 ms.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// The lock of the processes that retire days.
+const LOCK: &str = "sealward retain";
 
 /// How long the audit log is kept, and whether retired days are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +53,7 @@ pub async fn retire_days(
 ) -> Result<(), RetentionError> {
     let deadline = Instant::now() + patience;
     store::assume_role(connection).await?;
-    while !store::lock(connection).await? {
+    while !take_turn(connection, LOCK).await? {
         wait(deadline).await?;
     }
     let now = earlier_present(&mut *connection, now).await?;
@@ -62,7 +66,7 @@ pub async fn retire_days(
     {
         report(Retired::Dropped(day));
     }
-    store::unlock(connection).await?;
+    release_turn(connection, LOCK).await?;
     Ok(())
 }
 

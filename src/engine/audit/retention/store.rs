@@ -62,18 +62,6 @@ pub(super) async fn assume_role(connection: &mut PgConnection) -> Result<(), Ret
     Ok(())
 }
 
-/// Takes the lock of this job, unless another process holds it.
-pub(super) async fn lock(connection: &mut PgConnection) -> sqlx::Result<bool> {
-    let sql = "SELECT pg_try_advisory_lock(hashtext('crypto_operations_audit'), 1)";
-    sqlx::query_scalar(sql).fetch_one(connection).await
-}
-
-pub(super) async fn unlock(connection: &mut PgConnection) -> sqlx::Result<()> {
-    let sql = "SELECT pg_advisory_unlock(hashtext('crypto_operations_audit'), 1)";
-    sqlx::query(sql).execute(connection).await?;
-    Ok(())
-}
-
 /// Detaches the oldest day before `moment`, or drops the oldest detached one.
 pub(super) async fn retire(
     connection: &mut PgConnection,

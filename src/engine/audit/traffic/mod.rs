@@ -17,6 +17,7 @@ use self::histogram::Histogram;
 use super::CLIENT_CLOSED_REQUEST;
 use crate::db::{Pool, earlier_present};
 use crate::ids::{KeyId, ServiceId};
+use crate::jobs::{Job, Leader, Pulse};
 use formats::clock::{Clock, Timestamp};
 
 /// The interval of the job.
@@ -91,16 +92,40 @@ pub struct Uses {
 
 /// Runs the job until it is dropped. Of several instances one works. `deadline` is the maximum time
 /// to commit a record.
-pub async fn keep(clock: Clock, db: Pool, deadline: Duration) -> Infallible {
+pub async fn keep(clock: Clock, db: Pool, deadline: Duration, pulse: Pulse) -> Infallible {
     let margin = deadline.saturating_add(MARGIN);
+    let mut leader = Leader::new(db.clone(), Job::TrafficSums);
     loop {
-        let look = timeout(LONGEST, sum_up_to_present(&db, clock.now(), margin));
+        let look = timeout(
+            LONGEST,
+            sum_while_leading(&mut leader, &db, clock.now(), margin),
+        );
         let late = |_| Err(sqlx::Error::Io(ErrorKind::TimedOut.into()));
-        if let Err(error) = look.await.unwrap_or_else(late) {
+        let summed = look.await.unwrap_or_else(late);
+        pulse.ended(&summed);
+        if let Err(error) = summed {
             tracing::warn!(%error, "the traffic statistics could not be updated; retrying");
         }
         tokio::time::sleep(EVERY).await;
     }
+}
+
+/// Aggregates unless another instance does.
+async fn sum_while_leading(
+    leader: &mut Leader,
+    db: &Pool,
+    now: Timestamp,
+    margin: Duration,
+) -> sqlx::Result<()> {
+    let Some(leadership) = leader.lead().await? else {
+        return Ok(());
+    };
+    let summed = leadership
+        .marks()
+        .during(sum_up_to_present(db, now, margin))
+        .await;
+    leader.keep(leadership);
+    summed
 }
 
 /// A minute is aggregated once, so it must be over by the clock of Postgres too.

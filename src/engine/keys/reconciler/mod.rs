@@ -6,7 +6,6 @@ mod store;
 
 use std::collections::{HashMap, HashSet};
 use std::iter;
-use std::sync::Arc;
 use std::time::Duration;
 
 use hsm::{HsmError, KeyName, TokenObject, TokenState};
@@ -59,7 +58,7 @@ impl Vault {
         self.note(&records, &intents, &objects, &serving, asked_at)
             .await?;
         comparison.log();
-        self.latest.store(Arc::new(comparison.clone()));
+        self.latest.set(comparison.clone());
         Ok(comparison)
     }
 

@@ -11,7 +11,7 @@ impl Vault {
     /// The database cannot be read.
     pub async fn watch_expiry(&self) -> sqlx::Result<()> {
         let now = self.clock.now();
-        let before = self.expiring.load();
+        let before = self.expiring.last();
         let mut expiring = Expiring::new();
         for (key, end) in store::expiring(&self.pool, now.plus(Expiry::NEAR)).await? {
             let expiry = Expiry::at(now, end);
@@ -25,17 +25,17 @@ impl Vault {
             }
             expiring.insert(key, expiry);
         }
-        self.expiring.store(expiring.into());
+        self.expiring.set(expiring);
         Ok(())
     }
 
-    /// How many active keys each stage of their expiry has, as last seen.
+    /// How many active keys each stage of their expiry has, as last seen, unless it is too long ago.
     #[must_use]
-    pub fn expiring(&self) -> [(Expiry, usize); 4] {
-        let known = self.expiring.load();
-        Expiry::ALL.map(|expiry| {
+    pub fn expiring(&self) -> Option<[(Expiry, usize); 4]> {
+        let known = self.expiring.known()?;
+        Some(Expiry::ALL.map(|expiry| {
             let keys = known.values().filter(|found| **found == expiry);
             (expiry, keys.count())
-        })
+        }))
     }
 }

@@ -12,9 +12,8 @@ pub(super) mod store;
 mod unrecorded;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use arc_swap::ArcSwap;
 use formats::algorithms::OaepHash;
 use hsm::{ErrorKind, HsmError, KeyRef, RecordedKey};
 use uuid::Uuid;
@@ -22,6 +21,7 @@ use uuid::Uuid;
 use super::{Comparison, Expiring, Key, Origin, Usage};
 use crate::db::Pool;
 use crate::ids::{ChangeId, KeyId, ServiceId};
+use crate::jobs::{Job, Observed};
 use formats::clock::{Clock, Entropy};
 use formats::material::{Algorithm, Family, PublicKey, PublicParts};
 use formats::problem::{Code, Problem};
@@ -29,6 +29,9 @@ use formats::problem::{Code, Problem};
 pub use self::adopt::Described;
 pub use self::import::Wrapped;
 pub use self::unrecorded::{UnrecordedKey, VaultError};
+
+/// How often the tokens are compared with the records.
+pub(crate) const COMPARE_EVERY: Duration = Duration::from_secs(60 * 60);
 
 /// The tokens, and the creation of objects in them.
 #[derive(Clone, Debug)]
@@ -38,11 +41,11 @@ pub struct Vault {
     pub(super) clock: Clock,
     pub(super) entropy: Entropy,
     /// The result of the last comparison of tokens and records.
-    pub(super) latest: Arc<ArcSwap<Comparison>>,
+    pub(super) latest: Observed<Comparison>,
     /// The active keys whose expiry was near or past when they were last looked at.
-    pub(super) expiring: Arc<ArcSwap<Expiring>>,
+    pub(super) expiring: Observed<Expiring>,
     /// How many keys should have been replaced by their successors.
-    overdue: Arc<AtomicUsize>,
+    overdue: Observed<usize>,
 }
 
 /// The owner and the use of a new key.
@@ -62,21 +65,23 @@ impl Vault {
     /// The vault of these tokens.
     #[must_use]
     pub fn new(token: hsm::Token, pool: Pool, clock: Clock, entropy: Entropy) -> Self {
+        let period = Job::KeyMaintenance.spec().period();
+        let compared_for = COMPARE_EVERY + period;
         Self {
+            latest: Observed::new(clock.clone(), compared_for, Comparison::default()),
+            expiring: Observed::new(clock.clone(), period, Expiring::new()),
+            overdue: Observed::new(clock.clone(), period, 0),
             token,
             pool,
             clock,
             entropy,
-            latest: Arc::default(),
-            expiring: Arc::default(),
-            overdue: Arc::default(),
         }
     }
 
-    /// The result of the last comparison of tokens and records.
+    /// The result of the last comparison of tokens and records, unless it is too old.
     #[must_use]
-    pub fn latest(&self) -> Arc<Comparison> {
-        self.latest.load_full()
+    pub fn latest(&self) -> Option<Arc<Comparison>> {
+        self.latest.known()
     }
 
     /// The tokens themselves.
@@ -151,15 +156,16 @@ impl Vault {
         Ok(presence.iter().all(|token| token.holds == Some(true)))
     }
 
-    /// How many keys should have been replaced, as the last run of the rotation job found.
+    /// How many keys should have been replaced, as the last run of the rotation job found, unless it is too
+    /// long ago.
     #[must_use]
-    pub fn overdue(&self) -> usize {
-        self.overdue.load(Ordering::Relaxed)
+    pub fn overdue(&self) -> Option<usize> {
+        self.overdue.known().map(|keys| *keys)
     }
 
     /// Notes how many keys should have been replaced.
     pub fn note_overdue(&self, keys: usize) {
-        self.overdue.store(keys, Ordering::Relaxed);
+        self.overdue.set(keys);
     }
 
     async fn intend(&self, assignment: Assignment) -> sqlx::Result<KeyId> {

@@ -14,7 +14,7 @@ use super::entry::Entry;
 use super::status::{ForwardState, ForwardStatus};
 use super::{entry, store};
 use crate::db::Pool;
-use crate::ledger::store::{Job, connect, lock};
+use crate::jobs::{Job, Leader, Leadership, Pulse};
 use crate::ledger::{self, Log};
 use crate::settings::Forward;
 use formats::clock::Clock;
@@ -43,18 +43,23 @@ pub struct Forwarder {
     interval: Duration,
     collector: Collector,
     status: ForwardStatus,
-    /// The connection that waits for the lock.
-    waiting: Option<PgConnection>,
     backoff: Backoff,
     batch: usize,
     /// When the maximum of a batch last changed.
     batch_changed: Duration,
 }
 
-/// The connection with the lock, and the position of the collector in each log.
+/// The leadership, and the position of the collector in each log.
 struct Session {
-    connection: PgConnection,
+    leadership: Leadership,
     cursors: Vec<(Log, Cursor)>,
+}
+
+/// What a leader can forward.
+enum Opened {
+    Logs(Session),
+    /// There are no logs before `sealward audit init`.
+    Nothing(Leadership),
 }
 
 /// Why forwarding stopped.
@@ -88,7 +93,6 @@ impl Forwarder {
             interval: settings.interval.0,
             collector,
             status,
-            waiting: None,
             backoff: Backoff::default(),
             batch: BATCH,
             batch_changed: Duration::ZERO,
@@ -96,28 +100,59 @@ impl Forwarder {
     }
 
     /// Forwards until it is dropped.
-    pub async fn run(mut self) -> Infallible {
+    pub async fn run(&mut self, pulse: Pulse) -> Infallible {
+        // Its lock ends with this run, so that another instance can take over.
+        let spec = Job::Forwarder.spec().every(self.interval);
+        let mut leader = Leader::new(self.pool.clone(), spec);
         loop {
-            let state = match self.forward_while_locked().await {
-                Ok(()) | Err(ForwardError::Moved) => ForwardState::Standby,
-                Err(error) => ForwardState::Failed(error.to_string()),
+            let state = match self.forward_while_leading(&mut leader, &pulse).await {
+                Ok(()) | Err(ForwardError::Moved) => {
+                    pulse.succeeded();
+                    ForwardState::Standby
+                }
+                Err(error) => {
+                    pulse.alive();
+                    ForwardState::Failed(error.to_string())
+                }
             };
-            self.set_state(&state);
+            self.set_state(state);
             self.read_lag().await;
             sleep(self.interval).await;
         }
     }
 
-    /// Forwards while this instance has the lock. Returns if another one has it, or if there is
-    /// nothing to forward yet.
-    async fn forward_while_locked(&mut self) -> Result<(), ForwardError> {
-        let Some(mut session) = in_time(self.open()).await? else {
+    /// Forwards while this instance leads. Returns if another one leads, or if there is nothing to forward
+    /// yet.
+    async fn forward_while_leading(
+        &mut self,
+        leader: &mut Leader,
+        pulse: &Pulse,
+    ) -> Result<(), ForwardError> {
+        let Some(leadership) = in_time(async { Ok(leader.lead().await?) }).await? else {
             return Ok(());
+        };
+        let marks = leadership.marks();
+        marks.during(self.forward(leader, leadership, pulse)).await
+    }
+
+    async fn forward(
+        &mut self,
+        leader: &mut Leader,
+        leadership: Leadership,
+        pulse: &Pulse,
+    ) -> Result<(), ForwardError> {
+        let mut session = match in_time(self.open(leadership)).await? {
+            Opened::Logs(session) => session,
+            Opened::Nothing(leadership) => {
+                leader.keep(leadership);
+                return Ok(());
+            }
         };
         let mut read_at = None;
         loop {
             let started = Instant::now();
             self.tick(&mut session).await?;
+            pulse.succeeded();
             if read_at.is_none_or(|at: Instant| at.elapsed() >= LAG_INTERVAL) {
                 self.read_lag().await;
                 read_at = Some(started);
@@ -126,30 +161,21 @@ impl Forwarder {
         }
     }
 
-    async fn open(&mut self) -> Result<Option<Session>, ForwardError> {
-        if ledger::store::head(&self.pool, Log::Operations)
-            .await?
-            .is_none()
-        {
-            return Ok(None);
-        }
-        let mut connection = match self.waiting.take() {
-            Some(connection) => connection,
-            None => connect(&self.pool, Job::Forward).await?,
-        };
-        if !lock(&mut connection, Job::Forward).await? {
-            self.waiting = Some(connection);
-            return Ok(None);
+    async fn open(&mut self, mut leadership: Leadership) -> Result<Opened, ForwardError> {
+        let connection = leadership.connection();
+        let head = ledger::store::head(&mut *connection, Log::Operations).await?;
+        if head.is_none() {
+            return Ok(Opened::Nothing(leadership));
         }
         // Entries of another instance that are not confirmed need a new connection.
         self.collector.disconnect();
         let mut cursors = Vec::new();
         for log in Log::ALL {
-            let position = store::position(&mut connection, &self.target, log).await?;
+            let position = store::position(&mut *connection, &self.target, log).await?;
             cursors.push((log, Cursor::new(position, self.collector.window())));
         }
-        Ok(Some(Session {
-            connection,
+        Ok(Opened::Logs(Session {
+            leadership,
             cursors,
         }))
     }
@@ -167,7 +193,7 @@ impl Forwarder {
                     self.batch = (self.batch * 2).min(BATCH);
                     self.batch_changed = now;
                 }
-                self.set_state(&ForwardState::Forwarding);
+                self.set_state(ForwardState::Forwarding);
                 Ok(())
             }
             Err(ForwardError::Collector(error)) => {
@@ -176,7 +202,7 @@ impl Forwarder {
                     self.batch_changed = now;
                 }
                 self.backoff.fail(self.clock.monotonic());
-                self.set_state(&ForwardState::Failed(error.to_string()));
+                self.set_state(ForwardState::Failed(error.to_string()));
                 Ok(())
             }
             Err(error) => Err(error),
@@ -188,9 +214,10 @@ impl Forwarder {
         let deadline = Instant::now() + self.interval;
         let is_connected = self.collector.is_connected().await;
         let Session {
-            connection,
+            leadership,
             cursors,
         } = session;
+        let connection = leadership.connection();
         for (log, cursor) in &mut *cursors {
             let old = cursor.position;
             if is_connected {
@@ -238,10 +265,10 @@ impl Forwarder {
         }
     }
 
-    fn set_state(&self, state: &ForwardState) {
+    fn set_state(&self, state: ForwardState) {
         let before = self.status.state();
-        match state {
-            ForwardState::Failed(error) if *state != before => {
+        match &state {
+            ForwardState::Failed(error) if state != before => {
                 tracing::error!(
                     error,
                     target = self.target,
@@ -254,7 +281,8 @@ impl Forwarder {
             ForwardState::Off
             | ForwardState::Standby
             | ForwardState::Forwarding
-            | ForwardState::Failed(_) => {}
+            | ForwardState::Failed(_)
+            | ForwardState::Unknown => {}
         }
         self.status.set_state(state);
     }
@@ -262,7 +290,7 @@ impl Forwarder {
     async fn read_lag(&self) {
         let read = timeout(TIMEOUT, store::lags(&self.pool, &self.target)).await;
         if let Ok(Ok(lags)) = read {
-            self.status.set_lags(&lags);
+            self.status.set_lags(lags);
         }
     }
 }

@@ -1,29 +1,28 @@
 //! What this instance knows of forwarding, for metrics and the dashboard.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
-use arc_swap::ArcSwap;
-
+use crate::jobs::{Job, Observed};
 use crate::ledger::Log;
-use formats::clock::Timestamp;
+use formats::clock::{Clock, Timestamp};
 
 /// The state of forwarding. Clones share it.
-#[derive(Clone, Debug, Default)]
-pub struct ForwardStatus(Arc<Shared>);
-
-#[derive(Debug, Default)]
-struct Shared {
-    present: ArcSwap<(ForwardState, Vec<Lag>)>,
+#[derive(Clone, Debug)]
+pub struct ForwardStatus {
+    /// Whether a forwarder runs.
+    is_on: Arc<AtomicBool>,
+    state: Observed<ForwardState>,
+    lags: Observed<Vec<Lag>>,
     /// How many records were omitted since the start of this instance.
-    omitted: AtomicU64,
+    omitted: Arc<AtomicU64>,
 }
 
 /// What the forwarder of this instance does.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ForwardState {
     /// `audit.forward.url` is not set.
-    #[default]
     Off,
     /// Another instance forwards, or nothing is sealed yet.
     Standby,
@@ -31,6 +30,8 @@ pub enum ForwardState {
     Forwarding,
     /// It cannot forward, for this reason.
     Failed(String),
+    /// It has not told its state for too long.
+    Unknown,
 }
 
 /// The entries of a log that were not sent yet.
@@ -46,7 +47,7 @@ pub struct Lag {
 
 impl ForwardState {
     /// The names of the states.
-    pub const NAMES: [&str; 4] = ["off", "standby", "forwarding", "failed"];
+    pub const NAMES: [&str; 5] = ["off", "standby", "forwarding", "failed", "unknown"];
 
     /// The name of the state.
     #[must_use]
@@ -56,40 +57,57 @@ impl ForwardState {
             Self::Standby => "standby",
             Self::Forwarding => "forwarding",
             Self::Failed(_) => "failed",
+            Self::Unknown => "unknown",
         }
     }
 }
 
 impl ForwardStatus {
+    /// The status of a forwarder that works at this interval, before it runs.
+    #[must_use]
+    pub fn new(clock: Clock, interval: Duration) -> Self {
+        let period = Job::Forwarder.spec().every(interval).patience();
+        Self {
+            is_on: Arc::default(),
+            state: Observed::new(clock.clone(), period, ForwardState::Standby),
+            lags: Observed::new(clock, period, Vec::new()),
+            omitted: Arc::default(),
+        }
+    }
+
     /// The state of the forwarder.
     #[must_use]
     pub fn state(&self) -> ForwardState {
-        self.0.present.load().0.clone()
+        if !self.is_on.load(Ordering::Relaxed) {
+            return ForwardState::Off;
+        }
+        let known = self.state.known();
+        known.map_or(ForwardState::Unknown, |state| state.as_ref().clone())
     }
 
-    /// The lag of each log; none without forwarding.
+    /// The lag of each log; none without forwarding, or if it was not read for too long.
     #[must_use]
     pub fn lags(&self) -> Vec<Lag> {
-        self.0.present.load().1.clone()
+        let known = self.lags.known();
+        known.map_or_else(Vec::new, |lags| lags.as_ref().clone())
     }
 
     /// The number of records of which the collector received only the hash, since this instance started.
     #[must_use]
     pub fn omitted(&self) -> u64 {
-        self.0.omitted.load(Ordering::Relaxed)
+        self.omitted.load(Ordering::Relaxed)
     }
 
     pub(super) fn note_omitted(&self) {
-        self.0.omitted.fetch_add(1, Ordering::Relaxed);
+        self.omitted.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn set_state(&self, state: &ForwardState) {
-        let present = &self.0.present;
-        present.rcu(|known| (state.clone(), known.1.clone()));
+    pub(super) fn set_state(&self, state: ForwardState) {
+        self.state.set(state);
+        self.is_on.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn set_lags(&self, lags: &[Lag]) {
-        let present = &self.0.present;
-        present.rcu(|known| (known.0.clone(), lags.to_vec()));
+    pub(super) fn set_lags(&self, lags: Vec<Lag>) {
+        self.lags.set(lags);
     }
 }

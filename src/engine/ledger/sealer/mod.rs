@@ -26,11 +26,12 @@ use super::head::Signed;
 use super::key::SigningKey;
 use super::seal_error::SealError;
 use super::status::{SealState, SealStatus};
-use super::store::{self, Job};
+use super::store;
 use super::sweep::Sweep;
 use super::tree::load_tree;
 use super::witness::InvalidWitness;
 use crate::db::Pool;
+use crate::jobs::{Job, Leader, Leadership, Pulse};
 use crate::settings::{Seal, SealAnchor};
 use formats::clock::Timestamp;
 use formats::tlog::Checkpoint;
@@ -52,15 +53,13 @@ pub struct Sealer {
     anchor: Option<AnchorFile>,
     distributor: Distributor,
     status: SealStatus,
-    /// The connection that waits for the lock.
-    waiting: Option<PgConnection>,
     /// The latest checkpoints that this process has signed, or has seen while another instance seals.
     known: BTreeMap<(Log, String), Checkpoint>,
 }
 
-/// The connection with the lock, and the logs as they are.
+/// The leadership, and the logs as they are.
 struct Session {
-    connection: PgConnection,
+    leadership: Leadership,
     keys: Vec<SigningKey>,
     logs: Vec<OpenLog>,
 }
@@ -87,20 +86,27 @@ impl Sealer {
                 Some(SealAnchor::Witness(_)) | None => None,
             },
             status,
-            waiting: None,
             known: BTreeMap::new(),
         })
     }
 
-    /// Seals until it is dropped.
-    pub async fn run(mut self) -> Infallible {
+    /// Seals until it is dropped. What it has signed remains known when it runs again.
+    pub async fn run(&mut self, pulse: Pulse) -> Infallible {
+        // Its lock ends with this run, so that another instance can take over.
+        let spec = Job::Sealer.spec().every(self.interval);
+        let mut leader = Leader::new(self.pool.clone(), spec);
         loop {
             let before = self.status.state();
-            let state = match self.seal_while_locked().await {
+            let state = match self.seal_while_leading(&mut leader, &pulse).await {
                 Ok(()) | Err(SealError::Moved) => SealState::Standby,
                 Err(SealError::NotInitialized) => SealState::NotInitialized,
                 Err(error) => SealState::Failed(error.to_string()),
             };
+            if matches!(state, SealState::Failed(_)) {
+                pulse.alive();
+            } else {
+                pulse.succeeded();
+            }
             if state != before {
                 match &state {
                     SealState::Failed(error) => {
@@ -109,38 +115,59 @@ impl Sealer {
                     SealState::NotInitialized => {
                         tracing::warn!("audit records are not sealed: run `sealward audit init`");
                     }
-                    SealState::Starting | SealState::Standby | SealState::Sealing => {}
+                    SealState::Starting
+                    | SealState::Standby
+                    | SealState::Sealing
+                    | SealState::Unknown => {}
                 }
             }
-            self.status.set_state(&state);
+            self.status.set_state(state);
             let read = timeout(TIMEOUT, read_status(&self.pool, &self.distributor)).await;
             if let Ok(Ok(logs)) = read {
-                self.status.set_logs(&logs);
+                self.status.set_logs(logs);
             }
             sleep(self.interval).await;
         }
     }
 
-    /// Seals while this instance has the lock. Returns if another one has it.
-    async fn seal_while_locked(&mut self) -> Result<(), SealError> {
-        let Some(mut session) = in_time(self.open()).await? else {
-            return Ok(());
+    /// Seals while this instance leads. Returns if another one leads.
+    async fn seal_while_leading(
+        &mut self,
+        leader: &mut Leader,
+        pulse: &Pulse,
+    ) -> Result<(), SealError> {
+        let Some(mut leadership) = in_time(async { Ok(leader.lead().await?) }).await? else {
+            return in_time(self.remember()).await;
         };
-        let distributor = self.distributor.clone();
-        tokio::select! {
-            ended = self.seal(&mut session) => ended.map(|never| match never {}),
-            never = distributor.run() => match never {},
-        }
+        let (marks, distributor) = (leadership.marks(), self.distributor.clone());
+        let sealing = async {
+            let head = store::head(leadership.connection(), Log::Operations);
+            if in_time(async { Ok(head.await?) }).await?.is_none() {
+                leader.keep(leadership);
+                return Err(SealError::NotInitialized);
+            }
+            let mut session = in_time(self.open(leadership)).await?;
+            tokio::select! {
+                ended = self.seal(&mut session, pulse) => ended.map(|never| match never {}),
+                never = distributor.run() => match never {},
+            }
+        };
+        marks.during(sealing).await
     }
 
-    async fn seal(&mut self, session: &mut Session) -> Result<Infallible, SealError> {
+    async fn seal(
+        &mut self,
+        session: &mut Session,
+        pulse: &Pulse,
+    ) -> Result<Infallible, SealError> {
         let mut counted_at = Instant::now();
         loop {
             let started = Instant::now();
             in_time(self.tick(session)).await?;
+            pulse.succeeded();
             if counted_at.elapsed() >= STATUS_INTERVAL || self.status.logs().is_empty() {
                 self.status.set_logs(
-                    &in_time(async { Ok(read_status(&self.pool, &self.distributor).await?) })
+                    in_time(async { Ok(read_status(&self.pool, &self.distributor).await?) })
                         .await?,
                 );
                 counted_at = Instant::now();
@@ -149,29 +176,18 @@ impl Sealer {
         }
     }
 
-    async fn open(&mut self) -> Result<Option<Session>, SealError> {
-        if store::head(&self.pool, Log::Operations).await?.is_none() {
-            return Err(SealError::NotInitialized);
-        }
-        let mut connection = match self.waiting.take() {
-            Some(connection) => connection,
-            None => store::connect(&self.pool, Job::Seal).await?,
-        };
-        if !store::lock(&mut connection, Job::Seal).await? {
-            self.waiting = Some(connection);
-            self.remember().await?;
-            return Ok(None);
-        }
-        let keys = store::keys(&mut connection).await?;
+    async fn open(&mut self, mut leadership: Leadership) -> Result<Session, SealError> {
+        let connection = leadership.connection();
+        let keys = store::keys(&mut *connection).await?;
         let mut logs = Vec::new();
         for log in Log::ALL {
-            let head = store::head(&mut connection, log).await?;
+            let head = store::head(&mut *connection, log).await?;
             let head = head.ok_or(SealError::NotInitialized)?;
             // With the origin of another log, the checkpoints of that log would not be compared.
             if !head.origin.ends_with(&format!("/{log}")) {
                 return Err(SealError::Origin(log));
             }
-            let tree = load_tree(&mut connection, log, head.size).await?;
+            let tree = load_tree(&mut *connection, log, head.size).await?;
             let tree = tree.filter(|tree| tree.root() == head.root);
             let mut open = OpenLog {
                 log,
@@ -181,42 +197,40 @@ impl Sealer {
                 sweeps: WINDOWS.map(Sweep::new),
                 unsigned: None,
             };
-            self.check(&mut connection, &keys, &mut open).await?;
-            self.compare(&mut connection, &keys, &mut open).await?;
+            self.check(&mut *connection, &keys, &mut open).await?;
+            self.compare(&mut *connection, &keys, &mut open).await?;
             logs.push(open);
         }
-        Ok(Some(Session {
-            connection,
+        Ok(Session {
+            leadership,
             keys,
             logs,
-        }))
+        })
     }
 
     /// Seals the records that are committed now, and signs.
     async fn tick(&mut self, session: &mut Session) -> Result<(), SealError> {
-        let now = store::now(&mut session.connection).await?;
+        let Session {
+            leadership,
+            keys,
+            logs,
+        } = session;
+        let connection = leadership.connection();
+        let now = store::now(&mut *connection).await?;
         // `audit init --new-key` replaces the key while the service runs.
-        session.keys = store::keys(&mut session.connection).await?;
+        *keys = store::keys(&mut *connection).await?;
         let mut failure = None;
-        for place in 0..session.logs.len() {
-            let Some(open) = session.logs.get_mut(place) else {
-                break;
-            };
+        for open in &mut *logs {
             let deadline = Instant::now() + self.interval;
-            seal(&mut session.connection, open, now, deadline).await?;
-            let Session {
-                connection, keys, ..
-            } = session;
+            seal(&mut *connection, open, now, deadline).await?;
             self.sign_in_turn(connection, keys, open, now).await?;
             failure = failure.or(open.unsigned.as_ref().map(|it| it.reason.clone()));
         }
-        let signs_with_ed25519 = session.keys.first().is_some_and(SigningKey::is_ed25519);
+        let signs_with_ed25519 = keys.first().is_some_and(SigningKey::is_ed25519);
         if failure.is_none() && self.distributor.is_needed() && !signs_with_ed25519 {
             failure = Some(SealError::NeedsEd25519.to_string());
         }
-        if failure.is_none()
-            && self.post_quantum
-            && store::cosigners(&mut session.connection).await?.is_empty()
+        if failure.is_none() && self.post_quantum && store::cosigners(connection).await?.is_empty()
         {
             failure = Some(SealError::NeedsCosigner.to_string());
         }
@@ -226,7 +240,7 @@ impl Sealer {
         {
             tracing::error!(error, "checkpoints of the audit logs are not signed");
         }
-        self.status.set_state(&state);
+        self.status.set_state(state);
         Ok(())
     }
 

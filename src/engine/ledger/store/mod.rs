@@ -1,7 +1,7 @@
 //! The logs in Postgres.
 
 mod checkpoints;
-mod connection;
+mod clock;
 mod head;
 mod records;
 mod tree;
@@ -9,7 +9,7 @@ mod tree;
 pub(super) use self::checkpoints::{
     publish, published, put_checkpoint, put_cosigned, put_witness, witnesses,
 };
-pub(super) use self::connection::{Job, connect, lock, now};
+pub(super) use self::clock::now;
 pub(super) use self::head::{
     cosigners, head, insert_cosigner, insert_key, keys, lock_init, put_origin,
 };

@@ -1,59 +1,58 @@
 //! How many changes wait for approval, for metrics.
 
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::store;
 use crate::db::Pool;
+use crate::jobs::{Job, Observed, Pulse};
 use formats::clock::{Clock, Timestamp};
 
 /// How often the changes are counted.
 const PERIOD: Duration = Duration::from_secs(15);
 
-/// The pending changes, as last counted. Clones share them.
-#[derive(Clone, Debug, Default)]
-pub struct Backlog(Arc<Mutex<Counted>>);
+/// The pending changes. Clones share them.
+#[derive(Clone, Debug)]
+pub struct Backlog(Observed<Option<Pending>>);
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Counted {
-    pending: i64,
-    oldest: Option<Timestamp>,
+/// The pending changes, as counted.
+#[derive(Clone, Copy, Debug)]
+pub struct Pending {
+    /// Their number.
+    pub number: i64,
+    /// When the oldest of them was proposed; none without one.
+    pub oldest: Option<Timestamp>,
 }
 
 impl Backlog {
-    /// The number of pending changes.
+    /// A backlog that is not counted yet.
     #[must_use]
-    pub fn pending(&self) -> i64 {
-        self.counted().pending
+    pub fn new(clock: Clock) -> Self {
+        let period = Job::PendingChanges.spec().period();
+        Self(Observed::new(clock, period, None))
     }
 
-    /// When the oldest pending change was proposed; none without one.
+    /// The pending changes, if they were counted a short time ago.
     #[must_use]
-    pub fn oldest(&self) -> Option<Timestamp> {
-        self.counted().oldest
+    pub fn pending(&self) -> Option<Pending> {
+        *self.0.known()?
     }
 
     /// Counts the pending changes until the process ends.
-    pub async fn watch(&self, clock: &Clock, database: &Pool) -> Infallible {
+    pub async fn watch(self, clock: Clock, database: Pool, pulse: Pulse) -> Infallible {
         let mut period = interval(PERIOD);
         period.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             period.tick().await;
-            match store::backlog(database, clock.now()).await {
-                Ok((pending, oldest)) => {
-                    let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                    *counted = Counted { pending, oldest };
-                }
-                // The last count stays; other jobs report the outage.
+            let counted = store::backlog(&database, clock.now()).await;
+            pulse.ended(&counted);
+            match counted {
+                Ok((number, oldest)) => self.0.set(Some(Pending { number, oldest })),
+                // Other jobs report the outage.
                 Err(error) => tracing::debug!(%error, "pending changes could not be counted"),
             }
         }
-    }
-
-    fn counted(&self) -> Counted {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

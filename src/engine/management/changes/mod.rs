@@ -21,7 +21,7 @@ mod store;
 pub use self::apply::Token;
 pub use self::approve::approve;
 pub(super) use self::authority::Authority;
-pub use self::backlog::Backlog;
+pub use self::backlog::{Backlog, Pending};
 pub(super) use self::call::{Call, NewCredential};
 pub use self::decide::{Choice, DecisionRequest, choice, reject, withdraw};
 pub use self::eligible::{Shortage, shortage, unknown_people};

@@ -1,25 +1,29 @@
 //! Periodic work: destroys and rotates keys that are due, and compares the token with the records.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::{destroy_due, rotate_due};
-use crate::keys::{ImportKeyRecord, Vault};
+use crate::jobs::Pulse;
+use crate::keys::{COMPARE_EVERY, ImportKeyRecord, Vault};
 use crate::management::{System, idempotency};
 
 /// How often keys that are due are destroyed and rotated, and keys that expire soon are looked for.
 const DESTROY_EVERY: Duration = Duration::from_secs(60);
-
-/// How often the token is compared with the records.
-const COMPARE_EVERY: Duration = Duration::from_secs(60 * 60);
 
 /// The time limit of each, so that a server that does not answer is logged. The next run completes the
 /// work, as after a crash.
 const TIME_LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// Runs the periodic work until the process ends. Failures are logged and tried again the next time.
-pub async fn maintain(system: System, vault: Vault, rotation_overlap: Duration) {
+pub async fn maintain(
+    system: System,
+    vault: Vault,
+    rotation_overlap: Duration,
+    pulse: Pulse,
+) -> Infallible {
     let mut destroying = interval(DESTROY_EVERY);
     let mut comparing = interval(COMPARE_EVERY);
     destroying.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -29,6 +33,7 @@ pub async fn maintain(system: System, vault: Vault, rotation_overlap: Duration) 
             _ = destroying.tick() => limited(attend(&system, &vault, rotation_overlap)).await,
             _ = comparing.tick() => limited(compare(&vault)).await,
         }
+        pulse.alive();
     }
 }
 

@@ -11,18 +11,19 @@ use std::time::Duration;
 use moka::future::Cache;
 use sha2::{Digest as _, Sha256};
 use sqlx::PgConnection;
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use tokio::sync::mpsc;
+use tokio::time::sleep;
 use tracing::Instrument as _;
 
 use super::{Actor, Authorized, Event, ReadAudit, store};
 use crate::audit::AnonymousLimit;
 use crate::db::Pool;
 use crate::ids::EventId;
+use crate::jobs::Pulse;
 use formats::clock::{Clock, Entropy};
 
 pub use self::event::{Log, LogRead, RefusedRequest, Selection};
+pub use self::tokens::RecordedStates;
 
 /// The number of events of unauthenticated requests that wait to be written.
 const QUEUE: usize = 256;
@@ -34,9 +35,6 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// How often the number of unrecorded requests is checked.
 const SUMMARY_CHECK: Duration = Duration::from_secs(1);
-
-/// The time limit for the events that remain at shutdown.
-const LAST_EVENTS: Duration = Duration::from_secs(2);
 
 /// Records security events. Clones share it.
 #[derive(Clone, Debug)]
@@ -80,13 +78,12 @@ pub async fn record_initialization(
 /// Writes the events of unauthenticated requests.
 #[derive(Debug)]
 pub struct SecurityWriter {
-    task: JoinHandle<()>,
-    /// Dropping it stops the task.
-    stop: oneshot::Sender<()>,
+    log: SecurityLog,
+    waiting: mpsc::Receiver<(Actor, Event)>,
 }
 
 impl SecurityLog {
-    /// A log in this database. Starts the writer of events that no request waits for.
+    /// A log in this database, and the writer of events that no request waits for.
     #[must_use]
     pub fn open(clock: Clock, entropy: Entropy, pool: Pool) -> (Self, SecurityWriter) {
         let (sender, waiting) = mpsc::channel(QUEUE);
@@ -101,9 +98,11 @@ impl SecurityLog {
             anonymous: AnonymousLimit::default(),
             waiting: sender,
         }));
-        let (stop, stopped) = oneshot::channel();
-        let task = tokio::spawn(write(log.clone(), waiting, stopped));
-        (log, SecurityWriter { task, stop })
+        let writer = SecurityWriter {
+            log: log.clone(),
+            waiting,
+        };
+        (log, writer)
     }
 
     /// Records an event of an identified caller or of the service.
@@ -190,37 +189,27 @@ fn shared(error: Arc<sqlx::Error>) -> sqlx::Error {
 }
 
 impl SecurityWriter {
-    /// Writes the remaining events.
-    pub async fn finish(self) {
-        drop(self.stop);
-        if timeout(LAST_EVENTS, self.task).await.is_err() {
-            tracing::warn!("some refused management requests could not be recorded");
+    /// Writes events until the job shall end, and then the remaining ones.
+    pub async fn run(&mut self, pulse: Pulse) {
+        let Self { log, waiting } = self;
+        let write = async |(actor, event): (Actor, Event)| {
+            if let Err(error) = log.record(&actor, event).await {
+                tracing::debug!(%error, "a refused management request could not be recorded");
+                log.0.anonymous.count(());
+            }
+        };
+        loop {
+            tokio::select! {
+                () = pulse.ending() => break,
+                Some(event) = waiting.recv() => write(event).await,
+                () = sleep(SUMMARY_CHECK) => {}
+            }
+            log.summarize(false).await;
+            pulse.alive();
         }
-    }
-}
-
-/// Writes events until `stopped` resolves, and then the remaining ones.
-async fn write(
-    log: SecurityLog,
-    mut waiting: mpsc::Receiver<(Actor, Event)>,
-    mut stopped: oneshot::Receiver<()>,
-) {
-    let write = async |(actor, event): (Actor, Event)| {
-        if let Err(error) = log.record(&actor, event).await {
-            tracing::debug!(%error, "a refused management request could not be recorded");
-            log.0.anonymous.count(());
+        while let Ok(event) = waiting.try_recv() {
+            write(event).await;
         }
-    };
-    loop {
-        tokio::select! {
-            _ = &mut stopped => break,
-            Some(event) = waiting.recv() => write(event).await,
-            () = sleep(SUMMARY_CHECK) => {}
-        }
-        log.summarize(false).await;
+        log.summarize(true).await;
     }
-    while let Ok(event) = waiting.try_recv() {
-        write(event).await;
-    }
-    log.summarize(true).await;
 }

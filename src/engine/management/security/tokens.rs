@@ -7,19 +7,29 @@ use std::time::Duration;
 use hsm::{Token, TokenState};
 
 use super::SecurityLog;
+use crate::jobs::Pulse;
 use crate::management::{Action, Actor, Event};
 
 /// The interval at which the states of the tokens are compared.
 const INTERVAL: Duration = Duration::from_millis(250);
 
+/// The last recorded state of each token, by its label.
+pub type RecordedStates = HashMap<String, Action>;
+
 impl SecurityLog {
     /// Records when a token is lost or found and when its PIN is refused. Tokens count as working at
-    /// the start. A state that cannot be recorded is recorded as soon as the database answers.
-    pub async fn follow_tokens(self, token: Token) -> Infallible {
+    /// the start. A state that cannot be recorded is recorded as soon as the database answers. `recorded`
+    /// remains when this starts again.
+    pub async fn follow_tokens(
+        self,
+        token: Token,
+        recorded: &mut RecordedStates,
+        pulse: Pulse,
+    ) -> Infallible {
         let actor = Actor::system("token monitor");
-        let mut recorded: HashMap<String, Action> = HashMap::new();
         loop {
             for status in token.status().tokens {
+                pulse.alive();
                 let (state, reason) = match status.state {
                     TokenState::Serving => (Action::TokenFound, None),
                     TokenState::Out { reason } => (Action::TokenLost, Some(reason)),

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 
 use crate::ledger::fixture::{Kept, OwnSealer};
-use testkit::{PATIENCE, within};
+use testkit::{PATIENCE, pulse, within};
 
 /// Records that a sealer seals and that forwarders send.
 pub(super) struct Forwarded {
@@ -69,9 +69,9 @@ impl OwnForwarder {
     pub(super) fn start(pool: Pool, clock: Clock, settings: &Forward) -> Self {
         let collector = Collector::new(settings, &Environment::default());
         let collector = collector.expect("usable files").expect("a URL");
-        let status = ForwardStatus::default();
-        let forwarder = Forwarder::new(pool, clock, collector, settings, status.clone());
-        let job = tokio::spawn(async { match forwarder.run().await {} });
+        let status = ForwardStatus::new(Clock::system(), settings.interval.0);
+        let mut forwarder = Forwarder::new(pool, clock, collector, settings, status.clone());
+        let job = tokio::spawn(async move { match forwarder.run(pulse()).await {} });
         Self { status, job }
     }
 

@@ -3,9 +3,12 @@
 mod anchor;
 mod foreign;
 
+use std::time::Duration;
+
 use engine::ledger::verify::{self, Trust};
 use engine::ledger::{self, InvalidWitness, Log, SealState, WitnessStatus};
 use engine::settings::{Seal, SealWitness, Span};
+use formats::clock::Clock;
 use formats::tlog::{Checkpoint, Note, VerifierKey};
 
 use super::fixture::{Kept, OwnSealer};
@@ -270,7 +273,7 @@ async fn a_verifier_can_require_cosignatures() {
 #[tokio::test]
 async fn settings_of_witnesses_are_checked_before_the_service_starts() {
     let kept = Kept::new().await;
-    let status = ledger::SealStatus::default();
+    let status = ledger::SealStatus::new(Clock::system(), Duration::from_secs(1));
     let token = testkit::token().await;
     let valid = kept.witness("witness.example/w").await.settings();
     let started = |witness: SealWitness| {
