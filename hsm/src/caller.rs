@@ -59,6 +59,12 @@ impl Caller {
         CALLER.try_with(Self::clone).unwrap_or_default()
     }
 
+    /// Whether the guard of the current task was dropped.
+    #[must_use]
+    pub fn is_gone() -> bool {
+        CALLER.try_with(Self::has_gone).unwrap_or(false)
+    }
+
     /// Runs work whose operations belong to this caller.
     pub fn scope<F: Future>(self, work: F) -> impl Future<Output = F::Output> + use<F> {
         CALLER.scope(self, work)

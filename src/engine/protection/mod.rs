@@ -83,8 +83,8 @@ pub struct Protection {
     modules: Modules,
     status: fn(Option<&Refusal>) -> RecordedStatus,
     error: fn(&Refusal) -> String,
-    /// Work whose client has disconnected.
-    left: TaskTracker,
+    /// Work that completes even if its client disconnects.
+    tasks: TaskTracker,
     long_work: LongWork,
 }
 
@@ -101,7 +101,7 @@ impl Protection {
             modules,
             status,
             error,
-            left: TaskTracker::new(),
+            tasks: TaskTracker::new(),
             long_work: LongWork::new(),
         }
     }
@@ -112,11 +112,10 @@ impl Protection {
         self.long_work.status()
     }
 
-    /// Waits until the work whose clients have disconnected is recorded. Whether it is within
-    /// `patience`.
+    /// Waits until all work is recorded. Whether it is within `patience`.
     pub async fn finish(&self, patience: Duration) -> bool {
-        self.left.close();
-        tokio::time::timeout(patience, self.left.wait())
+        self.tasks.close();
+        tokio::time::timeout(patience, self.tasks.wait())
             .await
             .is_ok()
     }
@@ -159,7 +158,7 @@ impl Protection {
             request_timeout,
             ..
         } = &self.modules;
-        let has_left = Caller::current().has_gone()
+        let has_left = Caller::is_gone()
             && clock.monotonic().saturating_sub(call.arrived()) < *request_timeout;
         match has_left {
             true => Err(Refusal::ClientLeft {
@@ -188,8 +187,9 @@ impl Protection {
         F: Future<Output = Result<Answer, Unrecorded>> + Send + 'static,
     {
         self.modules.recorder.ready()?;
-        // The work is large: the futures around it are moved, and the box is not.
-        run_to_completion(caught(Box::pin(work)), lane, &self.left).await
+        // Work that panics is not recorded.
+        let done = run_to_completion(work, lane, &self.tasks).await;
+        done.unwrap_or(Err(Unrecorded::Closed))
     }
 
     /// The permit for an operation under the policy that a request names or defaults to.

@@ -131,7 +131,7 @@ impl Work {
 
     fn may_begin(&self) -> bool {
         let now = self.protection.modules.clock.monotonic();
-        now <= self.last_begin && !Caller::current().has_gone()
+        now <= self.last_begin && !Caller::is_gone()
     }
 
     async fn one(&self, call: &mut Call, item: &[u8]) -> Result<Body, Refusal> {
