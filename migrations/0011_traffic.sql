@@ -18,15 +18,15 @@ COMMENT ON COLUMN traffic_minutes.requests IS 'The number of requests.';
 
 CREATE TABLE service_minutes (
     minute         timestamptz NOT NULL,
-    application_id uuid NOT NULL,
+    service_id uuid NOT NULL,
     requests       bigint NOT NULL CHECK (requests > 0),
     limited        bigint NOT NULL CHECK (limited BETWEEN 0 AND requests),
-    PRIMARY KEY (minute, application_id)
+    PRIMARY KEY (minute, service_id)
 );
 
 COMMENT ON TABLE service_minutes IS 'The requests of each minute by service. Kept for eight days.';
 COMMENT ON COLUMN service_minutes.minute IS 'The beginning of the minute.';
-COMMENT ON COLUMN service_minutes.application_id IS 'The calling service.';
+COMMENT ON COLUMN service_minutes.service_id IS 'The calling service.';
 COMMENT ON COLUMN service_minutes.requests IS 'The number of requests.';
 COMMENT ON COLUMN service_minutes.limited IS 'The number of requests that exceeded the rate limit.';
 

@@ -13,7 +13,7 @@ use tokio::time::timeout_at;
 use crate::caller::Caller;
 use crate::opening;
 use crate::session::Session;
-use crate::threads::{Device, Job, Kind, Supervisor, supervise};
+use crate::threads::{Device, Job, Access, Supervisor, supervise};
 use crate::{Config, ErrorKind, Fatal, HsmError, KeyRef, OpenError, TokenState};
 
 pub(crate) struct Dispatcher {
@@ -95,7 +95,7 @@ impl Dispatcher {
         if !all_serve || holders.iter().any(|device| is_able(device)) {
             holders.retain(|device| is_able(device));
         }
-        self.first_of(holders, Kind::Read, work).await
+        self.first_of(holders, Access::Read, work).await
     }
 
     /// Reads on any token that serves.
@@ -103,12 +103,12 @@ impl Dispatcher {
         &self,
         work: impl Work<T>,
     ) -> Result<T, HsmError> {
-        self.first_of(self.serving(), Kind::Read, work).await
+        self.first_of(self.serving(), Access::Read, work).await
     }
 
     /// Writes to one token that serves. Fails over only if the write was not begun.
     pub(crate) async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, HsmError> {
-        self.first_of(self.serving(), Kind::Write, work).await
+        self.first_of(self.serving(), Access::Write, work).await
     }
 
     /// Writes to the first token that holds a key.
@@ -120,9 +120,9 @@ impl Dispatcher {
         let wanted = key.clone();
         let look_up = move |session: &Session| session.look_up(&wanted).map(|_| ());
         let mut verdict = HsmError::new(ErrorKind::TokenOut, "no token works");
-        for (device, holds) in self.on_each(Kind::Read, look_up).await {
+        for (device, holds) in self.on_each(Access::Read, look_up).await {
             match holds {
-                Ok(()) => return self.first_of(vec![device], Kind::Write, work).await,
+                Ok(()) => return self.first_of(vec![device], Access::Write, work).await,
                 Err(error) => verdict = error,
             }
         }
@@ -132,7 +132,7 @@ impl Dispatcher {
     /// Runs an operation on every token. Tokens that are out fail.
     pub(crate) async fn on_each<T: Send + 'static>(
         &self,
-        kind: Kind,
+        kind: Access,
         work: impl Work<T>,
     ) -> Each<T> {
         let until = Instant::now() + self.patience(kind);
@@ -152,7 +152,7 @@ impl Dispatcher {
     async fn first_of<T: Send + 'static>(
         &self,
         devices: Vec<Arc<Device>>,
-        kind: Kind,
+        kind: Access,
         work: impl Work<T>,
     ) -> Result<T, HsmError> {
         let until = Instant::now() + self.patience(kind);
@@ -170,7 +170,7 @@ impl Dispatcher {
                 Err(error) => (false, Err(error)),
             };
             match result {
-                Err(error) if fails_over(&error) && !(begun && kind == Kind::Write) => {
+                Err(error) if fails_over(&error) && !(begun && kind == Access::Write) => {
                     // A key is only missing if every token lacks it.
                     let former = verdict.filter(|former| former.kind() != ErrorKind::KeyMissing);
                     verdict = Some(former.unwrap_or(error));
@@ -206,10 +206,10 @@ impl Dispatcher {
         HsmError::new(ErrorKind::TokenOut, states.join(", "))
     }
 
-    fn patience(&self, kind: Kind) -> Duration {
+    fn patience(&self, kind: Access) -> Duration {
         match kind {
-            Kind::Read => self.deadline,
-            Kind::Write => self.generate_deadline,
+            Access::Read => self.deadline,
+            Access::Write => self.generate_deadline,
         }
     }
 }
@@ -225,7 +225,7 @@ impl Drop for Dispatcher {
 
 fn submit<T: Send + 'static>(
     device: &Arc<Device>,
-    kind: Kind,
+    kind: Access,
     until: Instant,
     work: impl Work<T>,
 ) -> Result<Answer<T>, HsmError> {

@@ -9,7 +9,7 @@ use formats::algorithms::OaepHash;
 
 /// The present state of every configured token.
 #[derive(Debug, Clone)]
-pub struct Status {
+pub struct TokenStatuses {
     /// In the order of the configuration.
     pub tokens: Vec<TokenStatus>,
 }

@@ -8,11 +8,11 @@ use secrecy::ExposeSecret as _;
 use serde_json::json;
 
 use super::{Failure, startup};
-use engine::auth::{Kind, Role};
+use engine::auth::{ApiKeyType, Role};
 use engine::catalog::Catalog;
 use engine::fingerprint::Fingerprint;
 use engine::ids::ApiKeyId;
-use engine::management::api_keys::{ApiKey, ApiKeyRequest, Created, Filter, Status, operator};
+use engine::management::api_keys::{ApiKey, ApiKeyRequest, Created, ApiKeyFilter, ApiKeyStatus, operator};
 use engine::management::{Error, PageRequest, System};
 use engine::resource::ResourceRequest;
 use engine::settings::Environment;
@@ -22,11 +22,11 @@ use formats::clock::{Clock, Entropy};
 #[command(arg_required_else_help = true)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    action: Action,
+    action: Command,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+enum Command {
     /// Create an API key and print it once.
     Create(Create),
     /// List the API keys without their secrets.
@@ -39,10 +39,10 @@ enum Action {
 struct List {
     /// Only keys of this type: live, test or admin.
     #[arg(long = "type", value_name = "TYPE")]
-    kind: Option<Kind>,
+    kind: Option<ApiKeyType>,
     /// Only keys with this status: active, revoked or expired.
     #[arg(long)]
-    status: Option<Status>,
+    status: Option<ApiKeyStatus>,
     /// Print one JSON object per line.
     #[arg(long)]
     json: bool,
@@ -58,7 +58,7 @@ struct Revoke {
 struct Create {
     /// The type: live, test or admin.
     #[arg(long = "type", value_name = "TYPE")]
-    kind: Kind,
+    kind: ApiKeyType,
     /// The display name.
     #[arg(long)]
     name: String,
@@ -100,9 +100,9 @@ pub(super) async fn run(
         database.pool().clone(),
     );
     match arguments.action {
-        Action::Create(wanted) => create(&system, &wanted).await,
-        Action::List(wanted) => list(&system, &wanted).await,
-        Action::Revoke(Revoke { id }) => operator::revoke(&system, id).await.map_err(failure),
+        Command::Create(wanted) => create(&system, &wanted).await,
+        Command::List(wanted) => list(&system, &wanted).await,
+        Command::Revoke(Revoke { id }) => operator::revoke(&system, id).await.map_err(failure),
     }
 }
 
@@ -113,7 +113,7 @@ async fn create(system: &System, wanted: &Create) -> Result<(), Failure> {
 }
 
 async fn list(system: &System, wanted: &List) -> Result<(), Failure> {
-    let filter = Filter {
+    let filter = ApiKeyFilter {
         kind: wanted.kind,
         status: wanted.status,
         ..Filter::default()

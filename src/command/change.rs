@@ -21,11 +21,11 @@ const CHANGES: &str = "/admin/changes";
 #[command(arg_required_else_help = true)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    action: Action,
+    action: Command,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+enum Command {
     /// List changes that need or needed approval.
     List(List),
     /// Show a change: its proposer, its decisions, and the resource before and after it.
@@ -78,10 +78,10 @@ struct Decide {
 
 pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
     let work = move || match arguments.action {
-        Action::List(wanted) => list(&wanted),
-        Action::Show(wanted) => show(&wanted),
-        Action::Approve(wanted) => decide(&wanted, "approve"),
-        Action::Reject(wanted) => decide(&wanted, "reject"),
+        Command::List(wanted) => list(&wanted),
+        Command::Show(wanted) => show(&wanted),
+        Command::Approve(wanted) => decide(&wanted, "approve"),
+        Command::Reject(wanted) => decide(&wanted, "reject"),
     };
     // The client waits for the network: not on a thread that others wait for.
     tokio::task::spawn_blocking(work)

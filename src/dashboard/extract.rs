@@ -14,7 +14,7 @@ use super::error::PageError;
 use super::form::Form;
 use super::view::confirm::{self, Question};
 use super::view::notice::Notice;
-use super::view::shell::{self, Section, Status};
+use super::view::shell::{self, Section, PageStatus};
 use super::viewer::Viewer;
 use engine::management::changes;
 use engine::management::security::LogRead;
@@ -33,7 +33,7 @@ pub(super) struct PageContext {
     /// The state that all pages share.
     pub(super) dashboard: Dashboard,
     /// What every page shows.
-    status: Status,
+    status: PageStatus,
 }
 
 /// The submitted form. [`access`](super::access) has read it and checked its token.
@@ -128,7 +128,7 @@ impl FromRequestParts<Dashboard> for PageContext {
             claim: None,
         };
         let context = context.authorize()?;
-        let status = Status {
+        let status = PageStatus {
             notice: query.text("done").parse().ok(),
             pending: changes::pending(&context).await?,
         };

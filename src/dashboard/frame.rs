@@ -10,7 +10,7 @@ use super::error::{self, PageError};
 use super::session::Transport;
 use engine::request_tag::RequestTag;
 use engine::web::{
-    ClientAddress, Failure, FrameAdapter, OverTls, X_REQUEST_ID, client_certificate,
+    ClientAddress, NoResponse, FrameAdapter, OverTls, X_REQUEST_ID, client_certificate,
 };
 
 /// No scripts; styles, images and forms of this site only; no framing.
@@ -71,10 +71,10 @@ pub(super) async fn frame(
 }
 
 impl FrameAdapter for Pages {
-    fn failed(failure: Failure) -> Response {
+    fn failed(failure: NoResponse) -> Response {
         match failure {
-            Failure::Panicked => PageError::Defect.into_response(),
-            Failure::TimedOut => PageError::TimedOut.into_response(),
+            NoResponse::Panicked => PageError::Defect.into_response(),
+            NoResponse::TimedOut => PageError::TimedOut.into_response(),
         }
     }
 

@@ -11,12 +11,12 @@ use tracing::Instrument as _;
 use super::app::App;
 use super::error::ApiError;
 use engine::auth::{
-    Administrator, Application, Caller, CallerId, Credentials, Denied, Refusal, WrongKind,
+    Administrator, Application, Caller, CallerId, Credentials, Denied, CredentialRefused, WrongKind,
 };
 use engine::catalog::Unreadable;
 use engine::management::security::RefusedRequest;
 use engine::management::{Actor, Event};
-use engine::ratelimit::{Exceeded, Rule, Scope, Standing};
+use engine::ratelimit::{Exceeded, Rule, Scope, BucketState};
 use engine::request_tag::RequestTag;
 use engine::telemetry::step;
 use engine::web::{ClientAddress, LoggedCaller, credentials, write_rate_limit};
@@ -91,14 +91,14 @@ pub(super) async fn administrators_only(
 
 /// An authenticated caller.
 #[derive(Clone)]
-pub(super) enum Known {
+pub(super) enum AdminCaller {
     /// With an API key or the token of a workload.
     Caller(Caller),
     /// With an access token of the provider.
     Person(Administrator),
 }
 
-impl Known {
+impl AdminCaller {
     pub(super) fn id(&self) -> CallerId {
         match self {
             Self::Caller(caller) => caller.id(),
@@ -114,7 +114,7 @@ impl Known {
     }
 
     /// Takes one request from the limit of the caller.
-    async fn admit(&self, app: &App) -> Result<Standing, Exceeded> {
+    async fn admit(&self, app: &App) -> Result<BucketState, Exceeded> {
         match self {
             Self::Caller(caller) => app.admit(caller).await,
             Self::Person(person) => app.admit_administrator(person).await,
@@ -122,7 +122,7 @@ impl Known {
     }
 
     /// The state of the limit of the caller; takes nothing from it.
-    pub(super) async fn rate_limit(&self, app: &App) -> Standing {
+    pub(super) async fn rate_limit(&self, app: &App) -> BucketState {
         match self {
             Self::Caller(caller) => app.rate_limit(caller).await,
             Self::Person(person) => app.rate_limit_of_administrator(person).await,
@@ -142,14 +142,14 @@ async fn known(
     app: &App,
     credentials: &Credentials<'_>,
     client: IpAddr,
-) -> Result<Known, ApiError> {
+) -> Result<AdminCaller, ApiError> {
     match person(app, credentials, client).await {
-        Ok(Some(person)) => return Ok(Known::Person(person)),
+        Ok(Some(person)) => return Ok(AdminCaller::Person(person)),
         Ok(None) => {}
         Err(denied) => return Err(unauthenticated(app, client, denied).await),
     }
     match app.authenticate(credentials, client).await {
-        Ok(caller) => Ok(Known::Caller(caller)),
+        Ok(caller) => Ok(AdminCaller::Caller(caller)),
         Err(denied) => Err(unauthenticated(app, client, denied).await),
     }
 }
@@ -180,7 +180,7 @@ pub(super) async fn no_application(
     client: IpAddr,
     denied: Denied,
 ) -> ApiError {
-    if !matches!(denied, Denied::Refused(Refusal::Token(_))) {
+    if !matches!(denied, Denied::Refused(CredentialRefused::Token(_))) {
         return unauthenticated(app, client, denied).await;
     }
     match person(app, credentials, client).await {

@@ -9,7 +9,7 @@ use super::error::{ApiError, CarriedError};
 use engine::client_certificates::PeerCertificate;
 use engine::request_tag::{NotATag, RequestTag};
 use engine::web::{
-    Cause, ClientAddress, Failure, FrameAdapter, RefusedHead, TrustedProxy, X_REQUEST_ID,
+    Cause, ClientAddress, NoResponse, FrameAdapter, RefusedHead, TrustedProxy, X_REQUEST_ID,
     client_certificate,
 };
 use formats::problem::{Code, Problem};
@@ -51,10 +51,10 @@ where
 }
 
 impl FrameAdapter for JsonApi {
-    fn failed(failure: Failure) -> Response {
+    fn failed(failure: NoResponse) -> Response {
         match failure {
-            Failure::Panicked => ApiError::Internal.into_response(),
-            Failure::TimedOut => ApiError::TimedOut.into_response(),
+            NoResponse::Panicked => ApiError::Internal.into_response(),
+            NoResponse::TimedOut => ApiError::TimedOut.into_response(),
         }
     }
 

@@ -17,7 +17,7 @@ use super::body;
 use super::error::ApiError;
 use engine::auth::{Administrator, Authorization, Person};
 use engine::body_memory::BodyBytes;
-use engine::management::{Claim, IdempotentCall, Standing};
+use engine::management::{Claim, IdempotentCall, ClaimState};
 use engine::web::authorization;
 use formats::problem::{Code, Problem};
 
@@ -41,10 +41,10 @@ pub(super) async fn idempotent(State(app): State<App>, request: Request, next: N
         return next.run(request).await;
     }
     match begin(&app, request).await {
-        Ok((Standing::First(claim), request)) => run(app, claim, request, next).await,
+        Ok((ClaimState::First(claim), request)) => run(app, claim, request, next).await,
         // `Authorized` checks the role and then answers in place of the handler.
         Ok((standing, mut request)) => {
-            request.extensions_mut().insert::<Standing>(standing);
+            request.extensions_mut().insert::<ClaimState>(standing);
             next.run(request).await
         }
         Err(error) => error.into_response(),
@@ -52,7 +52,7 @@ pub(super) async fn idempotent(State(app): State<App>, request: Request, next: N
 }
 
 /// Reads the body and claims the key.
-async fn begin(app: &App, request: Request) -> Result<(Standing, Request), ApiError> {
+async fn begin(app: &App, request: Request) -> Result<(ClaimState, Request), ApiError> {
     let key = key(request.headers())?;
     let (mut parts, body) = request.into_parts();
     let administrator = parts.extensions.get::<Administrator>();
@@ -77,7 +77,7 @@ async fn begin(app: &App, request: Request) -> Result<(Standing, Request), ApiEr
     let patience = limits.request_timeout.0 + MARGIN;
     let standing = call.claim(&app.database, &app.entropy, app.clock.now(), patience);
     let standing = standing.await?;
-    if let Standing::First(claim) = &standing {
+    if let ClaimState::First(claim) = &standing {
         parts.extensions.insert::<Claim>(claim.clone());
     }
     Ok((standing, body::unread(parts, body)))

@@ -13,7 +13,7 @@ use super::app::App;
 use super::error::ApiError;
 use super::routes::{Access, Routes};
 
-const OK: ProbeResult = ProbeResult { status: Status::Ok };
+const OK: ProbeResult = ProbeResult { status: ProbeStatus::Ok };
 
 /// The routes of the listener for probes alone.
 pub fn router(app: App) -> Router {
@@ -27,12 +27,12 @@ pub fn router(app: App) -> Router {
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ProbeResult {
     #[schema(inline)]
-    status: Status,
+    status: ProbeStatus,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-enum Status {
+enum ProbeStatus {
     Ok,
 }
 

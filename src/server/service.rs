@@ -25,7 +25,7 @@ use engine::management::changes::Backlog;
 use engine::management::security::SecurityLog;
 use engine::meter::{Meter, TokenTimes};
 use engine::policy::Policies;
-use engine::protection::{Modules, Protection};
+use engine::protection::{Dependencies, Protection};
 use engine::ratelimit::Limiter;
 use engine::settings::Settings;
 use engine::web::Resources;
@@ -89,7 +89,7 @@ impl Service {
             clock.clone(),
         );
         let keyring = Arc::new(keyring);
-        let modules = Modules {
+        let modules = Dependencies {
             clock: clock.clone(),
             entropy,
             policies: Arc::new(Policies::new(catalog.clone(), database.clone())),

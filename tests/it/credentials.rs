@@ -9,7 +9,7 @@ use std::slice;
 use std::time::Duration;
 
 use axum::http::Method;
-use engine::auth::{Kind, LiveKey, Role};
+use engine::auth::{ApiKeyType, ApiKeySecret, Role};
 use engine::settings::Stage;
 use formats::clock::{Clock, Entropy, Timestamp};
 use secrecy::ExposeSecret as _;
@@ -182,7 +182,7 @@ async fn administrators_have_a_rate_limit_and_its_headers() {
 
 /// The `Authorization` lines of each kind of bad credential.
 async fn bad_credentials(world: &World, clock: &Clock) -> Vec<(&'static str, Vec<String>)> {
-    let unknown = LiveKey::generate(&Entropy::system(), Kind::Test);
+    let unknown = ApiKeySecret::generate(&Entropy::system(), ApiKeyType::Test);
     let unknown = unknown.expose_secret().to_owned();
     let good = key(world, "twice", json!({})).await;
     let mut typo = good.clone();

@@ -15,7 +15,7 @@ const RENEWALS: usize = 8;
 
 /// Why the canary failed.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum CanaryFailure {
     Pin(OpenError),
     Fault(String),
 }
@@ -26,7 +26,7 @@ pub(crate) enum Failure {
 pub(crate) fn check(
     connection: &Arc<Connection>,
     session: &mut Option<Session>,
-) -> Result<Duration, Failure> {
+) -> Result<Duration, CanaryFailure> {
     check_with_login(connection, session).or_else(|first| {
         tracing::warn!(token = connection.label(), error = ?first, "the canary failed once");
         *session = None;
@@ -37,7 +37,7 @@ pub(crate) fn check(
 fn check_with_login(
     connection: &Arc<Connection>,
     session: &mut Option<Session>,
-) -> Result<Duration, Failure> {
+) -> Result<Duration, CanaryFailure> {
     for _ in 0..RENEWALS {
         let outcome = run_canary(connection, session);
         let lost_login = |session: &Session| session.has_kept_login().is_ok_and(|kept| !kept);
@@ -52,10 +52,10 @@ fn check_with_login(
 fn run_canary(
     connection: &Arc<Connection>,
     session: &mut Option<Session>,
-) -> Result<Duration, Failure> {
+) -> Result<Duration, CanaryFailure> {
     let began = Instant::now();
     drop(session.take_if(|session| session.is_stale()));
-    let failure = |error| Failure::of(connection, error);
+    let failure = |error| CanaryFailure::of(connection, error);
     connection.login.token_info().map_err(failure)?;
     let live = match session {
         Some(live) => live,
@@ -71,7 +71,7 @@ fn run_canary(
 pub(crate) fn bring_back(
     connection: &Arc<Connection>,
     session: &mut Option<Session>,
-) -> Result<Duration, Failure> {
+) -> Result<Duration, CanaryFailure> {
     *session = None;
     connection.login.release();
     let restarted = connection.login.module().restart(CLEARING);
@@ -82,7 +82,7 @@ pub(crate) fn bring_back(
         *session = Some(open(connection)?);
         return Ok(began.elapsed());
     }
-    let live = Session::open(connection).map_err(|error| Failure::of(connection, error))?;
+    let live = Session::open(connection).map_err(|error| CanaryFailure::of(connection, error))?;
     let live = session.insert(live);
     // The canary key may have been deleted with other tools.
     canary::ensure_key(live)?;
@@ -90,7 +90,7 @@ pub(crate) fn bring_back(
     run_canary(connection, session)
 }
 
-impl Failure {
+impl CanaryFailure {
     fn of(connection: &Connection, error: ConnectError) -> Self {
         match error {
             ConnectError::Pin(refusal) => Self::Pin(refusal.on(connection.label())),
@@ -100,13 +100,13 @@ impl Failure {
     }
 }
 
-impl From<HsmError> for Failure {
+impl From<HsmError> for CanaryFailure {
     fn from(error: HsmError) -> Self {
         Self::Fault(format!("{error:?}"))
     }
 }
 
-impl From<OpenError> for Failure {
+impl From<OpenError> for CanaryFailure {
     fn from(error: OpenError) -> Self {
         if error.is_pin_refusal() {
             Self::Pin(error)

@@ -7,5 +7,5 @@ mod check;
 mod open;
 
 pub(crate) use breaker::Breaker;
-pub(crate) use check::{Failure, bring_back, check};
+pub(crate) use check::{CanaryFailure, bring_back, check};
 pub(crate) use open::open;

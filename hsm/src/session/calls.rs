@@ -38,15 +38,15 @@ const CIPHER_ROOM: usize = 64;
 /// The functions of one module that this file calls.
 #[derive(Debug)]
 pub(super) struct Calls {
-    decrypt: Operation,
-    encrypt: Operation,
-    sign: Operation,
+    decrypt: OperationCalls,
+    encrypt: OperationCalls,
+    sign: OperationCalls,
     read: Read,
 }
 
 /// The functions that start and finish an operation, with their names.
 #[derive(Debug)]
-struct Operation {
+struct OperationCalls {
     begin: (Function, Begin),
     finish: (Function, Finish),
 }
@@ -78,15 +78,15 @@ impl Calls {
         // because not every module aligns it.
         let list = unsafe { list.read_unaligned() };
         Some(Self {
-            decrypt: Operation {
+            decrypt: OperationCalls {
                 begin: (Function::DecryptInit, list.C_DecryptInit?),
                 finish: (Function::Decrypt, list.C_Decrypt?),
             },
-            encrypt: Operation {
+            encrypt: OperationCalls {
                 begin: (Function::EncryptInit, list.C_EncryptInit?),
                 finish: (Function::Encrypt, list.C_Encrypt?),
             },
-            sign: Operation {
+            sign: OperationCalls {
                 begin: (Function::SignInit, list.C_SignInit?),
                 finish: (Function::Sign, list.C_Sign?),
             },
@@ -150,7 +150,7 @@ impl Calls {
     }
 }
 
-impl Operation {
+impl OperationCalls {
     fn run(
         &self,
         session: &Session,

@@ -19,21 +19,21 @@ pub(crate) struct Handles(RwLock<Inner>);
 struct Inner {
     /// Handles of former generations are dead, even when the token is back.
     generation: u64,
-    known: HashMap<KeyRef, Known>,
+    known: HashMap<KeyRef, LastSearch>,
     /// Presence across generations, for status requests while the token is out.
     presence: HashMap<KeyRef, bool>,
 }
 
 /// The result of the last search for a key on a token.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Known {
+pub(crate) enum LastSearch {
     Held(ObjectHandle),
     Absent(Instant),
 }
 
 impl Handles {
     /// The result of the last search in this generation.
-    pub(crate) fn get(&self, generation: u64, key: &KeyRef) -> Option<Known> {
+    pub(crate) fn get(&self, generation: u64, key: &KeyRef) -> Option<LastSearch> {
         let inner = self.read();
         let known = inner.known.get(key).copied();
         known.filter(|known| inner.generation == generation && known.is_current())
@@ -44,7 +44,7 @@ impl Handles {
         let inner = self.read();
         let lacks = |part: &KeyRef| {
             let known = inner.known.get(part);
-            known.is_some_and(|known| matches!(known, Known::Absent(_)) && known.is_current())
+            known.is_some_and(|known| matches!(known, LastSearch::Absent(_)) && known.is_current())
         };
         key.parts().iter().any(lacks)
     }
@@ -58,10 +58,10 @@ impl Handles {
     }
 
     /// Caches a result, unless it is of a former generation.
-    pub(crate) fn keep(&self, generation: u64, key: &KeyRef, known: Known) {
+    pub(crate) fn keep(&self, generation: u64, key: &KeyRef, known: LastSearch) {
         let mut inner = self.write();
         if inner.generation == generation {
-            let holds = matches!(known, Known::Held(_));
+            let holds = matches!(known, LastSearch::Held(_));
             inner.presence.insert(key.clone(), holds);
             inner.known.insert(key.clone(), known);
         }
@@ -92,7 +92,7 @@ impl Handles {
     }
 }
 
-impl Known {
+impl LastSearch {
     fn is_current(&self) -> bool {
         match self {
             Self::Held(_) => true,

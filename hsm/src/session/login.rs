@@ -22,7 +22,7 @@ pub(crate) struct Login {
     pin_memory: Option<Arc<dyn PinMemory>>,
     /// Held during a login.
     lock: TimedLock,
-    place: Mutex<Place>,
+    place: Mutex<OpenSlot>,
     /// Counts logins. Sessions and handles of former generations are not used.
     generation: AtomicU64,
     /// Whether the token has accepted the PIN in this process.
@@ -30,7 +30,7 @@ pub(crate) struct Login {
 }
 
 #[derive(Default)]
-struct Place {
+struct OpenSlot {
     slot: Option<Slot>,
     /// Stays open, so that the login survives the close of the last worker's session.
     anchor: Option<OpenSession>,
@@ -52,7 +52,7 @@ pub(crate) enum PinRefusal {
 /// Why there is no logged-in session.
 #[derive(Debug)]
 pub(crate) enum ConnectError {
-    Place(OpenError),
+    OpenSlot(OpenError),
     Pin(PinRefusal),
     Call(HsmError),
 }
@@ -253,7 +253,7 @@ impl Login {
         }
     }
 
-    fn place(&self) -> MutexGuard<'_, Place> {
+    fn place(&self) -> MutexGuard<'_, OpenSlot> {
         self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

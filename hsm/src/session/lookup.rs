@@ -33,8 +33,8 @@ impl Session {
             Key::Object(handle) => return operation(handle),
         };
         let handle = match self.known(key) {
-            Some(Known::Held(handle)) => handle,
-            Some(Known::Absent(_)) => return Err(HsmError::key_missing()),
+            Some(LastSearch::Held(handle)) => handle,
+            Some(LastSearch::Absent(_)) => return Err(HsmError::key_missing()),
             None => self.look_up_to_use(key)?,
         };
         match operation(handle) {
@@ -82,12 +82,12 @@ impl Session {
                 let is_internal = self.is_internal(*handle)?;
                 let is_usable = is_internal == matches!(key.name, KeyName::Internal(_));
                 if is_usable {
-                    self.cache(key, Known::Held(*handle));
+                    self.cache(key, LastSearch::Held(*handle));
                 }
                 Ok((*handle, is_usable))
             }
             [] => {
-                self.cache(key, Known::Absent(Instant::now()));
+                self.cache(key, LastSearch::Absent(Instant::now()));
                 Err(HsmError::key_missing())
             }
             several => Err(HsmError::ambiguous_name(several.len(), &key.name)),
@@ -116,12 +116,12 @@ impl Session {
     }
 
     /// The cached result of the last search.
-    pub(crate) fn known(&self, key: &KeyRef) -> Option<Known> {
+    pub(crate) fn known(&self, key: &KeyRef) -> Option<LastSearch> {
         self.connection.handles.get(self.generation, key)
     }
 
     /// Caches the result of a search.
-    pub(crate) fn cache(&self, key: &KeyRef, known: Known) {
+    pub(crate) fn cache(&self, key: &KeyRef, known: LastSearch) {
         self.connection.handles.keep(self.generation, key, known);
     }
 

@@ -14,7 +14,7 @@ use crate::session::Session;
 
 /// Whether an operation changes the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum Access {
     Read,
     /// One at a time, with the long deadline.
     Write,
@@ -23,7 +23,7 @@ pub(crate) enum Kind {
 /// An operation in the queue. It is answered exactly once. The caller of one that is dropped sees
 /// that the token is out.
 pub(crate) struct Job {
-    kind: Kind,
+    kind: Access,
     queued: Instant,
     deadline: Instant,
     caller: Caller,
@@ -46,7 +46,7 @@ trait Work: Send {
     fn is_abandoned(&self) -> bool;
 }
 
-struct Operation<T, F> {
+struct QueuedOperation<T, F> {
     run: F,
     done: Option<T>,
     reply: oneshot::Sender<Result<T, HsmError>>,
@@ -56,7 +56,7 @@ struct Operation<T, F> {
 impl Job {
     /// A job and the channel of its answer.
     pub(crate) fn new<T, F>(
-        kind: Kind,
+        kind: Access,
         deadline: Instant,
         run: F,
     ) -> (Self, oneshot::Receiver<Result<T, HsmError>>)
@@ -70,7 +70,7 @@ impl Job {
             let within = Span::current();
             Trace { within, wait }
         });
-        let work = Box::new(Operation {
+        let work = Box::new(QueuedOperation {
             run,
             done: None,
             reply,
@@ -88,7 +88,7 @@ impl Job {
         (job, answer)
     }
 
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Access {
         self.kind
     }
 
@@ -126,7 +126,7 @@ impl Job {
     }
 }
 
-impl<T, F> Work for Operation<T, F>
+impl<T, F> Work for QueuedOperation<T, F>
 where
     T: Send,
     F: FnMut(&Session) -> Result<T, HsmError> + Send,

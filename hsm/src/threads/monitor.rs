@@ -8,7 +8,7 @@ use super::device::Device;
 use super::registry::Thread;
 use super::supervisor::serve;
 use crate::TokenState;
-use crate::pool::{self, Failure};
+use crate::pool::{self, CanaryFailure};
 use crate::session::Session;
 
 /// The least time between two canaries, however many are requested.
@@ -65,15 +65,15 @@ fn conclude(
     device: &Arc<Device>,
     thread: &Thread,
     session: &mut Option<Session>,
-    outcome: Result<Duration, Failure>,
+    outcome: Result<Duration, CanaryFailure>,
 ) {
     if thread.is_abandoned() {
         return;
     }
     match outcome {
         Ok(took) => serve(device, took),
-        Err(Failure::Pin(refusal)) => device.refuse_pin(&refusal),
-        Err(Failure::Fault(fault)) => {
+        Err(CanaryFailure::Pin(refusal)) => device.refuse_pin(&refusal),
+        Err(CanaryFailure::Fault(fault)) => {
             *session = None;
             device.trip(&fault);
         }

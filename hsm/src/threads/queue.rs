@@ -8,7 +8,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::job::{Job, Kind};
+use super::job::{Job, Access};
 use crate::lanes::{Lanes, Queued as _};
 use crate::{ErrorKind, HsmError};
 
@@ -197,10 +197,10 @@ impl Inner {
         self.reads.len() + self.writes.len()
     }
 
-    fn lanes(&mut self, kind: Kind) -> &mut Lanes<Job> {
+    fn lanes(&mut self, kind: Access) -> &mut Lanes<Job> {
         match kind {
-            Kind::Read => &mut self.reads,
-            Kind::Write => &mut self.writes,
+            Access::Read => &mut self.reads,
+            Access::Write => &mut self.writes,
         }
     }
 }

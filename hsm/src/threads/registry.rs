@@ -22,13 +22,13 @@ pub(crate) struct Thread {
 
 #[derive(Debug, Default)]
 struct State {
-    call: Option<Call>,
+    call: Option<LibraryCall>,
     abandoned: bool,
 }
 
 /// A call into the library.
 #[derive(Debug, Clone, Copy)]
-struct Call {
+struct LibraryCall {
     since: Instant,
     allowance: Duration,
     write: bool,
@@ -52,7 +52,7 @@ pub(crate) struct Registry {
 impl Thread {
     /// Makes a call into the library, which counts as hung after `allowance`.
     pub(super) fn call<T>(&self, allowance: Duration, write: bool, call: impl FnOnce() -> T) -> T {
-        self.lock().call = Some(Call {
+        self.lock().call = Some(LibraryCall {
             since: Instant::now(),
             allowance,
             write,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::device::Device;
-use super::job::{Job, Kind};
+use super::job::{Job, Access};
 use super::queue::Next;
 use super::registry::Thread;
 use crate::lanes::Queued as _;
@@ -32,7 +32,7 @@ pub(super) fn run(device: &Arc<Device>, thread: &Thread) {
 }
 
 fn work(device: &Device, thread: &Thread, session: &mut Option<Session>, job: Job) {
-    let write = job.kind() == Kind::Write;
+    let write = job.kind() == Access::Write;
     let answer = process(device, thread, session, job);
     // The supervisor has ended the write of an abandoned thread.
     if write && !thread.is_abandoned() {
@@ -67,8 +67,8 @@ fn process(
         device.connection.canary.raise_within(CANARY_AFTER_USE);
         let limits = &device.connection.limits;
         let (write, allowance) = match job.kind() {
-            Kind::Read => (false, limits.deadline),
-            Kind::Write => (true, limits.generate_deadline),
+            Access::Read => (false, limits.deadline),
+            Access::Write => (true, limits.generate_deadline),
         };
         let span = job.begin(device.label());
         let outcome =

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Token;
 use crate::crypt::proof;
 use crate::session::Session;
-use crate::threads::{Device, Kind};
+use crate::threads::{Device, Access};
 use crate::{
     AdoptError, Adopted, ErrorKind, FoundKey, Generated, HsmError, ImportError, ImportKey,
     ImportWrapped, Imported, KeyName, KeyRef, NewKey, Presence, Purpose, RecordedKey, TokenObject,
@@ -25,7 +25,7 @@ impl Token {
     /// Looks a key up on every token.
     pub async fn find(&self, key: &KeyRef) -> Result<FoundKey, HsmError> {
         let wanted = key.clone();
-        let each = self.dispatcher.on_each(Kind::Read, move |session| {
+        let each = self.dispatcher.on_each(Access::Read, move |session| {
             keys::inspect::facts_of_all(session, &wanted)
         });
         let (mut facts, mut presence, mut failures) = (None, Vec::new(), Vec::new());
@@ -71,7 +71,7 @@ impl Token {
     /// because an incomplete inventory would show keys as missing.
     pub async fn inventory(&self) -> Result<Vec<TokenObject>, HsmError> {
         let mut objects = Vec::new();
-        for (_, result) in self.dispatcher.on_each(Kind::Read, keys::inventory).await {
+        for (_, result) in self.dispatcher.on_each(Access::Read, keys::inventory).await {
             objects.extend(result?);
         }
         Ok(objects)
@@ -90,7 +90,7 @@ impl Token {
         let requested = name.clone();
         let work = move |session: &Session| keys::adopt(session, &name, purpose, expected);
         let mut adopted: Option<Adopted> = None;
-        for (_, examined) in self.dispatcher.on_each(Kind::Read, work).await {
+        for (_, examined) in self.dispatcher.on_each(Access::Read, work).await {
             let found = match examined {
                 Ok(outcome) => outcome?,
                 Err(error) if error.kind() == ErrorKind::KeyMissing => continue,
@@ -127,7 +127,7 @@ impl Token {
         let wanted = key.clone();
         let work = move |session: &Session| keys::destroy(session, &wanted, recorded.as_ref());
         let (mut destroyed, mut verdict) = (false, None);
-        for (_, result) in self.dispatcher.on_each(Kind::Write, work).await {
+        for (_, result) in self.dispatcher.on_each(Access::Write, work).await {
             match result {
                 Ok(()) => destroyed = true,
                 Err(error) if error.kind() == ErrorKind::KeyMissing => {

@@ -7,8 +7,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::dispatch::Dispatcher;
-use crate::threads::{Device, Kind};
-use crate::{Config, Fatal, HsmError, OpenError, ProbeReport, Status, probe};
+use crate::threads::{Device, Access};
+use crate::{Config, Fatal, HsmError, OpenError, ProbeReport, TokenStatuses, probe};
 use formats::algorithms::OaepHash;
 
 /// One or several tokens that hold the same keys. Cheap to clone; all clones share one state.
@@ -45,8 +45,8 @@ impl Token {
     }
 
     /// The state of every token. Makes no call to a token.
-    pub fn status(&self) -> Status {
-        Status {
+    pub fn status(&self) -> TokenStatuses {
+        TokenStatuses {
             tokens: self
                 .dispatcher
                 .devices()
@@ -67,7 +67,7 @@ impl Token {
     /// Tries and measures every operation on every token. Keeps one worker of each busy for
     /// seconds: for a diagnostic command, not for a health check.
     pub async fn probe(&self) -> Vec<(String, Result<ProbeReport, HsmError>)> {
-        let each = self.dispatcher.on_each(Kind::Write, probe::probe).await;
+        let each = self.dispatcher.on_each(Access::Write, probe::probe).await;
         let named = |(device, report): (Arc<Device>, _)| (device.label().to_owned(), report);
         each.into_iter().map(named).collect()
     }

@@ -14,11 +14,11 @@ use engine::settings::Environment;
 #[command(arg_required_else_help = true)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    action: Action,
+    action: Command,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+enum Command {
     /// Create the signing key in the token and begin the logs. Prints their public keys.
     ///
     /// It does nothing if the logs exist.
@@ -40,11 +40,11 @@ pub(super) async fn run(
     arguments: Arguments,
 ) -> ExitCode {
     let done = match arguments.action {
-        Action::Init(arguments) => init::run(config, environment, &arguments).await,
-        Action::RemoveTarget(arguments) => {
+        Command::Init(arguments) => init::run(config, environment, &arguments).await,
+        Command::RemoveTarget(arguments) => {
             remove_target::run(config, environment, &arguments).await
         }
-        Action::Verify(arguments) => return verify::run(config, environment, &arguments).await,
+        Command::Verify(arguments) => return verify::run(config, environment, &arguments).await,
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::startup;
-use engine::ledger::verify::{self, Failure, TileFolder, Trust, Verified};
+use engine::ledger::verify::{self, NotVerified, TileFolder, Trust, VerifiedLog};
 use engine::settings::Environment;
 use formats::tlog::VerifierKey;
 
@@ -63,7 +63,7 @@ async fn verify(
     config: Option<&Path>,
     environment: &Environment,
     arguments: &Arguments,
-) -> Result<(Trust, Verified), Failure> {
+) -> Result<(Trust, VerifiedLog), NotVerified> {
     let mut trust = Trust::new(&keys(&arguments.key)?)?;
     for witness in &arguments.witness {
         trust.require_witnesses(&keys(witness)?)?;
@@ -86,7 +86,7 @@ async fn verify(
         }
         (None, Some(tiles)) => verify::tiles(&trust, tiles, &mut progress)?,
         (None, None) => {
-            let not_checked = |failure: super::Failure| Failure::NotChecked(failure.to_string());
+            let not_checked = |failure: super::Failure| NotVerified::NotChecked(failure.to_string());
             let settings = startup::prepare_quietly(config, environment).map_err(not_checked)?;
             let database = startup::database(&settings, environment).await;
             let database = database.map_err(not_checked)?;
@@ -97,26 +97,26 @@ async fn verify(
 }
 
 /// The keys of an argument: a key, or a file with keys.
-fn keys(argument: &str) -> Result<String, Failure> {
+fn keys(argument: &str) -> Result<String, NotVerified> {
     match argument.parse::<VerifierKey>() {
         Ok(_) => Ok(argument.to_owned()),
         Err(_) => text(Path::new(argument)),
     }
 }
 
-fn text(path: &Path) -> Result<String, Failure> {
+fn text(path: &Path) -> Result<String, NotVerified> {
     fs::read_to_string(path).map_err(|source| unreadable(path, source))
 }
 
-fn unreadable(path: &Path, source: io::Error) -> Failure {
-    Failure::File {
+fn unreadable(path: &Path, source: io::Error) -> NotVerified {
+    NotVerified::File {
         path: path.to_owned(),
         source,
     }
 }
 
-fn summary(trust: &Trust, verified: &Verified) -> String {
-    let Verified {
+fn summary(trust: &Trust, verified: &VerifiedLog) -> String {
+    let VerifiedLog {
         covered,
         retired,
         newer,

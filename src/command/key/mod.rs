@@ -11,19 +11,19 @@ use super::Failure;
 #[command(arg_required_else_help = true)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    action: Action,
+    action: Command,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+enum Command {
     Wrap(wrap::Arguments),
     Import(import::Arguments),
 }
 
 pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
     let work = move || match arguments.action {
-        Action::Wrap(arguments) => wrap::run(&arguments),
-        Action::Import(arguments) => import::run(&arguments),
+        Command::Wrap(arguments) => wrap::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
     };
     // Both wait for files, one for a network: not on a thread that others wait for.
     tokio::task::spawn_blocking(work)

@@ -19,9 +19,9 @@ use crate::view::notice::Notice;
 use crate::view::services::service;
 use crate::view::shell::Section;
 use crate::view::words::{Tone, ago, badge, isolated, moment, moment_and_distance, moment_or};
-use engine::auth::{Kind, LiveKey, Role};
+use engine::auth::{ApiKeyType, ApiKeySecret, Role};
 use engine::ids::{ApiKeyId, ServiceId};
-use engine::management::api_keys::{self, ApiKey, ApiKeyRequest, Created, Filter, Status};
+use engine::management::api_keys::{self, ApiKey, ApiKeyRequest, Created, ApiKeyFilter, ApiKeyStatus};
 use engine::management::{Error, Expected, ManageAdminKeys, ManageApiKeys, services};
 use engine::operation::Operation;
 use engine::resource::{Field, Input, ResourceRequest};
@@ -35,7 +35,7 @@ const CREATE: &str = "Create API Key";
 pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     let services = services::choices(&cx.context).await?;
     let mut filters = Filters::of(query);
-    let filter = Filter {
+    let filter = ApiKeyFilter {
         name_contains: filters.search("nameContains", "Name contains"),
         kind: filters.one_of("type", "Type"),
         status: filters.one_of("status", "Status"),
@@ -81,7 +81,7 @@ pub(crate) async fn show(
         div.head {
             h1 { (isolated(&key.name)) }
             (status(key.status))
-            @if key.status != Status::Revoked {
+            @if key.status != ApiKeyStatus::Revoked {
                 div.actions {
                     a.button href={ (place(id)) "/edit" } { "Edit" }
                     a.button.danger href={ (place(id)) "/revoke" } { "Revoke" }
@@ -144,9 +144,9 @@ fn bound(key: &ApiKey) -> Markup {
 
 fn operations(key: &ApiKey) -> String {
     match (key.r#type, key.allowed_operations) {
-        (Kind::Admin, _) => "management".to_owned(),
-        (Kind::Live | Kind::Test, None) => "all operations of its type".to_owned(),
-        (Kind::Live | Kind::Test, Some(allowed)) => allowed
+        (ApiKeyType::Admin, _) => "management".to_owned(),
+        (ApiKeyType::Live | ApiKeyType::Test, None) => "all operations of its type".to_owned(),
+        (ApiKeyType::Live | ApiKeyType::Test, Some(allowed)) => allowed
             .iter()
             .map(Operation::name)
             .collect::<Vec<_>>()
@@ -167,7 +167,7 @@ fn without_admin(input: Input) -> Input {
     let Input::OneOf(names, descriptions) = input else {
         return input;
     };
-    let types = names.iter().take_while(|name| **name != Kind::Admin.name());
+    let types = names.iter().take_while(|name| **name != ApiKeyType::Admin.name());
     let count = types.count();
     Input::OneOf(
         names.get(..count).unwrap_or(names),
@@ -192,11 +192,11 @@ fn expiry(key: &ApiKey, now: Timestamp) -> Markup {
     }
 }
 
-fn status(status: Status) -> Markup {
+fn status(status: ApiKeyStatus) -> Markup {
     match status {
-        Status::Active => badge(Tone::Good, "active"),
-        Status::Expired => badge(Tone::Warn, "expired"),
-        Status::Revoked => badge(Tone::Bad, "revoked"),
+        ApiKeyStatus::Active => badge(Tone::Good, "active"),
+        ApiKeyStatus::Expired => badge(Tone::Warn, "expired"),
+        ApiKeyStatus::Revoked => badge(Tone::Bad, "revoked"),
     }
 }
 
@@ -248,7 +248,7 @@ impl Creatable for ApiKey {
 
     fn blank(query: &Form) -> Form {
         Form::default()
-            .with("type", Kind::Live.name())
+            .with("type", ApiKeyType::Live.name())
             .with("serviceId", query.text("serviceId"))
             .with("allowedOperations.scope", "all")
     }
@@ -319,7 +319,7 @@ fn shown_once(
     cx: &PageContext,
     (title, note): Once,
     name: &str,
-    secret: &LiveKey,
+    secret: &ApiKeySecret,
     next: &str,
 ) -> Markup {
     let content = html! {

@@ -17,7 +17,7 @@ use crate::view::list::{Listing, facts};
 use crate::view::services::service;
 use crate::view::shell::Section;
 use crate::view::words::{Tone, badge, count, isolated, millis, moment};
-use engine::audit::{Entry, Export, Filter, Format, Operations, Outcome, entries, entry};
+use engine::audit::{Entry, Export, EntryFilter, Format, Operations, Outcome, entries, entry};
 use engine::ids::{ApiKeyId, IdentityId, RecordId, ServiceId};
 use engine::management::security::{Log, LogRead, Selection};
 use engine::management::{Error, ManageApiKeys, ManageIdentities, Page, ReadAudit, services};
@@ -199,11 +199,11 @@ async fn download(cx: &PageContext, query: Form, format: Format) -> Result<Respo
     Ok((headers, Body::from_stream(chunks)).into_response())
 }
 
-fn filter(filters: &mut Filters, services: &[(ServiceId, String)]) -> Filter {
-    Filter {
+fn filter(filters: &mut Filters, services: &[(ServiceId, String)]) -> EntryFilter {
+    EntryFilter {
         operation_type: filters.one_of("operationType", "Operation"),
         outcome: filters.one_of("outcome", "Outcome"),
-        application_id: filters.service("applicationId", "Service", services),
+        service_id: filters.service("applicationId", "Service", services),
         status: filters.parsed("status", "HTTP status", "must be an HTTP status code"),
         policy_number: filters.text("policyNumber", "Policy number"),
         key_id: filters.parsed("keyId", "Key ID", "must be the ID of a key"),

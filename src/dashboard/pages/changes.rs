@@ -16,7 +16,7 @@ use crate::view::shell::{Section, token};
 use crate::view::words::{Tone, badge, isolated, moment, moment_and_distance};
 use engine::change_kind::ChangeKind;
 use engine::ids::ChangeId;
-use engine::management::changes::{self, ChangeStatus, Choice, Filter, Proposal, Proposer, Token};
+use engine::management::changes::{self, ChangeStatus, Choice, ChangeFilter, Proposal, Proposer, TokenAccess};
 use formats::closed_set;
 
 const SECTION: Section = Section::Changes;
@@ -32,7 +32,7 @@ closed_set! {
 
 pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     let mut filters = Filters::of(query);
-    let filter = Filter {
+    let filter = ChangeFilter {
         status: filters.one_of("status", "Status"),
         action: filters.one_of("action", "Kind"),
     };
@@ -103,7 +103,7 @@ pub(crate) async fn decide(
     let request = Body::default().set_some("comment", form.some("comment"));
     let notice = match decision {
         Decision::Approve => {
-            let token = Token {
+            let token = TokenAccess {
                 vault: cx.dashboard.vault.clone(),
                 rules: rules(&cx),
             };

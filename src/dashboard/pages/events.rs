@@ -14,7 +14,7 @@ use crate::view::list::{Listing, facts};
 use crate::view::shell::Section;
 use crate::view::words::{Tone, badge, isolated, moment};
 use engine::ids::EventId;
-use engine::management::events::{self, Filter, Recorded};
+use engine::management::events::{self, EventFilter, Recorded};
 use engine::management::security::{Log, LogRead, Selection};
 use engine::management::{
     Action, ManageAdminKeys, ManageIdentities, Page, PageRequest, ReadAudit, ResourceType,
@@ -25,7 +25,7 @@ const SECTION: Section = Section::Events;
 pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     cx.authorize::<ReadAudit>()?;
     let mut filters = Filters::of(query);
-    let filter = Filter {
+    let filter = EventFilter {
         action: filters.one_of("action", "Action"),
         resource_type: filters.one_of("resourceType", "Resource type"),
         resource_id: filters.parsed("resourceId", "Resource ID", "must be the ID of a resource"),

@@ -18,7 +18,7 @@ use crate::view::shell::Section;
 use crate::view::words::{Tone, ago, badge, isolated, moment, moment_or};
 use engine::auth::Match;
 use engine::ids::{IdentityId, ServiceId};
-use engine::management::identities::{self, Filter, IdentityRequest, Status, WorkloadIdentity};
+use engine::management::identities::{self, IdentityFilter, IdentityRequest, IdentityStatus, WorkloadIdentity};
 use engine::management::{Error, Expected, ManageIdentities, services};
 use engine::operation::Operation;
 use engine::resource::ResourceRequest;
@@ -32,7 +32,7 @@ const CREATE: &str = "Create Identity";
 pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     let services = services::choices(&cx.context).await?;
     let mut filters = Filters::of(query);
-    let filter = Filter {
+    let filter = IdentityFilter {
         name_contains: filters.search("nameContains", "Name contains"),
         status: filters.one_of("status", "Status"),
         service_id: filters.service("serviceId", "Service", &services),
@@ -148,10 +148,10 @@ fn operations(identity: &WorkloadIdentity) -> String {
     }
 }
 
-fn status(status: Status) -> Markup {
+fn status(status: IdentityStatus) -> Markup {
     match status {
-        Status::Active => badge(Tone::Good, "active"),
-        Status::Disabled => badge(Tone::Bad, "disabled"),
+        IdentityStatus::Active => badge(Tone::Good, "active"),
+        IdentityStatus::Disabled => badge(Tone::Bad, "disabled"),
     }
 }
 
@@ -190,7 +190,7 @@ impl Creatable for WorkloadIdentity {
     fn blank(query: &Form) -> Form {
         Form::default()
             .with("serviceId", query.text("serviceId"))
-            .with("status", Status::Active.name())
+            .with("status", IdentityStatus::Active.name())
             .with("allowedOperations.scope", "all")
     }
 

@@ -16,7 +16,7 @@ use crate::view::notice::Notice;
 use crate::view::shell::Section;
 use crate::view::words::{Tone, badge, count, isolated, moment};
 use engine::ids::ServiceId;
-use engine::management::services::{self, Filter, Service, ServiceRequest};
+use engine::management::services::{self, ServiceFilter, Service, ServiceRequest};
 use engine::management::{Error, Expected, ManageApiKeys, ManagePolicies};
 use engine::resource::ResourceRequest;
 
@@ -24,7 +24,7 @@ const SECTION: Section = Section::Services;
 
 pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     let mut filters = Filters::of(query);
-    let filter = Filter {
+    let filter = ServiceFilter {
         name_contains: filters.search("nameContains", "Name contains"),
         ..Filter::default()
     };

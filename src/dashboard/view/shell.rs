@@ -65,12 +65,12 @@ pub(crate) fn page(
     title: &str,
     content: &Markup,
 ) -> Markup {
-    page_with(viewer, section, title, Status::default(), content)
+    page_with(viewer, section, title, PageStatus::default(), content)
 }
 
 /// What a page shows beside its content.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Status {
+pub(crate) struct PageStatus {
     /// The result of the last change.
     pub(crate) notice: Option<Notice>,
     /// The number of pending changes.
@@ -82,7 +82,7 @@ pub(crate) fn page_with(
     viewer: &Viewer,
     section: Option<Section>,
     title: &str,
-    status: Status,
+    status: PageStatus,
     content: &Markup,
 ) -> Markup {
     let roles = viewer.administrator.roles();

@@ -49,11 +49,13 @@ pub struct Entry {
 #[derive(Clone, Debug, Default, IntoParams, Serialize)]
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase")]
-pub struct Filter {
+pub struct EntryFilter {
     /// The request ID of the client.
     pub request_id: Option<String>,
     /// The calling service.
-    pub application_id: Option<ServiceId>,
+    #[serde(rename = "applicationId")]
+    #[param(rename = "applicationId")]
+    pub service_id: Option<ServiceId>,
     /// The operation.
     pub operation_type: Option<OperationType>,
     /// The HTTP status of the response.

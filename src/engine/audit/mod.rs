@@ -24,14 +24,14 @@ mod writer;
 
 pub use self::anonymous::AnonymousLimit;
 pub use self::days::{keep_days, maintain_days};
-pub use self::entry::{Entry, Filter};
+pub use self::entry::{Entry, EntryFilter};
 pub(crate) use self::export::cell;
 pub use self::export::{Column, Export, Exported, Format, Operations, Source};
 pub use self::login::{Login, login};
 pub use self::outcome::Outcome;
 pub use self::query::{entries, entries_named, entry, plan};
 pub use self::queue::{Receipt, Unrecorded};
-pub use self::record::{CLIENT_CLOSED_REQUEST, Endpoint, OperationType, Record, Sealing, clean};
+pub use self::record::{CLIENT_CLOSED_REQUEST, Endpoint, OperationType, Record, RewrapTarget, clean};
 pub use self::recorder::{Pending, Recorder};
 pub use self::retention::{Retention, RetentionError, Retired, retire_days};
 pub use self::store::MaintenanceError;

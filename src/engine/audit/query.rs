@@ -4,7 +4,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::days;
-use super::entry::{Entry, Filter};
+use super::entry::{Entry, EntryFilter};
 use super::store;
 use crate::db::Pool;
 use crate::ids::RecordId;
@@ -36,7 +36,7 @@ pub async fn entries_named(
 pub async fn entries(
     db: &Pool,
     now: Timestamp,
-    filter: &Filter,
+    filter: &EntryFilter,
     older_than: Option<RecordId>,
     limit: i64,
 ) -> Result<Vec<Entry>, sqlx::Error> {
@@ -62,7 +62,7 @@ pub async fn entries(
 pub async fn plan(
     db: &Pool,
     now: Timestamp,
-    filter: &Filter,
+    filter: &EntryFilter,
     older_than: Option<RecordId>,
     limit: i64,
 ) -> Result<Vec<String>, sqlx::Error> {
@@ -82,10 +82,10 @@ const RANGE_DAYS: [u32; 5] = [1, 2, 4, 8, 16];
 /// grow: within a few days Postgres uses any index and sorts, but over all days it would scan in the
 /// order of time, which reads everything for a rare value.
 fn time_ranges(
-    filter: &Filter,
+    filter: &EntryFilter,
     now: Timestamp,
     older_than: Option<RecordId>,
-) -> impl Iterator<Item = Filter> {
+) -> impl Iterator<Item = EntryFilter> {
     let open = days::oldest_open(now);
     let last = older_than.map(RecordId::created_at);
     let newest_closed = [filter.to, last].into_iter().flatten().fold(open, Ord::min);
@@ -104,7 +104,7 @@ fn time_ranges(
         let is_empty = from.is_some_and(|from| {
             to.is_some_and(|to| to <= from) || last.is_some_and(|last| last < from)
         });
-        (!is_empty).then(|| Filter {
+        (!is_empty).then(|| EntryFilter {
             from,
             to,
             ..filter.clone()
@@ -121,7 +121,7 @@ mod tests {
     }
 
     /// The ranges as text.
-    fn shown(filter: &Filter, older_than: Option<RecordId>) -> Vec<String> {
+    fn shown(filter: &EntryFilter, older_than: Option<RecordId>) -> Vec<String> {
         let shown = |it: Option<Timestamp>| it.map_or("…".to_owned(), |it| it.to_string());
         time_ranges(filter, at("2030-03-31T12:00:00Z"), older_than)
             .map(|it| {
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn ranges_cover_the_time_backwards_without_gaps() {
         assert_eq!(
-            shown(&Filter::default(), None),
+            shown(&EntryFilter::default(), None),
             [
                 "2030-03-31 to …",
                 "2030-03-30 to 2030-03-31",
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn no_range_exceeds_the_filter_or_repeats_a_page() {
-        let filter = Filter {
+        let filter = EntryFilter {
             from: Some(at("2030-03-28T08:00:00Z")),
             to: Some(at("2030-03-29T09:00:00Z")),
             ..Filter::default()
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn edges_belong_to_the_later_range() {
         let midnight = at("2030-03-30T00:00:00Z");
-        let to = Filter {
+        let to = EntryFilter {
             to: Some(midnight),
             ..Filter::default()
         };
@@ -177,10 +177,10 @@ mod tests {
         let last = u128::try_from(midnight.as_millis()).unwrap() << 80;
         let last = RecordId::from_uuid(Uuid::from_u128(last));
         assert_eq!(
-            shown(&Filter::default(), Some(last))[0],
+            shown(&EntryFilter::default(), Some(last))[0],
             "2030-03-30 to 2030-03-31"
         );
-        let from = Filter {
+        let from = EntryFilter {
             from: Some(at("2031-01-01T00:00:00Z")),
             ..Filter::default()
         };
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn yesterday_stays_open_for_an_hour() {
-        let any = Filter::default();
+        let any = EntryFilter::default();
         let newest = time_ranges(&any, at("2030-03-31T00:30:00Z"), None).next();
         assert_eq!(newest.unwrap().from, Some(at("2030-03-30T00:00:00Z")));
     }

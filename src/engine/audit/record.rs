@@ -15,7 +15,7 @@ pub struct Record {
     /// The request ID of the client, or a generated one.
     pub request_id: Box<str>,
     /// The calling service.
-    pub application_id: Option<ServiceId>,
+    pub service_id: Option<ServiceId>,
     /// The API key or the workload identity of the caller.
     pub credential_id: Option<CredentialId>,
     /// The beginning of the subject of the caller's token or certificate.
@@ -47,12 +47,12 @@ pub struct Record {
     /// The position in a batch, from 0.
     pub item: Option<u16>,
     /// The second part of a rewrap. It is stored as a separate record, an encryption.
-    pub sealing: Option<Box<Sealing>>,
+    pub sealing: Option<Box<RewrapTarget>>,
 }
 
 /// The part of a rewrap that creates the new envelope.
 #[derive(Clone, Debug, Default)]
-pub struct Sealing {
+pub struct RewrapTarget {
     /// The policy of the new envelope.
     pub policy_number: Option<Box<str>>,
     /// The key of the new envelope.
@@ -187,7 +187,7 @@ impl Endpoint {
 
     /// The second half of the operation, if the path implies one.
     #[must_use]
-    pub fn sealing(self) -> Option<Box<Sealing>> {
+    pub fn sealing(self) -> Option<Box<RewrapTarget>> {
         match self {
             Self::Rewrap | Self::RewrapBatch => Some(Box::default()),
             Self::Protect

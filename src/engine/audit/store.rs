@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqlx::{PgConnection, Postgres, QueryBuilder, SqlSafeStr as _};
 use uuid::Uuid;
 
-use super::entry::{Entry, Filter};
+use super::entry::{Entry, EntryFilter};
 use super::queue::{QueuedRecord, Submission, count};
 use super::record::{Endpoint, OperationType};
 use crate::db::{self, Pool, sql};
@@ -14,7 +14,7 @@ use formats::clock::Timestamp;
 
 /// Why records were not written.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
+pub(super) enum NotWritten {
     /// There is no partition for their day.
     #[error("there is no partition for this day")]
     NoDay,
@@ -26,7 +26,7 @@ pub(super) enum Failure {
     Away(sqlx::Error),
 }
 
-impl From<sqlx::Error> for Failure {
+impl From<sqlx::Error> for NotWritten {
     fn from(error: sqlx::Error) -> Self {
         let refusal = error.as_database_error();
         let code = refusal.and_then(|refusal| refusal.code());
@@ -53,9 +53,9 @@ pub enum MaintenanceError {
 }
 
 /// The failure of a database that does not answer in time.
-pub(super) fn late() -> Failure {
+pub(super) fn late() -> NotWritten {
     let silence = std::io::Error::new(std::io::ErrorKind::TimedOut, "the reply timed out");
-    Failure::Away(sqlx::Error::Io(silence))
+    NotWritten::Away(sqlx::Error::Io(silence))
 }
 
 const INSERT: &str = "INSERT INTO crypto_operations_audit (id, ts, request_id, application_id, api_key_id, \
@@ -72,7 +72,7 @@ pub(super) async fn insert(
     connection: &mut PgConnection,
     submissions: &[Submission],
     again: bool,
-) -> Result<(), Failure> {
+) -> Result<(), NotWritten> {
     let statement = if again {
         sql([INSERT, " ON CONFLICT DO NOTHING"]).into_sql_str()
     } else {
@@ -85,7 +85,7 @@ pub(super) async fn insert(
         .bind(column(submissions, |it| it.id))
         .bind(column(submissions, |it| it.ts))
         .bind(column(submissions, |it| &*it.record.request_id))
-        .bind(column(submissions, |it| it.record.application_id))
+        .bind(column(submissions, |it| it.record.service_id))
         .bind(column(submissions, |it| it.record.credential_id?.api_key()))
         .bind(column(submissions, |it| {
             it.record.operation_type.map(OperationType::name)
@@ -136,10 +136,10 @@ fn column<'a, T>(submissions: &'a [Submission], of: impl Fn(&'a QueuedRecord) ->
 }
 
 /// Whether the database accepts writes: a standby does not.
-pub(super) async fn writable(connection: &mut PgConnection) -> Result<(), Failure> {
+pub(super) async fn writable(connection: &mut PgConnection) -> Result<(), NotWritten> {
     if !db::takes_writes(connection).await? {
         let standby = std::io::Error::other("the database is read-only");
-        return Err(Failure::Away(sqlx::Error::Io(standby)));
+        return Err(NotWritten::Away(sqlx::Error::Io(standby)));
     }
     Ok(())
 }
@@ -221,7 +221,7 @@ pub(super) async fn entries_named(
 /// The newest entries that match the filter, at most `limit`, older than `older_than`.
 pub(super) async fn entries(
     db: &Pool,
-    filter: &Filter,
+    filter: &EntryFilter,
     older_than: Option<RecordId>,
     limit: i64,
 ) -> Result<Vec<Entry>, sqlx::Error> {
@@ -234,7 +234,7 @@ pub(super) async fn entries(
 /// The executed plan of [`entries`].
 pub(super) async fn plan(
     db: &Pool,
-    filter: &Filter,
+    filter: &EntryFilter,
     older_than: Option<RecordId>,
     limit: i64,
 ) -> Result<Vec<String>, sqlx::Error> {
@@ -245,7 +245,7 @@ pub(super) async fn plan(
 
 fn narrow(
     query: &mut QueryBuilder<Postgres>,
-    filter: &Filter,
+    filter: &EntryFilter,
     older_than: Option<RecordId>,
     limit: i64,
 ) {
@@ -253,7 +253,7 @@ fn narrow(
     if let Some(id) = filter.request_id.clone() {
         query.push(" AND request_id = ").push_bind(id);
     }
-    if let Some(id) = filter.application_id {
+    if let Some(id) = filter.service_id {
         query.push(" AND application_id = ").push_bind(id);
     }
     if let Some(operation) = filter.operation_type {

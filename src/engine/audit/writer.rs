@@ -18,7 +18,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 
 use super::queue::{Shared, Submission, Unrecorded, count};
 use super::record::Record;
-use super::store::{self, Failure};
+use super::store::{self, NotWritten};
 use crate::db::Pool;
 use crate::jobs::{Job, Pulse, Spec};
 
@@ -192,7 +192,7 @@ impl Writer {
                         shared.committed(part.submissions);
                     }
                 }
-                Err(Failure::NoDay | Failure::Data(_)) if part.submissions.len() > 1 => {
+                Err(NotWritten::NoDay | NotWritten::Data(_)) if part.submissions.len() > 1 => {
                     let again = part.again;
                     let half = part.submissions.len() / 2;
                     // The first half is written first.
@@ -203,10 +203,10 @@ impl Writer {
                         ..Part::new(first)
                     });
                 }
-                Err(failure @ (Failure::NoDay | Failure::Data(_))) => {
+                Err(failure @ (NotWritten::NoDay | NotWritten::Data(_))) => {
                     refuse(self.parts.pop(), &failure);
                 }
-                Err(failure @ Failure::Away(_)) => {
+                Err(failure @ NotWritten::Away(_)) => {
                     // So is the outcome of the halves of the batch.
                     for part in &mut self.parts {
                         part.again = true;
@@ -228,7 +228,7 @@ impl Writer {
         let (response_status, error_code, outcome) = summary.refused;
         let record = Record {
             request_id: Box::default(),
-            application_id: None,
+            service_id: None,
             credential_id: None,
             token_subject: None,
             operation_type: None,
@@ -259,13 +259,13 @@ impl Writer {
 }
 
 impl Link {
-    async fn attempt(&mut self, part: &Part) -> Result<(), Failure> {
+    async fn attempt(&mut self, part: &Part) -> Result<(), NotWritten> {
         let (deadline, again) = (self.shared.deadline, part.again);
         let part = &part.submissions;
         let connection = self.connected().await?;
         let written = timeout(deadline, async {
             match store::insert(connection, part, again).await {
-                Err(Failure::NoDay) => {
+                Err(NotWritten::NoDay) => {
                     let records = part.iter().flat_map(Submission::records);
                     store::make_days(connection, records.map(|queued| queued.ts)).await?;
                     store::insert(connection, part, again).await
@@ -293,25 +293,25 @@ impl Link {
             }
         };
         match outcome.unwrap_or_else(|_| Err(store::late())) {
-            Ok(()) | Err(Failure::NoDay | Failure::Data(_)) => {
+            Ok(()) | Err(NotWritten::NoDay | NotWritten::Data(_)) => {
                 shared.availability.succeeds(shared.clock.monotonic());
             }
-            Err(failure @ Failure::Away(_)) => self.fails(&failure),
+            Err(failure @ NotWritten::Away(_)) => self.fails(&failure),
         }
     }
 
-    async fn connected(&mut self) -> Result<&mut PgConnection, Failure> {
+    async fn connected(&mut self) -> Result<&mut PgConnection, NotWritten> {
         if self.connection.is_none() {
             let options = self.database.connect_options();
             let connecting = timeout(self.shared.deadline, options.connect());
             let connection = connecting.await.map_err(|_| store::late())?;
-            self.connection = Some(connection.map_err(Failure::Away)?);
+            self.connection = Some(connection.map_err(NotWritten::Away)?);
         }
         self.connection.as_mut().ok_or_else(store::late)
     }
 
     /// Drops a connection whose state is unknown.
-    fn fails(&mut self, failure: &Failure) {
+    fn fails(&mut self, failure: &NotWritten) {
         self.connection = None;
         self.shared.fails(failure);
     }
@@ -354,7 +354,7 @@ impl Shared {
     }
 
     /// Keeps since when records cannot be committed, and logs it once.
-    fn fails(&self, error: &Failure) {
+    fn fails(&self, error: &NotWritten) {
         let now = self.clock.monotonic();
         if self.availability.failing_for(now).is_zero() {
             tracing::warn!(%error, "audit records cannot be committed; retrying");

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::{Caller, CallerId, Kind, Person, RateLimit, Roles, WrongKind};
+use super::{Caller, CallerId, ApiKeyType, Person, RateLimit, Roles, WrongKind};
 use crate::ids::ApiKeyId;
 
 /// An administrator: the holder of an admin key, or a person who signed in or has an access token.
@@ -37,7 +37,7 @@ impl Caller {
     /// It is the credential of an application.
     pub fn administrator(self) -> Result<Administrator, WrongKind> {
         match (self.kind(), self.credential_id().api_key()) {
-            (Some(Kind::Admin), Some(id)) => Ok(Administrator::with_key(self, id)),
+            (Some(ApiKeyType::Admin), Some(id)) => Ok(Administrator::with_key(self, id)),
             (kind, _) => Err(kind.into()),
         }
     }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::certificates::Certificates;
 use super::credentials::{Credentials, Presented};
 use super::denied::Denied;
-use super::identity::{Refusal, StoredKey};
+use super::identity::{CredentialRefused, StoredKey};
 use super::workloads::{Unusable, Workloads};
-use super::{Admission, AtRest, Caller, LastUse, store};
+use super::{Admission, ApiKeyDigest, Caller, LastUse, store};
 use crate::catalog::{Cache, Catalog, Topic};
 use crate::client_certificates::ClientCertificate;
 use crate::db::Pool;
@@ -23,7 +23,7 @@ const CAPACITY: u64 = 20_000;
 pub struct Authenticator {
     clock: Clock,
     stage: Stage,
-    keys: Cache<AtRest, Arc<StoredKey>>,
+    keys: Cache<ApiKeyDigest, Arc<StoredKey>>,
     workloads: Workloads,
     certificates: Certificates,
     last_use: LastUse,
@@ -99,7 +99,7 @@ impl Authenticator {
         &self,
         credentials: &Credentials<'_>,
         client: IpAddr,
-    ) -> Result<Caller, Refusal> {
+    ) -> Result<Caller, CredentialRefused> {
         let certificate = &credentials.certificate;
         match credentials.presented()? {
             Presented::Key(key) => {
@@ -125,7 +125,7 @@ impl Authenticator {
     /// The key is no longer valid, or the database is unreachable.
     pub async fn resume(
         &self,
-        at_rest: AtRest,
+        at_rest: ApiKeyDigest,
         client: IpAddr,
         certificate: &ClientCertificate,
     ) -> Result<Caller, Denied> {
@@ -147,14 +147,14 @@ impl Authenticator {
 
     async fn admit(
         &self,
-        at_rest: &AtRest,
+        at_rest: &ApiKeyDigest,
         known: Option<Arc<StoredKey>>,
         client: IpAddr,
         certificate: &ClientCertificate,
-    ) -> Result<Caller, Refusal> {
+    ) -> Result<Caller, CredentialRefused> {
         let key = known
             .filter(|key| key.at_rest.matches(at_rest))
-            .ok_or(Refusal::Unknown)?;
+            .ok_or(CredentialRefused::Unknown)?;
         // An IPv4-mapped IPv6 address belongs to its IPv4 network.
         let client = client.to_canonical();
         let now = self.clock.now();
@@ -164,7 +164,7 @@ impl Authenticator {
         if key.certificate.is_some() {
             let verified = certificate.verified(now).await?;
             if verified.fingerprint != key.certificate {
-                return Err(Refusal::OtherCertificate);
+                return Err(CredentialRefused::OtherCertificate);
             }
         }
         Ok(self.used(Caller::new(Arc::clone(&key.identity), client)))

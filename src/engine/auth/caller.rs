@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::identity::{Identity, Noted, Refusal, Workload};
-use super::{CallerId, Kind, RateLimit, Roles};
+use super::identity::{Identity, Noted, CredentialRefused, Workload};
+use super::{CallerId, ApiKeyType, RateLimit, Roles};
 use crate::ids::{CredentialId, PolicyId, ServiceId};
 use crate::operation::{Operation, Operations};
 
@@ -40,7 +40,7 @@ pub struct Application {
 pub enum WrongKind {
     /// An API key of this type.
     #[error("keys of the type {0} cannot call this API")]
-    Key(Kind),
+    Key(ApiKeyType),
     /// The token or the certificate of a workload.
     #[error("workload identities cannot call this API")]
     Workload,
@@ -63,9 +63,9 @@ impl Caller {
         workload: &Workload,
         subject: Arc<str>,
         client: IpAddr,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, CredentialRefused> {
         if workload.is_disabled {
-            return Err(Refusal::Disabled);
+            return Err(CredentialRefused::Disabled);
         }
         Ok(Self {
             token_subject: Some(subject),
@@ -100,7 +100,7 @@ impl Caller {
 
     /// The type of the API key; none for workload identities.
     #[must_use]
-    pub fn kind(&self) -> Option<Kind> {
+    pub fn kind(&self) -> Option<ApiKeyType> {
         self.identity.kind
     }
 
@@ -138,7 +138,7 @@ impl Caller {
     /// It is an admin key.
     pub fn application(self) -> Result<Application, WrongKind> {
         match (self.kind(), self.service_id()) {
-            (None | Some(Kind::Live | Kind::Test), Some(service_id)) => Ok(Application {
+            (None | Some(ApiKeyType::Live | ApiKeyType::Test), Some(service_id)) => Ok(Application {
                 caller: self,
                 service_id,
             }),
@@ -148,8 +148,8 @@ impl Caller {
 }
 
 /// The type of an API key; none for a workload identity.
-impl From<Option<Kind>> for WrongKind {
-    fn from(kind: Option<Kind>) -> Self {
+impl From<Option<ApiKeyType>> for WrongKind {
+    fn from(kind: Option<ApiKeyType>) -> Self {
         kind.map_or(Self::Workload, Self::Key)
     }
 }
@@ -221,11 +221,11 @@ mod tests {
             Caller::new(Arc::new(identity), IpAddr::from([127, 0, 0, 1]))
         };
         let service = Some(ServiceId::from_uuid(Uuid::from_u128(2)));
-        assert!(caller(Some(Kind::Live), service).application().is_ok());
-        assert!(caller(Some(Kind::Test), service).application().is_ok());
-        assert!(caller(Some(Kind::Admin), None).application().is_err());
-        assert!(caller(Some(Kind::Live), service).administrator().is_err());
-        assert!(caller(Some(Kind::Admin), None).administrator().is_ok());
+        assert!(caller(Some(ApiKeyType::Live), service).application().is_ok());
+        assert!(caller(Some(ApiKeyType::Test), service).application().is_ok());
+        assert!(caller(Some(ApiKeyType::Admin), None).application().is_err());
+        assert!(caller(Some(ApiKeyType::Live), service).administrator().is_err());
+        assert!(caller(Some(ApiKeyType::Admin), None).administrator().is_ok());
         assert!(caller(None, service).application().is_ok());
         assert!(caller(None, service).administrator().is_err());
     }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::caller::recorded_subject;
 use super::denied::Denied;
-use super::identity::{Refusal, Workload};
+use super::identity::{CredentialRefused, Workload};
 use super::{Admission, Caller, Match, store};
 use crate::catalog::{Cache, Catalog, Topic};
-use crate::client_certificates::{ClientCertificate, Verified};
+use crate::client_certificates::{ClientCertificate, VerifiedCertificate};
 use crate::db::Pool;
 use crate::fingerprint::Fingerprint;
 use crate::spiffe::SpiffeId;
@@ -23,7 +23,7 @@ pub(super) struct Certificates {
     clock: Clock,
     /// Setting `auth.certificates`.
     is_on: bool,
-    workloads: Cache<Names, Known>,
+    workloads: Cache<Names, KnownWorkload>,
 }
 
 /// The names that the CA of a certificate confirms.
@@ -35,7 +35,7 @@ struct Names {
 
 /// A workload, and the name that matches it.
 #[derive(Clone)]
-struct Known {
+struct KnownWorkload {
     workload: Arc<Workload>,
     subject: Arc<str>,
 }
@@ -63,15 +63,15 @@ impl Certificates {
         admission: &mut impl Admission,
     ) -> Result<Caller, Denied> {
         if !self.is_on {
-            return Err(Refusal::Missing.into());
+            return Err(CredentialRefused::Missing.into());
         }
         let now = self.clock.now();
-        let known = certificate.known(now).await.map_err(Refusal::from)?;
+        let known = certificate.known(now).await.map_err(CredentialRefused::from)?;
         let verified = match known {
             Some(verified) => verified,
             None => {
                 admission.counted().await?;
-                certificate.verified(now).await.map_err(Refusal::from)?
+                certificate.verified(now).await.map_err(CredentialRefused::from)?
             }
         };
         let names = Names::of(&verified);
@@ -85,9 +85,9 @@ impl Certificates {
         &self,
         certificate: &ClientCertificate,
         client: IpAddr,
-    ) -> Result<Caller, Refusal> {
+    ) -> Result<Caller, CredentialRefused> {
         if !self.is_on {
-            return Err(Refusal::Missing);
+            return Err(CredentialRefused::Missing);
         }
         let verified = certificate.verified(self.clock.now()).await?;
         let names = Names::of(&verified);
@@ -96,7 +96,7 @@ impl Certificates {
 }
 
 impl Names {
-    fn of(verified: &Verified) -> Self {
+    fn of(verified: &VerifiedCertificate) -> Self {
         Self {
             fingerprint: verified.fingerprint,
             spiffe_id: verified.spiffe_id.clone(),
@@ -105,7 +105,7 @@ impl Names {
 }
 
 /// The one workload that matches one of the names.
-async fn find(pool: &Pool, names: &Names) -> sqlx::Result<Option<Known>> {
+async fn find(pool: &Pool, names: &Names) -> sqlx::Result<Option<KnownWorkload>> {
     let fingerprint = names.fingerprint.map(|fingerprint| fingerprint.to_string());
     let spiffe_id = names.spiffe_id.as_ref().map(SpiffeId::as_str);
     let found = store::certified(pool, spiffe_id, fingerprint.as_deref()).await?;
@@ -117,11 +117,11 @@ async fn find(pool: &Pool, names: &Names) -> sqlx::Result<Option<Known>> {
             Match::Certificate { certificate_sha256 } => certificate_sha256.to_string().into(),
             Match::Token(_) => return None,
         };
-        Some(Known { workload, subject })
+        Some(KnownWorkload { workload, subject })
     }))
 }
 
-fn admit(known: Option<Known>, client: IpAddr) -> Result<Caller, Refusal> {
-    let Known { workload, subject } = known.ok_or(Refusal::NoIdentity)?;
+fn admit(known: Option<KnownWorkload>, client: IpAddr) -> Result<Caller, CredentialRefused> {
+    let KnownWorkload { workload, subject } = known.ok_or(CredentialRefused::NoIdentity)?;
     Caller::of_workload(&workload, subject, client)
 }

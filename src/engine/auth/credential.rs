@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::Kind;
+use super::ApiKeyType;
 use formats::clock::Entropy;
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -20,24 +20,24 @@ const CHECK_DIGITS: usize = 6;
 
 /// An API key. It is wiped when dropped and never printed.
 #[derive(Clone)]
-pub struct LiveKey {
-    kind: Kind,
+pub struct ApiKeySecret {
+    kind: ApiKeyType,
     text: SecretString,
 }
 
 /// The digest of an API key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct AtRest([u8; 32]);
+pub struct ApiKeyDigest([u8; 32]);
 
 /// The text is not an API key: its format or checksum is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an API key")]
 pub struct Malformed;
 
-impl LiveKey {
+impl ApiKeySecret {
     /// Generates a key.
     #[must_use]
-    pub fn generate(entropy: &Entropy, kind: Kind) -> Self {
+    pub fn generate(entropy: &Entropy, kind: ApiKeyType) -> Self {
         let random = Zeroizing::new(entropy.bytes::<32>());
         let mut text = Zeroizing::new(String::with_capacity(64));
         text.push_str(kind.prefix());
@@ -55,7 +55,7 @@ impl LiveKey {
     /// # Errors
     /// The format or the checksum is wrong.
     pub fn parse(text: &str) -> Result<Self, Malformed> {
-        let kind = Kind::ALL
+        let kind = ApiKeyType::ALL
             .into_iter()
             .find(|kind| text.starts_with(kind.prefix()))
             .ok_or(Malformed)?;
@@ -85,14 +85,14 @@ impl LiveKey {
 
     /// The type in its prefix.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ApiKeyType {
         self.kind
     }
 
     /// Its digest.
     #[must_use]
-    pub fn at_rest(&self) -> AtRest {
-        AtRest(Sha256::digest(self.text.expose_secret().as_bytes()).into())
+    pub fn at_rest(&self) -> ApiKeyDigest {
+        ApiKeyDigest(Sha256::digest(self.text.expose_secret().as_bytes()).into())
     }
 
     /// The last four characters, for display. They belong to the checksum and reveal almost
@@ -104,19 +104,19 @@ impl LiveKey {
     }
 }
 
-impl ExposeSecret<str> for LiveKey {
+impl ExposeSecret<str> for ApiKeySecret {
     fn expose_secret(&self) -> &str {
         self.text.expose_secret()
     }
 }
 
-impl fmt::Debug for LiveKey {
+impl fmt::Debug for ApiKeySecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}[redacted]", self.kind.prefix())
     }
 }
 
-impl AtRest {
+impl ApiKeyDigest {
     /// The digest from the database.
     #[must_use]
     pub fn from_bytes(digest: [u8; 32]) -> Self {
@@ -136,7 +136,7 @@ impl AtRest {
     }
 }
 
-impl fmt::Debug for AtRest {
+impl fmt::Debug for ApiKeyDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[redacted]")
     }
@@ -167,11 +167,11 @@ mod tests {
 
     #[test]
     fn a_new_key_round_trips() {
-        for kind in Kind::ALL {
-            let key = LiveKey::generate(&Entropy::system(), kind);
+        for kind in ApiKeyType::ALL {
+            let key = ApiKeySecret::generate(&Entropy::system(), kind);
             let text = key.expose_secret();
             assert_eq!(text.len(), kind.prefix().len() + 49);
-            let read = LiveKey::parse(text).unwrap();
+            let read = ApiKeySecret::parse(text).unwrap();
             assert_eq!(read.kind(), kind);
             assert!(read.at_rest().matches(&key.at_rest()));
             assert!(text.ends_with(key.last_four()));
@@ -198,19 +198,19 @@ mod tests {
 
     #[test]
     fn every_changed_character_is_detected() {
-        let key = LiveKey::generate(&Entropy::system(), Kind::Live);
+        let key = ApiKeySecret::generate(&Entropy::system(), ApiKeyType::Live);
         let text = key.expose_secret();
         for place in 0..text.len() {
             let mut changed = text.as_bytes().to_vec();
             changed[place] = if changed[place] == b'a' { b'b' } else { b'a' };
             let changed = String::from_utf8(changed).unwrap();
-            assert_eq!(LiveKey::parse(&changed).err(), Some(Malformed), "{place}");
+            assert_eq!(ApiKeySecret::parse(&changed).err(), Some(Malformed), "{place}");
         }
     }
 
     #[test]
     fn keys_are_redacted() {
-        let key = LiveKey::generate(&Entropy::system(), Kind::Admin);
+        let key = ApiKeySecret::generate(&Entropy::system(), ApiKeyType::Admin);
         assert_eq!(format!("{key:?}"), "sk_admin_[redacted]");
         assert_eq!(format!("{:?}", key.at_rest()), "[redacted]");
     }
@@ -218,9 +218,9 @@ mod tests {
     proptest! {
         #[test]
         fn an_invalid_key_is_refused(text in "\\PC*") {
-            prop_assert!(LiveKey::parse(&text).is_err());
+            prop_assert!(ApiKeySecret::parse(&text).is_err());
             let with_prefix = format!("sk_live_{}", text);
-            prop_assert!(LiveKey::parse(&with_prefix).is_err());
+            prop_assert!(ApiKeySecret::parse(&with_prefix).is_err());
         }
     }
 }

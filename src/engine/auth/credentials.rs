@@ -1,6 +1,6 @@
 //! The credentials of a request, and the one that authenticates it.
 
-use super::LiveKey;
+use super::ApiKeySecret;
 use super::identity::Refusal;
 use crate::client_certificates::{self, ClientCertificate};
 
@@ -26,7 +26,7 @@ pub enum Authorization<'a> {
 
 /// The credential that authenticates a request.
 pub(super) enum Presented<'a> {
-    Key(LiveKey),
+    Key(ApiKeySecret),
     Token(&'a str),
     Certificate,
 }
@@ -42,14 +42,14 @@ impl<'a> Credentials<'a> {
     }
 
     /// Where there is an `Authorization` header, only it authenticates.
-    pub(super) fn presented(&self) -> Result<Presented<'a>, Refusal> {
+    pub(super) fn presented(&self) -> Result<Presented<'a>, CredentialRefused> {
         if let ClientCertificate::Malformed = self.certificate {
-            return Err(client_certificates::Refused::Malformed.into());
+            return Err(client_certificates::CertificateRefused::Malformed.into());
         }
         match (self.authorization, &self.certificate) {
             (Authorization::One(value), _) => bearer(value),
             (Authorization::Absent, ClientCertificate::Presented(_)) => Ok(Presented::Certificate),
-            (Authorization::Absent | Authorization::Several, _) => Err(Refusal::Missing),
+            (Authorization::Absent | Authorization::Several, _) => Err(CredentialRefused::Missing),
         }
     }
 }
@@ -66,18 +66,18 @@ impl std::fmt::Debug for Authorization<'_> {
 }
 
 /// The credential in `Bearer <credential>`. The scheme is case-insensitive (RFC 9110, section 11.1).
-fn bearer(value: &[u8]) -> Result<Presented<'_>, Refusal> {
-    let value = std::str::from_utf8(value).map_err(|_| Refusal::Malformed)?;
-    let (scheme, credential) = value.split_once(' ').ok_or(Refusal::Malformed)?;
+fn bearer(value: &[u8]) -> Result<Presented<'_>, CredentialRefused> {
+    let value = std::str::from_utf8(value).map_err(|_| CredentialRefused::Malformed)?;
+    let (scheme, credential) = value.split_once(' ').ok_or(CredentialRefused::Malformed)?;
     if !scheme.eq_ignore_ascii_case("bearer") {
-        return Err(Refusal::Malformed);
+        return Err(CredentialRefused::Malformed);
     }
     let credential = credential.trim_matches(' ');
     // API keys have no dots.
     if credential.contains('.') {
         return Ok(Presented::Token(credential));
     }
-    let key = LiveKey::parse(credential).map_err(|_| Refusal::Malformed)?;
+    let key = ApiKeySecret::parse(credential).map_err(|_| CredentialRefused::Malformed)?;
     Ok(Presented::Key(key))
 }
 
@@ -86,10 +86,10 @@ mod tests {
     use secrecy::ExposeSecret;
 
     use super::*;
-    use crate::auth::Kind;
+    use crate::auth::ApiKeyType;
     use formats::clock::Entropy;
 
-    fn presented(authorization: Authorization<'_>) -> Result<Presented<'_>, Refusal> {
+    fn presented(authorization: Authorization<'_>) -> Result<Presented<'_>, CredentialRefused> {
         let credentials = Credentials {
             authorization,
             certificate: ClientCertificate::Absent,
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_key_is_read_after_its_scheme() {
-        let key = LiveKey::generate(&Entropy::system(), Kind::Test);
+        let key = ApiKeySecret::generate(&Entropy::system(), ApiKeyType::Test);
         let key = key.expose_secret();
         for header in [format!("Bearer {key}"), format!("bearer   {key} ")] {
             let presented = presented(Authorization::One(header.as_bytes()));
@@ -116,10 +116,10 @@ mod tests {
             String::new(),
         ] {
             let refusal = presented(Authorization::One(bad.as_bytes())).err();
-            assert_eq!(refusal, Some(Refusal::Malformed), "{bad}");
+            assert_eq!(refusal, Some(CredentialRefused::Malformed), "{bad}");
         }
         for none in [Authorization::Absent, Authorization::Several] {
-            assert_eq!(presented(none).err(), Some(Refusal::Missing));
+            assert_eq!(presented(none).err(), Some(CredentialRefused::Missing));
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::catalog::Unreadable;
 pub enum Denied {
     /// Its credential is not valid.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] CredentialRefused),
     /// Its credential cannot be checked now.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),

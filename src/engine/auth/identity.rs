@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicI64;
 
 use ipnet::IpNet;
 
-use super::{AtRest, Kind, RateLimit, Roles};
+use super::{ApiKeyDigest, ApiKeyType, RateLimit, Roles};
 use crate::client_certificates;
 use crate::fingerprint::Fingerprint;
 use crate::ids::{CredentialId, PolicyId, ServiceId};
@@ -21,7 +21,7 @@ pub struct Identity {
     pub(super) credential_id: CredentialId,
     pub(super) name: String,
     /// The type of an API key; none for workload identities.
-    pub(super) kind: Option<Kind>,
+    pub(super) kind: Option<ApiKeyType>,
     pub(super) roles: Roles,
     pub(super) service_id: Option<ServiceId>,
     pub(super) rate_limit: RateLimit,
@@ -33,8 +33,8 @@ pub struct Identity {
 /// The stored facts about an API key.
 #[derive(Debug)]
 pub(super) struct StoredKey {
-    pub(super) at_rest: AtRest,
-    pub(super) kind: Kind,
+    pub(super) at_rest: ApiKeyDigest,
+    pub(super) kind: ApiKeyType,
     pub(super) allowed_networks: Option<Vec<IpNet>>,
     /// The client certificate that requests with the key need.
     pub(super) certificate: Option<Fingerprint>,
@@ -52,27 +52,27 @@ pub(super) struct Workload {
 
 impl StoredKey {
     /// The reason to refuse the key, apart from its digest and its certificate.
-    pub(super) fn refusal(&self, now: Timestamp, stage: Stage, client: IpAddr) -> Option<Refusal> {
+    pub(super) fn refusal(&self, now: Timestamp, stage: Stage, client: IpAddr) -> Option<CredentialRefused> {
         if self.revoked_at.is_some() {
-            return Some(Refusal::Revoked);
+            return Some(CredentialRefused::Revoked);
         }
         if self.expires_at.is_some_and(|expiry| expiry <= now) {
-            return Some(Refusal::Expired);
+            return Some(CredentialRefused::Expired);
         }
         if !self.kind.fits(stage) {
-            return Some(Refusal::OtherEnvironment);
+            return Some(CredentialRefused::OtherEnvironment);
         }
         let at_home = self
             .allowed_networks
             .as_ref()
             .is_none_or(|networks| networks.iter().any(|network| network.contains(&client)));
-        (!at_home).then_some(Refusal::OtherNetwork)
+        (!at_home).then_some(CredentialRefused::OtherNetwork)
     }
 }
 
 /// Why a credential is refused, for the log. Clients get the same answer for all reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum Refusal {
+pub enum CredentialRefused {
     /// The request has none or several.
     #[error("not exactly one credential")]
     Missing,
@@ -81,10 +81,10 @@ pub enum Refusal {
     Malformed,
     /// The token is not valid.
     #[error(transparent)]
-    Token(#[from] jwt::Refused),
+    Token(#[from] jwt::TokenRefused),
     /// The client certificate does not count.
     #[error(transparent)]
-    Certificate(#[from] client_certificates::Refused),
+    Certificate(#[from] client_certificates::CertificateRefused),
     /// The key requires another client certificate.
     #[error("API key used without the client certificate that it requires")]
     OtherCertificate,
@@ -132,7 +132,7 @@ impl Identity {
         Self {
             credential_id: CredentialId::ApiKey(ApiKeyId::from_uuid(Uuid::from_u128(1))),
             name: "sample".to_owned(),
-            kind: Some(Kind::Live),
+            kind: Some(ApiKeyType::Live),
             roles: Roles::default(),
             service_id: Some(ServiceId::from_uuid(Uuid::from_u128(2))),
             rate_limit: RateLimit::OF_ADMINS,
@@ -148,8 +148,8 @@ impl StoredKey {
     /// A good live key, for tests.
     fn sample() -> Self {
         Self {
-            at_rest: AtRest::from_bytes([0; 32]),
-            kind: Kind::Live,
+            at_rest: ApiKeyDigest::from_bytes([0; 32]),
+            kind: ApiKeyType::Live,
             allowed_networks: None,
             certificate: None,
             expires_at: None,
@@ -165,16 +165,16 @@ mod tests {
 
     const NOW: i64 = 1_700_000_000_000;
 
-    fn refusal(key: &StoredKey, stage: Stage, client: &str) -> Option<Refusal> {
+    fn refusal(key: &StoredKey, stage: Stage, client: &str) -> Option<CredentialRefused> {
         key.refusal(Timestamp::from_millis(NOW), stage, client.parse().unwrap())
     }
 
     #[test]
     fn each_key_type_has_its_environments() {
         let table = [
-            (Kind::Live, [true, false, true]),
-            (Kind::Test, [false, true, true]),
-            (Kind::Admin, [true, true, true]),
+            (ApiKeyType::Live, [true, false, true]),
+            (ApiKeyType::Test, [false, true, true]),
+            (ApiKeyType::Admin, [true, true, true]),
         ];
         for (kind, taken) in table {
             let key = StoredKey {
@@ -184,7 +184,7 @@ mod tests {
             let stages = [Stage::Production, Stage::Staging, Stage::Development];
             for (stage, taken) in stages.into_iter().zip(taken) {
                 let refusal = refusal(&key, stage, "10.0.0.1");
-                let expected = (!taken).then_some(Refusal::OtherEnvironment);
+                let expected = (!taken).then_some(CredentialRefused::OtherEnvironment);
                 assert_eq!(refusal, expected, "{kind} in {stage:?}");
             }
         }
@@ -200,12 +200,12 @@ mod tests {
         let stage = Stage::Production;
         assert_eq!(refusal(&expiring(at(NOW + 1)), stage, "::1"), None);
         let over = refusal(&expiring(at(NOW)), stage, "::1");
-        assert_eq!(over, Some(Refusal::Expired));
+        assert_eq!(over, Some(CredentialRefused::Expired));
         let revoked = StoredKey {
             revoked_at: at(NOW),
             ..StoredKey::sample()
         };
-        assert_eq!(refusal(&revoked, stage, "::1"), Some(Refusal::Revoked));
+        assert_eq!(refusal(&revoked, stage, "::1"), Some(CredentialRefused::Revoked));
     }
 
     #[test]

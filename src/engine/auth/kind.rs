@@ -6,7 +6,7 @@ use formats::closed_set;
 
 closed_set! {
     /// The type of an API key.
-    pub enum Kind: "ApiKeyType" {
+    pub enum ApiKeyType: "ApiKeyType" {
         /// The runtime API in production.
         Live = "live",
         /// The runtime API in staging.
@@ -16,9 +16,9 @@ closed_set! {
     }
 }
 
-impl ClosedSet for Kind {}
+impl ClosedSet for ApiKeyType {}
 
-impl Kind {
+impl ApiKeyType {
     /// The prefix of keys of this type.
     #[must_use]
     pub const fn prefix(self) -> &'static str {

@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, FromRow, PgExecutor};
 use uuid::Uuid;
 
 use super::identity::{Identity, Noted, StoredKey, Workload};
-use super::{AtRest, Kind, Match, RateLimit, Roles, Tier};
+use super::{ApiKeyDigest, ApiKeyType, Match, RateLimit, Roles, Tier};
 use crate::db::{Pool, sql, undecodable};
 use crate::fingerprint::Fingerprint;
 use crate::ids::{ApiKeyId, CredentialId, IdentityId, PolicyId, ServiceId};
@@ -19,7 +19,7 @@ use formats::clock::Timestamp;
 /// The API key with this digest.
 pub(super) async fn api_key(
     database: impl PgExecutor<'_>,
-    at_rest: AtRest,
+    at_rest: ApiKeyDigest,
 ) -> sqlx::Result<Option<StoredKey>> {
     let row: Option<KeyRow> = sqlx::query_as(
         "SELECT k.id, k.name, k.type AS kind, k.roles, k.digest, k.service_id, k.policy_id,
@@ -181,7 +181,7 @@ impl WorkloadRow {
 struct KeyRow {
     id: ApiKeyId,
     name: String,
-    kind: Kind,
+    kind: ApiKeyType,
     roles: Roles,
     digest: [u8; 32],
     service_id: Option<ServiceId>,
@@ -215,7 +215,7 @@ impl TryFrom<KeyRow> for StoredKey {
             noted: Noted::default(),
         };
         Ok(Self {
-            at_rest: AtRest::from_bytes(row.digest),
+            at_rest: ApiKeyDigest::from_bytes(row.digest),
             kind: row.kind,
             identity: Arc::new(identity),
             allowed_networks: row

@@ -12,11 +12,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::caller::recorded_subject;
 use super::denied::Denied;
-use super::identity::{Refusal, Workload};
+use super::identity::{CredentialRefused, Workload};
 use super::{Admission, Caller, Match, store};
 use crate::catalog::{Cache, Catalog, Topic, Unreadable};
 use crate::db::Pool;
-use crate::jwt::{Issuer, Location, PublishedKeys, Refused, Rules, Token, Unverified};
+use crate::jwt::{Issuer, Location, PublishedKeys, TokenRefused, TokenRules, VerifiedToken, Unverified};
 use crate::settings::{Auth, AuthIssuer, NotInPem, certificates};
 use formats::clock::Clock;
 
@@ -38,7 +38,7 @@ pub struct Workloads {
     clock: Clock,
     issuers: Vec<Arc<Issuer>>,
     /// Verified tokens of known workloads by their digests.
-    verified: Entries<[u8; 32], Arc<Verified>>,
+    verified: Entries<[u8; 32], Arc<CachedToken>>,
     workloads: Cache<TokenKey, Arc<Workload>>,
 }
 
@@ -55,10 +55,10 @@ pub struct Unusable {
 type OfAnySubject = Cache<Arc<str>, Arc<[(Match, Arc<Workload>)]>>;
 
 /// A verified token.
-struct Verified {
+struct CachedToken {
     digest: [u8; 32],
     issuer: Arc<Issuer>,
-    token: Token,
+    token: VerifiedToken,
     subject: Arc<str>,
     /// When it was verified, on the monotonic clock.
     at: Duration,
@@ -69,7 +69,7 @@ struct Verified {
 #[derive(Clone)]
 struct TokenKey {
     digest: [u8; 32],
-    verified: Weak<Verified>,
+    verified: Weak<CachedToken>,
 }
 
 impl Workloads {
@@ -99,7 +99,7 @@ impl Workloads {
         Ok(Self {
             issuers: issuers.collect::<Result<_, _>>()?,
             verified: Entries::builder()
-                .weigher(|_, verified: &Arc<Verified>| {
+                .weigher(|_, verified: &Arc<CachedToken>| {
                     u32::try_from(verified.token.memory()).unwrap_or(u32::MAX)
                 })
                 .max_capacity(MEMORY)
@@ -129,15 +129,15 @@ impl Workloads {
             let workload = self.workloads.get_admitted(&key, admission.turn()).await?;
             return Ok(admit(&known, workload, client)?);
         }
-        let unverified = Unverified::parse(token).map_err(Refusal::from)?;
+        let unverified = Unverified::parse(token).map_err(CredentialRefused::from)?;
         let mut issuers = self.issuers.iter();
         let named = issuers.find(|issuer| issuer.name() == unverified.issuer());
-        let issuer = named.ok_or(Refused::Issuer).map_err(Refusal::from)?;
+        let issuer = named.ok_or(TokenRefused::Issuer).map_err(CredentialRefused::from)?;
         // The verification can wait for the issuer, so it takes no turn of others.
         admission.counted().await?;
         let verified = issuer.verify(unverified, self.clock.now()).await;
-        let token = verified.map_err(Refusal::from)?;
-        let verified = Arc::new(Verified {
+        let token = verified.map_err(CredentialRefused::from)?;
+        let verified = Arc::new(CachedToken {
             digest,
             issuer: Arc::clone(issuer),
             subject: recorded_subject(&token.subject),
@@ -152,15 +152,15 @@ impl Workloads {
     }
 
     /// Authenticates from the caches alone.
-    pub(super) async fn recall(&self, token: &str, client: IpAddr) -> Result<Caller, Refusal> {
+    pub(super) async fn recall(&self, token: &str, client: IpAddr) -> Result<Caller, CredentialRefused> {
         let known = self.known(&Sha256::digest(token).into()).await;
-        let known = known.ok_or(Refusal::Unknown)?;
+        let known = known.ok_or(CredentialRefused::Unknown)?;
         let workload = self.workloads.remembered(&TokenKey::of(&known)).await;
         admit(&known, workload, client)
     }
 
     /// A verified token that needs no verification yet.
-    async fn known(&self, digest: &[u8; 32]) -> Option<Arc<Verified>> {
+    async fn known(&self, digest: &[u8; 32]) -> Option<Arc<CachedToken>> {
         let known = self.verified.get(digest).await?;
         let age = self.clock.monotonic().saturating_sub(known.at);
         let is_current = age < VERIFIED_FOR
@@ -185,7 +185,7 @@ pub fn issuer(clock: &Clock, settings: &AuthIssuer) -> Result<Arc<Issuer>, Unusa
         Some(url) => Location::Url(url.clone()),
         None => Location::Discovery(settings.issuer.clone()),
     };
-    let rules = Rules {
+    let rules = TokenRules {
         issuer: settings.issuer.clone(),
         audiences: vec![settings.audience.clone()],
         algorithms: settings.algorithms.clone(),
@@ -205,7 +205,7 @@ fn is_credential(typ: Option<&str>) -> bool {
 async fn find(
     pool: &Pool,
     any_subject: &OfAnySubject,
-    token: &Token,
+    token: &VerifiedToken,
 ) -> Result<Option<Arc<Workload>>, Unreadable> {
     let of_subject = store::of_subject(pool, &token.issuer, &token.subject).await?;
     let of_any = any_subject.get(&token.issuer.as_str().into()).await?;
@@ -219,16 +219,16 @@ async fn find(
 }
 
 fn admit(
-    verified: &Verified,
+    verified: &CachedToken,
     workload: Option<Arc<Workload>>,
     client: IpAddr,
-) -> Result<Caller, Refusal> {
-    let workload = workload.ok_or(Refusal::NoIdentity)?;
+) -> Result<Caller, CredentialRefused> {
+    let workload = workload.ok_or(CredentialRefused::NoIdentity)?;
     Caller::of_workload(&workload, Arc::clone(&verified.subject), client)
 }
 
 impl TokenKey {
-    fn of(verified: &Arc<Verified>) -> Self {
+    fn of(verified: &Arc<CachedToken>) -> Self {
         Self {
             digest: verified.digest,
             verified: Arc::downgrade(verified),
@@ -250,7 +250,7 @@ impl Hash for TokenKey {
     }
 }
 
-impl fmt::Debug for Verified {
+impl fmt::Debug for CachedToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Verified([redacted])")
     }

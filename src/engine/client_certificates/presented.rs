@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::chain::Chain;
-use super::trust::{CurrentTrust, Verified};
+use super::trust::{CurrentTrust, VerifiedCertificate};
 use formats::clock::Timestamp;
 
 /// Marks a request with the certificate of its connection.
@@ -29,7 +29,7 @@ pub enum ClientCertificate {
 
 /// Why a certificate does not count, for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum Refused {
+pub enum CertificateRefused {
     /// There is none.
     #[error("no client certificate")]
     Absent,
@@ -46,10 +46,10 @@ impl ClientCertificate {
     ///
     /// # Errors
     /// There is no certificate.
-    pub async fn known(&self, now: Timestamp) -> Result<Option<Arc<Verified>>, Refused> {
+    pub async fn known(&self, now: Timestamp) -> Result<Option<Arc<VerifiedCertificate>>, CertificateRefused> {
         match self {
-            Self::Absent => Err(Refused::Absent),
-            Self::Malformed => Err(Refused::Malformed),
+            Self::Absent => Err(CertificateRefused::Absent),
+            Self::Malformed => Err(CertificateRefused::Malformed),
             Self::Presented(PeerCertificate { chain, trust }) => {
                 Ok(trust.load().known(chain, now).await)
             }
@@ -60,13 +60,13 @@ impl ClientCertificate {
     ///
     /// # Errors
     /// There is no certificate, or none that may be trusted.
-    pub async fn verified(&self, now: Timestamp) -> Result<Arc<Verified>, Refused> {
+    pub async fn verified(&self, now: Timestamp) -> Result<Arc<VerifiedCertificate>, CertificateRefused> {
         match self {
-            Self::Absent => Err(Refused::Absent),
-            Self::Malformed => Err(Refused::Malformed),
+            Self::Absent => Err(CertificateRefused::Absent),
+            Self::Malformed => Err(CertificateRefused::Malformed),
             Self::Presented(PeerCertificate { chain, trust }) => {
                 let verified = trust.load().verify(chain, now).await;
-                verified.ok_or(Refused::Untrusted)
+                verified.ok_or(CertificateRefused::Untrusted)
             }
         }
     }

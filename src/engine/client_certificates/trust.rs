@@ -37,7 +37,7 @@ pub struct Trust {
     /// The earliest expiry of a revocation list.
     lists_end: Option<Timestamp>,
     /// Verified certificates by the digests of their chains.
-    verified: Cache<[u8; 32], Arc<Verified>>,
+    verified: Cache<[u8; 32], Arc<VerifiedCertificate>>,
 }
 
 /// The trusted CAs as they were last loaded. Clones share them.
@@ -46,7 +46,7 @@ pub struct CurrentTrust(Arc<ArcSwap<Trust>>);
 
 /// A verified certificate, with the names for which its CA may vouch. It has at least one.
 #[derive(Debug)]
-pub struct Verified {
+pub struct VerifiedCertificate {
     /// Its fingerprint, if it leads to `http.tls.client_ca`.
     pub fingerprint: Option<Fingerprint>,
     /// Its SPIFFE ID, if it leads to a CA of the trust domain.
@@ -93,13 +93,13 @@ impl Trust {
     }
 
     /// The result of an earlier verification that still holds.
-    pub async fn known(&self, chain: &Chain, now: Timestamp) -> Option<Arc<Verified>> {
+    pub async fn known(&self, chain: &Chain, now: Timestamp) -> Option<Arc<VerifiedCertificate>> {
         let known = self.verified.get(&chain.digest()).await;
         known.filter(|known| now < known.expires)
     }
 
     /// The names for which the CA of the certificate may vouch; none if there are none.
-    pub async fn verify(&self, chain: &Chain, now: Timestamp) -> Option<Arc<Verified>> {
+    pub async fn verify(&self, chain: &Chain, now: Timestamp) -> Option<Arc<VerifiedCertificate>> {
         if let Some(known) = self.known(chain, now).await {
             return Some(known);
         }
@@ -109,7 +109,7 @@ impl Trust {
         Some(verified)
     }
 
-    fn examine(&self, chain: &Chain, now: Timestamp) -> Option<Verified> {
+    fn examine(&self, chain: &Chain, now: Timestamp) -> Option<VerifiedCertificate> {
         let Chain {
             own, intermediates, ..
         } = chain;
@@ -130,7 +130,7 @@ impl Trust {
         for intermediate in intermediates {
             expires = expires.min(examined::expiry(intermediate)?);
         }
-        Some(Verified {
+        Some(VerifiedCertificate {
             fingerprint: is_client.then(|| chain.fingerprint()),
             spiffe_id,
             expires: self.lists_end.map_or(expires, |end| end.min(expires)),

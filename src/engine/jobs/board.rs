@@ -16,14 +16,14 @@ pub struct Board(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     clock: Clock,
-    jobs: Mutex<HashMap<Job, Entry>>,
+    jobs: Mutex<HashMap<Job, RegisteredJob>>,
     #[cfg(feature = "fault-points")]
     faults: super::fault::Faults,
 }
 
 /// A registered job.
 #[derive(Debug)]
-struct Entry {
+struct RegisteredJob {
     spec: Spec,
     /// On the monotonic clock, as the others.
     registered_at: Duration,
@@ -116,7 +116,7 @@ impl Board {
 
     /// Registers a job. Until its period is over it counts as running.
     pub(super) fn register(&self, spec: Spec) {
-        let entry = Entry {
+        let entry = RegisteredJob {
             spec,
             registered_at: self.0.clock.monotonic(),
             alive_at: None,
@@ -161,12 +161,12 @@ impl Board {
         &self.0.faults
     }
 
-    fn jobs(&self) -> MutexGuard<'_, HashMap<Job, Entry>> {
+    fn jobs(&self) -> MutexGuard<'_, HashMap<Job, RegisteredJob>> {
         self.0.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Entry {
+impl RegisteredJob {
     fn is_up(&self, now: Duration) -> bool {
         let is_recent = |at| now.saturating_sub(at) <= self.spec.patience();
         !self.has_ended && (is_recent(self.registered_at) || self.alive_at.is_some_and(is_recent))

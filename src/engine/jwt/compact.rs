@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::refused::Refused;
+use super::refused::TokenRefused;
 use formats::algorithms::JwsAlgorithm;
 use formats::binary;
 use formats::json::{Members, Text};
@@ -39,13 +39,13 @@ impl<'a> Unverified<'a> {
     /// # Errors
     /// It is too long, is not a token, or its header has an algorithm or an extension that is not
     /// supported.
-    pub fn parse(text: &'a str) -> Result<Self, Refused> {
+    pub fn parse(text: &'a str) -> Result<Self, TokenRefused> {
         if text.len() > LONGEST {
-            return Err(Refused::TooLong);
+            return Err(TokenRefused::TooLong);
         }
-        let (signed, signature) = text.rsplit_once('.').ok_or(Refused::Malformed)?;
-        let (header, claims) = signed.split_once('.').ok_or(Refused::Malformed)?;
-        let decode = |part| binary::from_base64url(part).map_err(|_| Refused::Malformed);
+        let (signed, signature) = text.rsplit_once('.').ok_or(TokenRefused::Malformed)?;
+        let (header, claims) = signed.split_once('.').ok_or(TokenRefused::Malformed)?;
+        let decode = |part| binary::from_base64url(part).map_err(|_| TokenRefused::Malformed);
         let claims = decode(claims)?;
         Ok(Self {
             header: Header::parse(&decode(header)?)?,
@@ -71,8 +71,8 @@ impl fmt::Debug for Unverified<'_> {
 }
 
 impl Header {
-    fn parse(json: &[u8]) -> Result<Self, Refused> {
-        let text = Text::parse(json).map_err(|_| Refused::Malformed)?;
+    fn parse(json: &[u8]) -> Result<Self, TokenRefused> {
+        let text = Text::parse(json).map_err(|_| TokenRefused::Malformed)?;
         let mut members = Members::of(text, &HEADER);
         let algorithm = members.required_string("alg");
         let kid = members.optional_string("kid");
@@ -80,11 +80,11 @@ impl Header {
         // No extension is supported, and `b64` is one.
         let is_extended = members.get("crit").is_some() || members.get("b64").is_some();
         let parts = members.finish(|| Some((algorithm?, kid?, typ?)));
-        let (algorithm, kid, typ) = parts.map_err(|_| Refused::Malformed)?;
+        let (algorithm, kid, typ) = parts.map_err(|_| TokenRefused::Malformed)?;
         if is_extended {
-            return Err(Refused::Extension);
+            return Err(TokenRefused::Extension);
         }
-        let algorithm = algorithm.parse().map_err(|_| Refused::Algorithm)?;
+        let algorithm = algorithm.parse().map_err(|_| TokenRefused::Algorithm)?;
         Ok(Self {
             algorithm,
             kid: kid.map(Cow::into_owned),
@@ -102,11 +102,11 @@ fn plain_type(typ: &str) -> String {
     }
 }
 
-fn issuer(claims: &[u8]) -> Result<String, Refused> {
-    let text = Text::parse(claims).map_err(|_| Refused::Malformed)?;
+fn issuer(claims: &[u8]) -> Result<String, TokenRefused> {
+    let text = Text::parse(claims).map_err(|_| TokenRefused::Malformed)?;
     let mut members = Members::of(text, &["iss"]);
     let issuer = members.required_string("iss");
-    let issuer = members.finish(|| issuer).map_err(|_| Refused::Malformed)?;
+    let issuer = members.finish(|| issuer).map_err(|_| TokenRefused::Malformed)?;
     Ok(issuer.into_owned())
 }
 
@@ -119,7 +119,7 @@ mod tests {
         format!("{}.{}.c2ln", part(header), part(claims))
     }
 
-    fn refusal(header: &str) -> Option<Refused> {
+    fn refusal(header: &str) -> Option<TokenRefused> {
         Unverified::parse(&token(header, r#"{"iss":"a"}"#)).err()
     }
 
@@ -139,14 +139,14 @@ mod tests {
     fn headers_that_choose_how_they_are_verified_are_refused() {
         for algorithm in ["none", "None", "HS256", "es256", ""] {
             let header = format!(r#"{{"alg":"{algorithm}"}}"#);
-            assert_eq!(refusal(&header), Some(Refused::Algorithm), "{header}");
+            assert_eq!(refusal(&header), Some(TokenRefused::Algorithm), "{header}");
         }
         for header in [
             r#"{"alg":"ES256","crit":["exp"],"exp":1}"#,
             r#"{"alg":"ES256","crit":[]}"#,
             r#"{"alg":"ES256","b64":false}"#,
         ] {
-            assert_eq!(refusal(header), Some(Refused::Extension), "{header}");
+            assert_eq!(refusal(header), Some(TokenRefused::Extension), "{header}");
         }
         for header in [
             "[]",
@@ -155,7 +155,7 @@ mod tests {
             r#"{"alg":"none","alg":"ES256"}"#,
             r#"{"alg":"ES256","kid":7}"#,
         ] {
-            assert_eq!(refusal(header), Some(Refused::Malformed), "{header}");
+            assert_eq!(refusal(header), Some(TokenRefused::Malformed), "{header}");
         }
     }
 
@@ -166,9 +166,9 @@ mod tests {
         let texts = ["", "..", "a.b", "e30.e30.!", "e30.e30"].map(str::to_owned);
         for text in texts.into_iter().chain(claims) {
             let refused = Unverified::parse(&text).err();
-            assert_eq!(refused, Some(Refused::Malformed), "{text}");
+            assert_eq!(refused, Some(TokenRefused::Malformed), "{text}");
         }
         let long = "a".repeat(LONGEST + 1);
-        assert_eq!(Unverified::parse(&long).err(), Some(Refused::TooLong));
+        assert_eq!(Unverified::parse(&long).err(), Some(TokenRefused::TooLong));
     }
 }

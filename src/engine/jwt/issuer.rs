@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::compact::{Header, Unverified};
 use super::key_set::PublishedKey;
 use super::published::PublishedKeys;
-use super::refused::Refused;
+use super::refused::TokenRefused;
 use super::rules::Rules;
 use super::token::Token;
 use formats::clock::Timestamp;
@@ -13,14 +13,14 @@ use formats::clock::Timestamp;
 /// An issuer with the rules for its tokens.
 #[derive(Debug)]
 pub struct Issuer {
-    rules: Rules,
+    rules: TokenRules,
     keys: PublishedKeys,
 }
 
 impl Issuer {
     /// An issuer with these rules and keys.
     #[must_use]
-    pub fn new(rules: Rules, keys: PublishedKeys) -> Self {
+    pub fn new(rules: TokenRules, keys: PublishedKeys) -> Self {
         Self { rules, keys }
     }
 
@@ -40,12 +40,12 @@ impl Issuer {
     ///
     /// # Errors
     /// Why the token is refused.
-    pub async fn verify(&self, token: Unverified<'_>, now: Timestamp) -> Result<Token, Refused> {
+    pub async fn verify(&self, token: Unverified<'_>, now: Timestamp) -> Result<VerifiedToken, TokenRefused> {
         if token.issuer() != self.rules.issuer {
-            return Err(Refused::Issuer);
+            return Err(TokenRefused::Issuer);
         }
         if !self.rules.algorithms.contains(&token.header.algorithm) {
-            return Err(Refused::Algorithm);
+            return Err(TokenRefused::Algorithm);
         }
         let mut candidates = self.candidates(&token.header);
         if candidates.is_empty() {
@@ -53,13 +53,13 @@ impl Issuer {
             candidates = self.candidates(&token.header);
         }
         if candidates.is_empty() {
-            return Err(Refused::Key);
+            return Err(TokenRefused::Key);
         }
         let key = candidates
             .into_iter()
             .find(|key| key.verifies(token.header.algorithm, token.signed, &token.signature))
-            .ok_or(Refused::Signature)?;
-        Token::check(&self.rules, token.header, &token.claims, key, now)
+            .ok_or(TokenRefused::Signature)?;
+        VerifiedToken::check(&self.rules, token.header, &token.claims, key, now)
     }
 
     /// Whether the issuer still publishes the key of a verified token.

@@ -18,6 +18,6 @@ pub use self::compact::Unverified;
 pub use self::issuer::Issuer;
 pub use self::key_set::{NotAKeySet, PublishedKey};
 pub use self::published::{CannotFetch, Location, PublishedKeys, keep_all};
-pub use self::refused::Refused;
+pub use self::refused::TokenRefused;
 pub use self::rules::Rules;
 pub use self::token::Token;

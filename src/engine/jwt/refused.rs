@@ -2,7 +2,7 @@
 
 /// Why a token is refused, for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum Refused {
+pub enum TokenRefused {
     /// It is longer than any token.
     #[error("the token is too long")]
     TooLong,

@@ -4,7 +4,7 @@ use formats::algorithms::JwsAlgorithm;
 
 /// The rules for the tokens of an issuer. Each use of tokens has its own.
 #[derive(Clone, Debug)]
-pub struct Rules {
+pub struct TokenRules {
     /// The issuer, exactly as tokens name it.
     pub issuer: String,
     /// The accepted audiences. A token needs at least one of them.

@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 use super::compact::Header;
 use super::key_set::PublishedKey;
-use super::refused::Refused;
+use super::refused::TokenRefused;
 use super::rules::Rules;
 use formats::clock::Timestamp;
-use formats::json::{Kind, Members, Text};
+use formats::json::{ValueKind, Members, Text};
 
 /// The tolerated difference between the clocks of an issuer and of this machine.
 const LEEWAY: Duration = Duration::from_secs(60);
@@ -21,7 +21,7 @@ const AUDIENCES: usize = 100;
 
 /// A token whose signature and claims are verified.
 #[derive(Clone)]
-pub struct Token {
+pub struct VerifiedToken {
     /// The issuer.
     pub issuer: String,
     /// The subject.
@@ -38,47 +38,47 @@ pub struct Token {
     pub key: Arc<PublishedKey>,
 }
 
-impl Token {
+impl VerifiedToken {
     /// Checks the claims of a token whose signature was verified with `key`.
     pub(super) fn check(
-        rules: &Rules,
+        rules: &TokenRules,
         header: Header,
         claims: &[u8],
         key: Arc<PublishedKey>,
         now: Timestamp,
-    ) -> Result<Self, Refused> {
+    ) -> Result<Self, TokenRefused> {
         if !(rules.accepts_type)(header.typ.as_deref()) {
-            return Err(Refused::Type);
+            return Err(TokenRefused::Type);
         }
-        let text = Text::parse(claims).map_err(|_| Refused::Claim)?;
+        let text = Text::parse(claims).map_err(|_| TokenRefused::Claim)?;
         // Parsers disagree about duplicate names, so a token has none at any level.
         let Ok(Value::Object(all)) = text.tree() else {
-            return Err(Refused::Claim);
+            return Err(TokenRefused::Claim);
         };
         let mut members = Members::of(text, &["iss", "aud", "sub", "exp", "nbf", "iat"]);
         let [issuer, subject] = ["iss", "sub"].map(|name| members.required_string(name));
         let audiences = members.get("aud").and_then(audiences);
         let [expiry, start, issued] = ["exp", "nbf", "iat"].map(|name| members.get(name));
         let texts = members.finish(|| issuer.zip(subject));
-        let (issuer, subject) = texts.map_err(|_| Refused::Claim)?;
+        let (issuer, subject) = texts.map_err(|_| TokenRefused::Claim)?;
         if issuer != rules.issuer {
-            return Err(Refused::Issuer);
+            return Err(TokenRefused::Issuer);
         }
         // Postgres has no texts with U+0000.
         if subject.is_empty() || subject.contains('\0') {
-            return Err(Refused::Claim);
+            return Err(TokenRefused::Claim);
         }
-        let audiences = audiences.ok_or(Refused::Claim)?;
+        let audiences = audiences.ok_or(TokenRefused::Claim)?;
         if !audiences.iter().any(|it| rules.audiences.contains(it)) {
-            return Err(Refused::Audience);
+            return Err(TokenRefused::Audience);
         }
-        let refused_from = moment(expiry.ok_or(Refused::Claim)?)?.plus(LEEWAY);
+        let refused_from = moment(expiry.ok_or(TokenRefused::Claim)?)?.plus(LEEWAY);
         if refused_from <= now {
-            return Err(Refused::Expired);
+            return Err(TokenRefused::Expired);
         }
         for begin in [start, issued].into_iter().flatten() {
             if moment(begin)? > now.plus(LEEWAY) {
-                return Err(Refused::NotYetValid);
+                return Err(TokenRefused::NotYetValid);
             }
         }
         Ok(Self {
@@ -121,7 +121,7 @@ fn memory_of_members(members: &Map<String, Value>) -> usize {
 }
 
 /// Claims can have personal data.
-impl fmt::Debug for Token {
+impl fmt::Debug for VerifiedToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token([redacted])")
     }
@@ -130,15 +130,15 @@ impl fmt::Debug for Token {
 /// One audience or an array of them.
 fn audiences(text: Text<'_>) -> Option<Vec<String>> {
     let string = |text: Text<'_>| Some(text.string()?.ok()?.into_owned());
-    if text.kind() != Kind::Array {
+    if text.kind() != ValueKind::Array {
         return Some(vec![string(text)?]);
     }
     text.elements(AUDIENCES)?.into_iter().map(string).collect()
 }
 
 /// A number of seconds since 1970 (RFC 7519, section 2), with or without a fraction.
-fn moment(text: Text<'_>) -> Result<Timestamp, Refused> {
-    let seconds: f64 = serde_json::from_str(text.as_str()).map_err(|_| Refused::Claim)?;
+fn moment(text: Text<'_>) -> Result<Timestamp, TokenRefused> {
+    let seconds: f64 = serde_json::from_str(text.as_str()).map_err(|_| TokenRefused::Claim)?;
     // The conversion saturates, and so does the calendar.
     #[allow(
         clippy::cast_possible_truncation,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::keyring::Keyring;
 use super::permitted::{Opener, PermittedKey};
 use super::usable::Usable;
-use super::{JwkSet, Status};
+use super::{JwkSet, KeyStatus};
 use crate::catalog::Unreadable;
 use crate::ids::{KeyId, ServiceId};
 use crate::operation::Operation;
@@ -29,7 +29,7 @@ pub enum NoKey {
     Unfit(KeyId),
     /// The state of the key forbids the operation.
     #[error("the key is {1}")]
-    NotAllowed(KeyId, Status),
+    NotAllowed(KeyId, KeyStatus),
     /// The key is active, but it has expired.
     #[error("the key has expired")]
     Expired(KeyId),

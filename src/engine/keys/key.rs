@@ -2,7 +2,7 @@
 
 use hsm::{KeyClass, KeyName, KeyRef};
 
-use super::{Cause, NoTransition, PrivateHalf, RotationDays, Status, Usage};
+use super::{Cause, NoTransition, PrivateHalf, RotationDays, KeyStatus, Usage};
 use crate::ids::{KeyId, ServiceId};
 use crate::resource;
 use crate::resource::{Name, Printable, Stored as _};
@@ -18,7 +18,7 @@ resource! {
         /// Identifies the key to people.
         "Name" name: Name, optional;
         /// The state of the key.
-        "Status" status: Status, optional;
+        "Status" status: KeyStatus, optional;
         /// The time after which the key no longer protects, encrypts or signs; null for none.
         "Expires" expires_at: Option<Timestamp>, optional;
         /// The number of days after activation at which a successor replaces the key; null for no
@@ -100,7 +100,7 @@ impl Key {
         Self {
             id: made.id,
             name,
-            status: Status::Retired,
+            status: KeyStatus::Retired,
             expires_at: None,
             rotation_days: None,
             partner_kid: None,
@@ -155,21 +155,21 @@ impl Key {
     ///
     /// # Errors
     /// If `cause` does not permit the transition.
-    pub fn moved(&self, cause: Cause, to: Status, now: Timestamp) -> Result<Self, NoTransition> {
+    pub fn moved(&self, cause: Cause, to: KeyStatus, now: Timestamp) -> Result<Self, NoTransition> {
         self.status.become_by(cause, to)?;
         let mut moved = self.clone();
         moved.status = to;
         moved.retire_at = None;
         match to {
-            Status::Active => {
+            KeyStatus::Active => {
                 moved.activated_at = Some(now);
                 moved.succeeds = None;
             }
-            Status::Disabled => moved.destroy_at = None,
+            KeyStatus::Disabled => moved.destroy_at = None,
             // The key before it gets another successor.
-            Status::PendingDestruction => moved.succeeds = None,
-            Status::Destroyed => moved.private_half.is_destroyed = true,
-            Status::Retired => {}
+            KeyStatus::PendingDestruction => moved.succeeds = None,
+            KeyStatus::Destroyed => moved.private_half.is_destroyed = true,
+            KeyStatus::Retired => {}
         }
         Ok(moved.touched(now))
     }

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use sqlx::postgres::PgRow;
 use sqlx::{FromRow, Row as _};
 
-use super::Status;
+use super::KeyStatus;
 use crate::resource::{ColumnGroup, Columns};
 
 /// The private or secret key of a record. The API shows whether the token has it.
@@ -43,10 +43,10 @@ impl FromRow<'_, PgRow> for PrivateHalf {
     fn from_row(row: &PgRow) -> sqlx::Result<Self> {
         let id: Option<Vec<u8>> = row.try_get("token_id")?;
         let label: Option<String> = row.try_get("token_label")?;
-        let status: Status = row.try_get("status")?;
+        let status: KeyStatus = row.try_get("status")?;
         Ok(Self {
             token_name: id.map(KeyName::Id).or(label.map(KeyName::Label)),
-            is_destroyed: status == Status::Destroyed,
+            is_destroyed: status == KeyStatus::Destroyed,
         })
     }
 }

@@ -5,7 +5,7 @@ use formats::closed_set;
 
 closed_set! {
     /// The state of a key.
-    pub enum Status: "KeyStatus" {
+    pub enum KeyStatus: "KeyStatus" {
         /// It can be used for all operations.
         Active = "active",
         /// It only unprotects, decrypts and verifies.
@@ -19,7 +19,7 @@ closed_set! {
     }
 }
 
-impl ClosedSet for Status {}
+impl ClosedSet for KeyStatus {}
 
 /// The cause of a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,9 +35,9 @@ pub enum Cause {
 }
 
 /// All permitted transitions.
-const TRANSITIONS: [(Status, Cause, Status); 12] = {
+const TRANSITIONS: [(KeyStatus, Cause, KeyStatus); 12] = {
     use Cause::{Delay, Deletion, Rotation, Set};
-    use Status::{Active, Destroyed, Disabled, PendingDestruction, Retired};
+    use KeyStatus::{Active, Destroyed, Disabled, PendingDestruction, Retired};
     [
         (Active, Set, Retired),
         (Active, Set, Disabled),
@@ -59,12 +59,12 @@ const TRANSITIONS: [(Status, Cause, Status); 12] = {
 #[error("a key that is {} cannot become {}", .from.words(), .to.words())]
 pub struct NoTransition {
     /// The current state.
-    pub from: Status,
+    pub from: KeyStatus,
     /// The requested state.
-    pub to: Status,
+    pub to: KeyStatus,
 }
 
-impl Status {
+impl KeyStatus {
     /// Checks that `cause` permits the transition to another state.
     pub fn become_by(self, cause: Cause, to: Self) -> Result<(), NoTransition> {
         if TRANSITIONS.contains(&(self, cause, to)) {
@@ -120,7 +120,7 @@ mod tests {
             ("deletion:", Cause::Deletion),
             ("delay:", Cause::Delay),
         ];
-        for from in Status::ALL {
+        for from in KeyStatus::ALL {
             for (word, cause) in causes {
                 let reached: Vec<&str> = LIFE
                     .lines()
@@ -128,7 +128,7 @@ mod tests {
                     .find(|words| words.starts_with(&[from.name(), word]))
                     .map(|words| words.into_iter().skip(2).collect())
                     .unwrap_or_default();
-                for to in Status::ALL {
+                for to in KeyStatus::ALL {
                     assert_eq!(
                         from.become_by(cause, to).is_ok(),
                         reached.contains(&to.name()),

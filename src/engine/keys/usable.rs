@@ -2,7 +2,7 @@
 
 use hsm::KeyRef;
 
-use super::{Key, Status, Usage};
+use super::{Key, KeyStatus, Usage};
 use crate::ids::{KeyId, ServiceId};
 use crate::operation::Operation;
 use formats::clock::Timestamp;
@@ -18,7 +18,7 @@ pub(super) struct Usable {
     pub(super) service_id: ServiceId,
     pub(super) usage: Usage,
     pub(super) algorithm: Algorithm,
-    pub(super) status: Status,
+    pub(super) status: KeyStatus,
     pub(super) expires_at: Option<Timestamp>,
     /// The private or secret key in the tokens; none for a public key only.
     pub(super) private: Option<KeyRef>,

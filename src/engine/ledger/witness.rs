@@ -81,7 +81,7 @@ pub(super) enum NotCosigned {
 }
 
 /// The answer to a checkpoint.
-enum Answer {
+enum WitnessAnswer {
     Cosigned(Signature),
     /// The witness has cosigned another tree, of this size if it says so.
     Conflict(Option<u64>),
@@ -135,17 +135,17 @@ impl Witness {
             }
             let proof = proof(pool, log, old, size).await?;
             match self.add_checkpoint(old, &proof, note).await? {
-                Answer::Cosigned(signature) => return Ok(signature),
-                Answer::Conflict(cosigned)
+                WitnessAnswer::Cosigned(signature) => return Ok(signature),
+                WitnessAnswer::Conflict(cosigned)
                     if old == size && cosigned.is_none_or(|cosigned| cosigned == size) =>
                 {
                     return Err(NotCosigned::Inconsistent);
                 }
-                Answer::Conflict(None) => return Err(NotCosigned::Size),
-                Answer::Conflict(Some(cosigned)) if cosigned > size => {
+                WitnessAnswer::Conflict(None) => return Err(NotCosigned::Size),
+                WitnessAnswer::Conflict(Some(cosigned)) if cosigned > size => {
                     return Err(NotCosigned::Ahead(cosigned));
                 }
-                Answer::Conflict(Some(cosigned)) => old = cosigned,
+                WitnessAnswer::Conflict(Some(cosigned)) => old = cosigned,
             }
         }
         Err(NotCosigned::Status(409))
@@ -176,7 +176,7 @@ impl Witness {
         old: u64,
         proof: &[Hash],
         note: &Note,
-    ) -> Result<Answer, NotCosigned> {
+    ) -> Result<WitnessAnswer, NotCosigned> {
         let mut body = format!("old {old}\n");
         for hash in proof {
             let _ = writeln!(body, "{hash}");
@@ -193,10 +193,10 @@ impl Witness {
         let asked: Result<_, ureq::Error> = asked.await.map_err(|error| away(error.to_string()))?;
         let (status, text) = asked.map_err(|error| away(error.to_string()))?;
         match status {
-            200 => self.cosignature(note, &text).map(Answer::Cosigned),
+            200 => self.cosignature(note, &text).map(WitnessAnswer::Cosigned),
             403 => Err(NotCosigned::UnknownKey),
             404 => Err(NotCosigned::UnknownLog),
-            409 => Ok(Answer::Conflict(size(&text))),
+            409 => Ok(WitnessAnswer::Conflict(size(&text))),
             422 => Err(NotCosigned::Inconsistent),
             status => Err(NotCosigned::Status(status)),
         }

@@ -4,7 +4,7 @@ use std::slice;
 
 use sqlx::{PgConnection, Postgres, Transaction};
 
-use super::changes::{self, Authority, Call, Proposal, Proposed, Proposer};
+use super::changes::{self, Authority, StoredRequest, Proposal, Proposed, Proposer};
 use super::store::{self, Author};
 use super::{Action, Actor, Authorized, Context, Error, Event, Resource, Right};
 use crate::auth::Role;
@@ -27,7 +27,7 @@ pub struct Change<'c> {
     /// Whether the credential of the author is locked until the end of the transaction.
     is_author_locked: bool,
     /// The use case, which is proposed if the change needs approval.
-    call: Option<Call>,
+    call: Option<StoredRequest>,
 }
 
 impl<R: Right> Authorized<R> {
@@ -82,7 +82,7 @@ impl Change<'_> {
     }
 
     /// Proposes `call` if the change needs approval. Without this, such a change is refused.
-    pub(super) fn propose_as(&mut self, call: Call) {
+    pub(super) fn propose_as(&mut self, call: StoredRequest) {
         self.call = Some(call);
     }
 

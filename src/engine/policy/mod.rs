@@ -53,5 +53,5 @@ pub use self::permit::{NotAllowed, Permit, Permittable, PolicyPermit, authorize,
 pub use self::policies::{Policies, Unresolved};
 pub use self::rewrapping::RewrapPermit;
 pub use self::rule::{
-    FailureMode, KeyOwnership, Policy, PolicyRequest, Status, UnprotectNotAvailable, Verdict,
+    FailureMode, KeyOwnership, Policy, PolicyRequest, PolicyStatus, UnprotectNotAvailable, Verdict,
 };

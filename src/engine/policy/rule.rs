@@ -34,7 +34,7 @@ resource! {
         /// The algorithm that encrypts the content.
         "Encryption (enc)" enc: Enc = Enc::default();
         /// Whether the policy protects. Protected payloads stay readable under an inactive policy.
-        "Status" status: Status = Status::default();
+        "Status" status: PolicyStatus = PolicyStatus::default();
         /// The result of `/protect` while the policy is inactive.
         "Failure mode" failure_mode: FailureMode = FailureMode::default();
         /// The services that may use the policy: a list of service IDs, or `["*"]` for any service.
@@ -72,7 +72,7 @@ impl ClosedSet for KeyOwnership {}
 closed_set! {
     /// Whether a policy protects.
     #[derive(Default)]
-    pub enum Status: "PolicyStatus" {
+    pub enum PolicyStatus: "PolicyStatus" {
         /// It protects.
         #[default]
         Active = "active",
@@ -81,7 +81,7 @@ closed_set! {
     }
 }
 
-impl ClosedSet for Status {}
+impl ClosedSet for PolicyStatus {}
 
 closed_set! {
     /// The result of `/protect` under an inactive policy.
@@ -127,10 +127,10 @@ impl Policy {
     /// What protecting under this policy does while it is inactive.
     #[must_use]
     pub fn fallback(&self) -> Verdict {
-        self.verdict_if(Status::Inactive)
+        self.verdict_if(PolicyStatus::Inactive)
     }
 
-    fn verdict_if(&self, status: Status) -> Verdict {
+    fn verdict_if(&self, status: PolicyStatus) -> Verdict {
         Verdict::of(status, self.failure_mode)
     }
 
@@ -208,13 +208,13 @@ fn binding_unsupported(field: &'static str) -> Problem {
 impl Verdict {
     /// The state table of the interface.
     #[must_use]
-    pub const fn of(status: Status, mode: FailureMode) -> Self {
+    pub const fn of(status: PolicyStatus, mode: FailureMode) -> Self {
         use FailureMode::{Drop, Error, Passthrough};
         match (status, mode) {
-            (Status::Active, Error | Passthrough | Drop) => Self::Protect,
-            (Status::Inactive, Error) => Self::Refuse,
-            (Status::Inactive, Passthrough) => Self::PassThrough,
-            (Status::Inactive, Drop) => Self::Drop,
+            (PolicyStatus::Active, Error | Passthrough | Drop) => Self::Protect,
+            (PolicyStatus::Inactive, Error) => Self::Refuse,
+            (PolicyStatus::Inactive, Passthrough) => Self::PassThrough,
+            (PolicyStatus::Inactive, Drop) => Self::Drop,
         }
     }
 }
@@ -227,7 +227,7 @@ mod tests {
     fn the_state_table_matches_the_interface() {
         let verdicts =
             |status| FailureMode::ALL.map(|mode| (mode.name(), Verdict::of(status, mode)));
-        for (mode, verdict) in verdicts(Status::Active) {
+        for (mode, verdict) in verdicts(PolicyStatus::Active) {
             assert_eq!(verdict, Verdict::Protect, "{mode}");
         }
         let inactive = [
@@ -235,6 +235,6 @@ mod tests {
             ("passthrough", Verdict::PassThrough),
             ("drop", Verdict::Drop),
         ];
-        assert_eq!(verdicts(Status::Inactive), inactive);
+        assert_eq!(verdicts(PolicyStatus::Inactive), inactive);
     }
 }

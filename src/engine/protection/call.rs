@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::{RecordedStatus, Refusal};
-use crate::audit::{Endpoint, OperationType, Outcome, Record, Sealing};
+use crate::audit::{Endpoint, OperationType, Outcome, Record, RewrapTarget};
 use crate::auth::{Application, Caller};
 use crate::ids::KeyId;
-use crate::ratelimit::{Exceeded, Standing};
+use crate::ratelimit::{Exceeded, BucketState};
 use crate::request_tag::RequestTag;
 use formats::envelope::ContextTag;
 use formats::json::Text;
@@ -15,7 +15,7 @@ use formats::json::Text;
 #[derive(Debug)]
 pub struct Call {
     caller: Caller,
-    admitted: Result<Standing, Exceeded>,
+    admitted: Result<BucketState, Exceeded>,
     tag: RequestTag,
     record: Record,
 }
@@ -25,14 +25,14 @@ impl Call {
     #[must_use]
     pub fn new(
         caller: Caller,
-        admitted: Result<Standing, Exceeded>,
+        admitted: Result<BucketState, Exceeded>,
         endpoint: Endpoint,
         tag: RequestTag,
         arrived: Duration,
     ) -> Self {
         let record = Record {
             request_id: tag.as_str().into(),
-            application_id: caller.service_id(),
+            service_id: caller.service_id(),
             credential_id: Some(caller.credential_id()),
             token_subject: caller.token_subject().map(Box::from),
             operation_type: endpoint.operation_type(),
@@ -143,7 +143,7 @@ impl Call {
     }
 
     /// The part of a rewrap that creates the new envelope.
-    pub(super) fn sealing(&mut self) -> &mut Sealing {
+    pub(super) fn sealing(&mut self) -> &mut RewrapTarget {
         self.record.sealing.get_or_insert_default()
     }
 

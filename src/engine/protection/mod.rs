@@ -60,7 +60,7 @@ use formats::json::Text;
 
 /// The modules that a request uses.
 #[derive(Clone)]
-pub struct Modules {
+pub struct Dependencies {
     /// The time.
     pub clock: Clock,
     /// Randomness.
@@ -80,7 +80,7 @@ pub struct Modules {
 /// Protects, unprotects and operates. Cheap to clone.
 #[derive(Clone)]
 pub struct Protection {
-    modules: Modules,
+    modules: Dependencies,
     status: fn(Option<&Refusal>) -> RecordedStatus,
     error: fn(&Refusal) -> String,
     /// Work that completes even if its client disconnects.
@@ -93,7 +93,7 @@ impl Protection {
     /// the audit log and the answer agree. `error` gives the JSON of a refused item of a batch.
     #[must_use]
     pub fn new(
-        modules: Modules,
+        modules: Dependencies,
         status: fn(Option<&Refusal>) -> RecordedStatus,
         error: fn(&Refusal) -> String,
     ) -> Self {
@@ -153,7 +153,7 @@ impl Protection {
     /// The outcome of a request; that of a client that has closed the connection is that it left. After
     /// the time limit of the request, the client has an answer.
     fn awaited(&self, call: &Call, outcome: Result<Body, Refusal>) -> Result<Body, Refusal> {
-        let Modules {
+        let Dependencies {
             clock,
             request_timeout,
             ..
@@ -235,7 +235,7 @@ impl fmt::Debug for Protection {
     }
 }
 
-impl fmt::Debug for Modules {
+impl fmt::Debug for Dependencies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Modules").finish_non_exhaustive()
     }

@@ -5,7 +5,7 @@ use hsm::{ErrorKind, HsmError};
 use crate::audit::Outcome;
 use crate::auth::WrongKind;
 use crate::catalog::Unreadable;
-use crate::keys::{KeyError, NoKey, NotCounted, Status};
+use crate::keys::{KeyError, NoKey, NotCounted, KeyStatus};
 use crate::policy::{NotAllowed, OpeningRefused, UnprotectNotAvailable, Unresolved};
 use crate::ratelimit::Exceeded;
 use formats::envelope::{NotAnEnvelope, SealError, Unopenable};
@@ -53,7 +53,7 @@ pub enum Refusal {
     KeyNotFound,
     /// The key's state forbids the operation.
     #[error("the key is {0}, which does not allow this")]
-    KeyState(Status),
+    KeyState(KeyStatus),
     /// The key has expired, and the operation makes something new with it.
     #[error("the key has expired, which does not allow this")]
     KeyExpired,

@@ -12,7 +12,7 @@ use super::buckets::Buckets;
 use super::census::Census;
 use super::scope::Scope;
 use super::shared::{PERIOD, Shared};
-use super::tally::{Counts, Place, Tally};
+use super::tally::{Counts, Counting, Tally};
 use super::turns::Turns;
 use crate::db::Pool;
 use crate::jobs::{Job, Observed, Pulse};
@@ -20,7 +20,7 @@ use formats::clock::{Clock, Timestamp};
 
 /// The state of a bucket for response headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct BucketState {
     /// Tokens in a full bucket.
     pub limit: u32,
     /// Available whole tokens.
@@ -34,7 +34,7 @@ pub struct Standing {
 #[error("too many requests")]
 pub struct Exceeded {
     /// The state of the bucket.
-    pub standing: Standing,
+    pub standing: BucketState,
     /// The time until the next token.
     pub retry_after: Duration,
 }
@@ -149,7 +149,7 @@ impl Limiter {
     ///
     /// # Errors
     /// The bucket is empty.
-    pub async fn take(&self, scope: Scope, rule: Rule) -> Result<Standing, Exceeded> {
+    pub async fn take(&self, scope: Scope, rule: Rule) -> Result<BucketState, Exceeded> {
         self.take_several(scope, rule, NonZeroU32::MIN).await
     }
 
@@ -163,7 +163,7 @@ impl Limiter {
         scope: Scope,
         rule: Rule,
         tokens: NonZeroU32,
-    ) -> Result<Standing, Exceeded> {
+    ) -> Result<BucketState, Exceeded> {
         let (place, taken) = self.decide(scope.widened(), rule, 0, tokens).await;
         self.tally.count(place, scope, taken.is_ok());
         taken
@@ -178,7 +178,7 @@ impl Limiter {
         scope: Scope,
         rule: Rule,
         tokens: NonZeroU32,
-    ) -> Result<Standing, Exceeded> {
+    ) -> Result<BucketState, Exceeded> {
         let (place, taken) = self.decide(scope.widened(), rule, 1, tokens).await;
         // The first token has been counted.
         if taken.is_err() {
@@ -193,17 +193,17 @@ impl Limiter {
         rule: Rule,
         given_back: u32,
         tokens: NonZeroU32,
-    ) -> (Place, Result<Standing, Exceeded>) {
-        let mut place = Place::Alone;
+    ) -> (Counting, Result<BucketState, Exceeded>) {
+        let mut place = Counting::Alone;
         if let Some(shared) = &self.shared {
             let ahead = self.buckets.ahead(scope, self.now());
             let asked = shared.ask(scope, rule, ahead, given_back, tokens.get());
             if let Some(bucket) = asked.await {
                 self.buckets.learn(scope, rule, bucket.lacking, self.now());
                 let decided = rule.decided(bucket.taken, bucket.lacking, tokens);
-                return (Place::Together, outcome(rule, decided, bucket.at));
+                return (Counting::Together, outcome(rule, decided, bucket.at));
             }
-            place = Place::Apart;
+            place = Counting::Apart;
         }
         let rule = self.own_part(rule);
         for _ in 0..given_back {
@@ -238,7 +238,7 @@ impl Limiter {
     }
 
     /// The state of a bucket, without taking a token.
-    pub async fn look(&self, scope: Scope, rule: Rule) -> Standing {
+    pub async fn look(&self, scope: Scope, rule: Rule) -> BucketState {
         let scope = scope.widened();
         if let Some(shared) = &self.shared {
             let ahead = self.buckets.ahead(scope, self.now());
@@ -266,7 +266,7 @@ impl Limiter {
     }
 }
 
-fn outcome(rule: Rule, taken: Result<Level, Empty>, at: Timestamp) -> Result<Standing, Exceeded> {
+fn outcome(rule: Rule, taken: Result<Level, Empty>, at: Timestamp) -> Result<BucketState, Exceeded> {
     match taken {
         Ok(level) => Ok(standing(rule, level, at)),
         Err(empty) => Err(Exceeded {
@@ -276,9 +276,9 @@ fn outcome(rule: Rule, taken: Result<Level, Empty>, at: Timestamp) -> Result<Sta
     }
 }
 
-fn standing(rule: Rule, level: Level, at: Timestamp) -> Standing {
+fn standing(rule: Rule, level: Level, at: Timestamp) -> BucketState {
     let full = at.plus(level.full_in).as_millis();
-    Standing {
+    BucketState {
         limit: rule.burst.get(),
         remaining: level.remaining,
         // Rounded up to a whole second.
@@ -311,7 +311,7 @@ mod tests {
         let rule = rule(2, 3);
         let standing = limiter.take(service(1), rule).await.unwrap();
         // 10,000.4 plus half a second rounds up to 10,001.
-        let expected = |remaining, reset| Standing {
+        let expected = |remaining, reset| BucketState {
             limit: 3,
             remaining,
             reset,

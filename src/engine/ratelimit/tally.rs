@@ -17,7 +17,7 @@ pub struct Counts {
 
 /// The mode of counting of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Counting {
     /// In this process, without shared storage.
     Alone,
     /// In the shared storage.
@@ -45,11 +45,11 @@ struct Decisions {
 }
 
 impl Tally {
-    pub(super) fn count(&self, place: Place, scope: Scope, is_admitted: bool) {
+    pub(super) fn count(&self, place: Counting, scope: Scope, is_admitted: bool) {
         let at_place = match place {
-            Place::Alone => &self.alone,
-            Place::Together => &self.together,
-            Place::Apart => &self.apart,
+            Counting::Alone => &self.alone,
+            Counting::Together => &self.together,
+            Counting::Apart => &self.apart,
         };
         at_place.fetch_add(1, Ordering::Relaxed);
         let of_scope = match scope {

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use super::{Field, Member, Value};
 use formats::clock::Timestamp;
-use formats::json::{Kind, Members, Text};
+use formats::json::{ValueKind, Members, Text};
 use formats::problem::{Code, Problem, Problems};
 
 const NOT_NULL: &str = "must not be null";
@@ -253,7 +253,7 @@ impl<'a> Reader<'a> {
     pub fn member<T: Value>(&mut self, name: &str) -> Member<T> {
         match self.members.get(name) {
             None => Member::Absent,
-            Some(text) if T::NULLABLE || text.kind() != Kind::Null => {
+            Some(text) if T::NULLABLE || text.kind() != ValueKind::Null => {
                 T::read(text, name, &mut self.problems)
             }
             Some(_) if self.nulls == Nulls::Absent => Member::Absent,

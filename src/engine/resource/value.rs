@@ -16,7 +16,7 @@ use crate::operation::{Operation, Operations};
 use crate::spiffe::SpiffeId;
 use formats::clock::Timestamp;
 use formats::closed_set::NamedValue as _;
-use formats::json::{Kind, Text};
+use formats::json::{ValueKind, Text};
 use formats::problem::{Code, Problem, Problems};
 
 /// The most items of a list.
@@ -42,7 +42,7 @@ impl<T: Value> Value for Option<T> {
     const NULLABLE: bool = true;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
-        if text.kind() == Kind::Null {
+        if text.kind() == ValueKind::Null {
             return Member::Given(None);
         }
         T::read(text, field, problems).map(Some)

@@ -23,7 +23,7 @@ pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Why a handler returned no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum NoResponse {
     /// It panicked.
     Panicked,
     /// It exceeded the time limit.
@@ -33,7 +33,7 @@ pub enum Failure {
 /// The API or the dashboard: how each answers where no handler did.
 pub trait FrameAdapter {
     /// The response to a request whose handler failed.
-    fn failed(failure: Failure) -> Response;
+    fn failed(failure: NoResponse) -> Response;
 
     /// Writes the error that `response` carries; returns its code for metrics.
     fn complete(response: Response, tag: &RequestTag) -> (Response, Option<&'static str>);
@@ -90,9 +90,9 @@ impl Resources {
             Ok(Ok(response)) => response,
             Ok(Err(_)) => {
                 tracing::error!(request_id = %tag, "a handler panicked; the line before shows where");
-                S::failed(Failure::Panicked)
+                S::failed(NoResponse::Panicked)
             }
-            Err(_) => S::failed(Failure::TimedOut),
+            Err(_) => S::failed(NoResponse::TimedOut),
         };
         let (mut response, code) = S::complete(response, &tag);
         let status = response.status().as_u16();

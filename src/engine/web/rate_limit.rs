@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::Resources;
 use crate::auth::{Administrator, Caller, CallerId};
-use crate::ratelimit::{Exceeded, Rule, Scope, Standing};
+use crate::ratelimit::{Exceeded, Rule, Scope, BucketState};
 
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
@@ -17,7 +17,7 @@ impl Resources {
     ///
     /// # Errors
     /// The caller has exceeded its limit.
-    pub async fn admit(&self, caller: &Caller) -> Result<Standing, Exceeded> {
+    pub async fn admit(&self, caller: &Caller) -> Result<BucketState, Exceeded> {
         let (scope, rule) = bucket(caller);
         self.limiter.take(scope, rule).await
     }
@@ -29,13 +29,13 @@ impl Resources {
     pub async fn admit_administrator(
         &self,
         administrator: &Administrator,
-    ) -> Result<Standing, Exceeded> {
+    ) -> Result<BucketState, Exceeded> {
         let (scope, rule) = bucket_of_administrator(administrator);
         self.limiter.take(scope, rule).await
     }
 
     /// The state of the limit of an administrator; takes nothing from it.
-    pub async fn rate_limit_of_administrator(&self, administrator: &Administrator) -> Standing {
+    pub async fn rate_limit_of_administrator(&self, administrator: &Administrator) -> BucketState {
         let (scope, rule) = bucket_of_administrator(administrator);
         self.limiter.look(scope, rule).await
     }
@@ -49,20 +49,20 @@ impl Resources {
         &self,
         caller: &Caller,
         items: NonZeroU32,
-    ) -> Result<Standing, Exceeded> {
+    ) -> Result<BucketState, Exceeded> {
         let (scope, rule) = bucket(caller);
         self.limiter.exchange(scope, rule, items).await
     }
 
     /// The state of the caller's limit; takes nothing from it.
-    pub async fn rate_limit(&self, caller: &Caller) -> Standing {
+    pub async fn rate_limit(&self, caller: &Caller) -> BucketState {
         let (scope, rule) = bucket(caller);
         self.limiter.look(scope, rule).await
     }
 }
 
 /// Writes the state of a caller's limit into the headers of a response.
-pub fn write_rate_limit(standing: Standing, headers: &mut HeaderMap) {
+pub fn write_rate_limit(standing: BucketState, headers: &mut HeaderMap) {
     headers.insert(LIMIT, HeaderValue::from(standing.limit));
     headers.insert(REMAINING, HeaderValue::from(standing.remaining));
     headers.insert(RESET, HeaderValue::from(standing.reset));

@@ -13,7 +13,7 @@ pub struct Text<'a>(&'a str);
 
 /// The six kinds of JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     Null,
     Boolean,
     Number,
@@ -48,14 +48,14 @@ impl<'a> Text<'a> {
 
     /// The kind of value, which the first character determines.
     #[must_use]
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> ValueKind {
         match self.0.as_bytes().first() {
-            Some(b'n') => Kind::Null,
-            Some(b't' | b'f') => Kind::Boolean,
-            Some(b'"') => Kind::String,
-            Some(b'[') => Kind::Array,
-            Some(b'{') => Kind::Object,
-            _ => Kind::Number,
+            Some(b'n') => ValueKind::Null,
+            Some(b't' | b'f') => ValueKind::Boolean,
+            Some(b'"') => ValueKind::String,
+            Some(b'[') => ValueKind::Array,
+            Some(b'{') => ValueKind::Object,
+            _ => ValueKind::Number,
         }
     }
 
@@ -73,7 +73,7 @@ impl<'a> Text<'a> {
     /// The first `most` elements of an array; `None` for any other kind of value.
     #[must_use]
     pub fn elements(self, most: usize) -> Option<Vec<Self>> {
-        if self.kind() != Kind::Array {
+        if self.kind() != ValueKind::Array {
             return None;
         }
         let mut elements = Vec::new();
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn the_kind_is_reported() {
         let kinds = ["null", "true", "false", "-1", "\"\"", "[]", "{}"].map(|t| text(t).kind());
-        use Kind::{Array, Boolean, Null, Number, Object, String};
+        use ValueKind::{Array, Boolean, Null, Number, Object, String};
         assert_eq!(
             kinds,
             [Null, Boolean, Boolean, Number, String, Array, Object]

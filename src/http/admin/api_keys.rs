@@ -6,7 +6,7 @@ use super::filters::Filters;
 use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::ids::ApiKeyId;
-use engine::management::api_keys::{self, ApiKey, ApiKeyRequest, Filter};
+use engine::management::api_keys::{self, ApiKey, ApiKeyRequest, ApiKeyFilter};
 use engine::management::{Authorized, ManageApiKeys, PageRequest};
 
 type NewApiKey = CreateBody<ApiKeyRequest>;
@@ -17,14 +17,14 @@ type ApiKeyChanges = UpdateBody<ApiKeyRequest>;
     get,
     path = "",
     operation_id = "listApiKeys",
-    params(PageRequest, Filter)
+    params(PageRequest, ApiKeyFilter)
 )]
 pub(crate) async fn list(
     context: Authorized<ManageApiKeys>,
     mut filters: Filters,
 ) -> Result<List<ApiKey>, ApiError> {
     let page = filters.page();
-    let filter = Filter {
+    let filter = ApiKeyFilter {
         name: filters.text("name"),
         name_contains: filters.text("nameContains"),
         service_id: filters.id("serviceId"),

@@ -8,7 +8,7 @@ use super::export::{Order, Records, in_log_order, wanted};
 use super::filters::Filters;
 use crate::app::App;
 use crate::error::ApiError;
-use engine::audit::{Entry, Export, Filter, Format, Operations, entries};
+use engine::audit::{Entry, Export, EntryFilter, Format, Operations, entries};
 use engine::catalog::Unreadable;
 use engine::ids::RecordId;
 use engine::ledger::Log;
@@ -23,7 +23,7 @@ use engine::management::{Authorized, Page, PageRequest, ReadAudit};
     get,
     path = "",
     operation_id = "listAudit",
-    params(PageRequest, Filter, ("order" = Option<Order>, Query))
+    params(PageRequest, EntryFilter, ("order" = Option<Order>, Query))
 )]
 pub(crate) async fn list(
     State(app): State<App>,
@@ -37,9 +37,9 @@ pub(crate) async fn list(
     }
     let file = wanted(&headers);
     let page = filters.page();
-    let filter = Filter {
+    let filter = EntryFilter {
         request_id: filters.text("requestId"),
-        application_id: filters.id("applicationId"),
+        service_id: filters.id("applicationId"),
         operation_type: filters.one_of("operationType"),
         status: filters.number("status", 100..=599),
         outcome: filters.one_of("outcome"),

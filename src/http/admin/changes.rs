@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::ids::ChangeId;
-use engine::management::changes::{self, DecisionRequest, Filter, Proposal};
+use engine::management::changes::{self, DecisionRequest, ChangeFilter, Proposal};
 use engine::management::{Authorized, PageRequest, ReadResources};
 
 type Decision = DecisionBody<DecisionRequest>;
@@ -20,14 +20,14 @@ type Decision = DecisionBody<DecisionRequest>;
     get,
     path = "",
     operation_id = "listChanges",
-    params(PageRequest, Filter)
+    params(PageRequest, ChangeFilter)
 )]
 pub(crate) async fn list(
     context: Authorized<ReadResources>,
     mut filters: Filters,
 ) -> Result<List<Proposal>, ApiError> {
     let page = filters.page();
-    let filter = Filter {
+    let filter = ChangeFilter {
         status: filters.one_of("status"),
         action: filters.one_of("action"),
     };

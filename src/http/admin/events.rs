@@ -11,7 +11,7 @@ use crate::error::ApiError;
 use engine::audit::{Export, Format};
 use engine::catalog::Unreadable;
 use engine::ledger::Log;
-use engine::management::events::{self, Filter, ManagementLog, ResourceId};
+use engine::management::events::{self, EventFilter, ManagementLog, ResourceId};
 use engine::management::security::{LogRead, Selection};
 use engine::management::{Authorized, PageRequest, ReadAudit};
 
@@ -23,7 +23,7 @@ use engine::management::{Authorized, PageRequest, ReadAudit};
     get,
     path = "",
     operation_id = "listManagementEvents",
-    params(PageRequest, Filter, ("order" = Option<Order>, Query))
+    params(PageRequest, EventFilter, ("order" = Option<Order>, Query))
 )]
 pub(crate) async fn list(
     State(app): State<App>,
@@ -38,7 +38,7 @@ pub(crate) async fn list(
     let file = wanted(&headers);
     let page = filters.page();
     let resource_id: Option<ResourceId> = filters.id("resourceId");
-    let filter = Filter {
+    let filter = EventFilter {
         request_id: filters.text("requestId"),
         api_key_id: filters.id("apiKeyId"),
         action: filters.one_of("action"),

@@ -16,7 +16,7 @@ use engine::auth::Administrator;
 use engine::ids::{ApiKeyId, ChangeId, IdentityId, KeyId, ServiceId};
 use engine::management::{
     self, Actor, Authorized, Claim, Context, Expected, ManageAdminKeys, ManageApiKeys, Missing,
-    Right, Standing, policies,
+    Right, BucketState, policies,
 };
 use engine::request_tag::RequestTag;
 use engine::resource::{RequestBody, ResourceRequest};
@@ -98,7 +98,7 @@ impl<R: Right> FromRequestParts<App> for Authorized<R> {
         };
         let authorized = context.authorize::<R>();
         let authorized = authorized.map_err(|error| ApiError::from(error).into_response())?;
-        match parts.extensions.remove::<Standing>() {
+        match parts.extensions.remove::<BucketState>() {
             Some(standing) => Err(repeated(standing, &context)),
             None => Ok(authorized),
         }
@@ -106,24 +106,24 @@ impl<R: Right> FromRequestParts<App> for Authorized<R> {
 }
 
 /// The answer to a request that is not the first one with its `Idempotency-Key`.
-fn repeated(standing: Standing, context: &Context) -> Response {
+fn repeated(standing: BucketState, context: &Context) -> Response {
     match standing {
-        Standing::Again(answer) if answer.is_admin_key() && !context.may::<ManageAdminKeys>() => {
+        BucketState::Again(answer) if answer.is_admin_key() && !context.may::<ManageAdminKeys>() => {
             ApiError::from(management::Error::Forbidden(ManageAdminKeys::ROLES)).into_response()
         }
-        Standing::Again(answer)
+        BucketState::Again(answer)
             if answer.is_credential_change() && !context.may::<ManageApiKeys>() =>
         {
             ApiError::from(management::Error::Forbidden(ManageApiKeys::ROLES)).into_response()
         }
-        Standing::Again(answer) => Replayed(answer).into_response(),
-        Standing::InProgress => ApiError::InProgress.into_response(),
-        Standing::OtherBody => {
+        BucketState::Again(answer) => Replayed(answer).into_response(),
+        BucketState::InProgress => ApiError::InProgress.into_response(),
+        BucketState::OtherBody => {
             let message = "the Idempotency-Key was used with another body";
             ApiError::Conflict(message.to_owned()).into_response()
         }
         // Its handler runs.
-        Standing::First(_) => ApiError::Internal.into_response(),
+        BucketState::First(_) => ApiError::Internal.into_response(),
     }
 }
 

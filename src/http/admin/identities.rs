@@ -6,7 +6,7 @@ use super::filters::Filters;
 use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::ids::IdentityId;
-use engine::management::identities::{self, Filter, IdentityRequest, WorkloadIdentity};
+use engine::management::identities::{self, IdentityFilter, IdentityRequest, WorkloadIdentity};
 use engine::management::{Authorized, ManageIdentities, PageRequest};
 
 type NewIdentity = CreateBody<IdentityRequest>;
@@ -17,14 +17,14 @@ type IdentityChanges = UpdateBody<IdentityRequest>;
     get,
     path = "",
     operation_id = "listIdentities",
-    params(PageRequest, Filter)
+    params(PageRequest, IdentityFilter)
 )]
 pub(crate) async fn list(
     context: Authorized<ManageIdentities>,
     mut filters: Filters,
 ) -> Result<List<WorkloadIdentity>, ApiError> {
     let page = filters.page();
-    let filter = Filter {
+    let filter = IdentityFilter {
         name: filters.text("name"),
         name_contains: filters.text("nameContains"),
         service_id: filters.id("serviceId"),

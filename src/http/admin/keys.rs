@@ -10,9 +10,9 @@ use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::ids::KeyId;
 use engine::keys::Key;
-use engine::management::changes::Token;
+use engine::management::changes::TokenAccess;
 use engine::management::keys::{
-    self, Filter, ImportParameters, ImportParametersRequest, KeyRequest, KeyUpdate, Rules,
+    self, KeyFilter, ImportParameters, ImportParametersRequest, KeyRequest, KeyUpdate, KeyRules,
 };
 use engine::management::{Authorized, ManageKeys, PageRequest, ReadResources};
 
@@ -21,13 +21,13 @@ type KeyChanges = UpdateBody<KeyUpdate>;
 type NewImportParameters = CreateBody<ImportParametersRequest>;
 
 /// Lists keys.
-#[utoipa::path(get, path = "", operation_id = "listKeys", params(PageRequest, Filter))]
+#[utoipa::path(get, path = "", operation_id = "listKeys", params(PageRequest, KeyFilter))]
 pub(crate) async fn list(
     context: Authorized<ReadResources>,
     mut filters: Filters,
 ) -> Result<List<Key>, ApiError> {
     let page = filters.page();
-    let filter = Filter {
+    let filter = KeyFilter {
         name: filters.text("name"),
         name_contains: filters.text("nameContains"),
         service_id: filters.id("serviceId"),
@@ -144,15 +144,15 @@ pub(crate) async fn delete(
 }
 
 /// The access to tokens that an approved change needs.
-pub(super) fn token(app: &App) -> Token {
-    Token {
+pub(super) fn token(app: &App) -> TokenAccess {
+    TokenAccess {
         vault: app.vault.clone(),
         rules: rules(app),
     }
 }
 
-fn rules(app: &App) -> Rules {
-    Rules {
+fn rules(app: &App) -> KeyRules {
+    KeyRules {
         destruction_delay: app.settings.keys.destruction_delay.0,
         rotation_overlap: app.settings.keys.rotation_overlap.0,
         plaintext_import: app.settings.plaintext_import_allowed(),

@@ -5,7 +5,7 @@ use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::error::ApiError;
 use crate::error_code::errors;
-use engine::management::policies::{self, Filter, Name, Policy};
+use engine::management::policies::{self, PolicyFilter, Name, Policy};
 use engine::management::{Authorized, ManagePolicies, PageRequest, ReadResources};
 use engine::policy::PolicyRequest;
 
@@ -17,14 +17,14 @@ type PolicyChanges = UpdateBody<PolicyRequest>;
     get,
     path = "",
     operation_id = "listPolicies",
-    params(PageRequest, Filter)
+    params(PageRequest, PolicyFilter)
 )]
 pub(crate) async fn list(
     context: Authorized<ReadResources>,
     mut filters: Filters,
 ) -> Result<List<Policy>, ApiError> {
     let page = filters.page();
-    let filter = Filter {
+    let filter = PolicyFilter {
         name: filters.text("name"),
         name_contains: filters.text("nameContains"),
         text: None,

@@ -6,7 +6,7 @@ use super::filters::Filters;
 use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::ids::ServiceId;
-use engine::management::services::{self, Filter, Service, ServiceRequest};
+use engine::management::services::{self, ServiceFilter, Service, ServiceRequest};
 use engine::management::{Authorized, ManagePolicies, PageRequest, ReadResources};
 
 type NewService = CreateBody<ServiceRequest>;
@@ -17,14 +17,14 @@ type ServiceChanges = UpdateBody<ServiceRequest>;
     get,
     path = "",
     operation_id = "listServices",
-    params(PageRequest, Filter)
+    params(PageRequest, ServiceFilter)
 )]
 pub(crate) async fn list(
     context: Authorized<ReadResources>,
     mut filters: Filters,
 ) -> Result<List<Service>, ApiError> {
     let page = filters.page();
-    let filter = Filter {
+    let filter = ServiceFilter {
         name: filters.text("name"),
         name_contains: filters.text("nameContains"),
     };

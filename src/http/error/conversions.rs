@@ -8,7 +8,7 @@ use hsm::ErrorKind;
 
 use super::ApiError;
 use engine::audit::{self, Outcome, Unrecorded};
-use engine::auth::{Refusal as AuthRefusal, WrongKind};
+use engine::auth::{CredentialRefused, WrongKind};
 use engine::catalog::Unreadable;
 use engine::management::{self, Missing};
 use engine::protection::{self, RecordedStatus, Unread};
@@ -40,7 +40,7 @@ impl From<management::Error> for ApiError {
                     Self::Token(error)
                 }
             },
-            management::Error::Unauthenticated => Self::Unauthenticated(AuthRefusal::Revoked),
+            management::Error::Unauthenticated => Self::Unauthenticated(CredentialRefused::Revoked),
             management::Error::BrokenOff => Self::Internal,
             management::Error::Database(error) => Self::Database(Arc::new(error)),
         }

@@ -14,7 +14,7 @@ use axum::http::{HeaderValue, header};
 use self::conversions::is_transient;
 use super::error_code::ErrorCode;
 use engine::audit::Unrecorded;
-use engine::auth::{Refusal, WrongKind};
+use engine::auth::{CredentialRefused, WrongKind};
 use engine::management::Missing;
 use engine::management::changes::Proposed;
 use engine::ratelimit::{Crowded, Exceeded};
@@ -41,7 +41,7 @@ pub(super) enum ApiError {
     /// The body is larger than the settings allow.
     PayloadTooLarge,
     /// The credential is not valid. Only the log gets the reason.
-    Unauthenticated(Refusal),
+    Unauthenticated(CredentialRefused),
     /// The credential is valid, but not for this API.
     WrongKind(WrongKind),
     /// The administrator lacks the role. The text names it.

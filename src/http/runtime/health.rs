@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::caller::{Known, client_address, person, unauthenticated};
+use crate::caller::{AdminCaller, client_address, person, unauthenticated};
 use crate::database_monitor::DatabaseState;
 use crate::error::ApiError;
 use engine::auth::{Credentials, Denied};
@@ -31,7 +31,7 @@ const AUTHENTICATION_TIMEOUT: Duration = Duration::from_millis(500);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = HealthStatus)]
-enum Status {
+enum HealthStatus {
     Ok,
     Degraded,
     Unavailable,
@@ -39,7 +39,7 @@ enum Status {
 
 #[derive(Serialize, ToSchema)]
 struct Health {
-    status: Status,
+    status: HealthStatus,
     version: &'static str,
     timestamp: Timestamp,
     checks: Checks,
@@ -49,7 +49,7 @@ struct Health {
 #[serde(rename_all = "camelCase")]
 #[schema(as = HealthChecks)]
 struct Checks {
-    database: Database,
+    database: DatabaseHealth,
     hsm: Hsm,
     audit: Audit,
     rate_limiter: RateLimiter,
@@ -58,8 +58,8 @@ struct Checks {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = HealthDatabase)]
-struct Database {
-    status: Status,
+struct DatabaseHealth {
+    status: HealthStatus,
     latency_ms: Option<f64>,
 }
 
@@ -67,9 +67,9 @@ struct Database {
 #[serde(rename_all = "camelCase")]
 #[schema(as = HealthHsm)]
 struct Hsm {
-    status: Status,
+    status: HealthStatus,
     latency_ms: Option<f64>,
-    tokens: Vec<Token>,
+    tokens: Vec<TokenHealth>,
     /// Shown to administrators only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     worn_keys: Vec<KeyId>,
@@ -80,22 +80,22 @@ struct Hsm {
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = HealthToken)]
-struct Token {
+struct TokenHealth {
     label: String,
-    status: Status,
+    status: HealthStatus,
 }
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = HealthAudit)]
 struct Audit {
-    status: Status,
+    status: HealthStatus,
     queued: usize,
 }
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = HealthRateLimiter)]
 struct RateLimiter {
-    status: Status,
+    status: HealthStatus,
 }
 
 /// Reports the health of the service to any caller.
@@ -127,8 +127,8 @@ pub(crate) async fn health(State(app): State<App>, request: Request) -> impl Int
         check(&app).without_keys()
     };
     let status = match health.status {
-        Status::Ok | Status::Degraded => StatusCode::OK,
-        Status::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        HealthStatus::Ok | HealthStatus::Degraded => StatusCode::OK,
+        HealthStatus::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
     };
     let mut response = (status, Json(health)).into_response();
     write_rate_limit(caller.rate_limit(&app).await, response.headers_mut());
@@ -140,14 +140,14 @@ async fn identify(
     app: &App,
     credentials: &Credentials<'_>,
     client: IpAddr,
-) -> Result<Known, ApiError> {
+) -> Result<AdminCaller, ApiError> {
     let known = async {
         match app.authenticate(credentials, client).await {
             Err(denied @ Denied::Refused(_)) => {
                 let person = person(app, credentials, client).await?;
-                person.map(Known::Person).ok_or(denied)
+                person.map(AdminCaller::Person).ok_or(denied)
             }
-            known => known.map(Known::Caller),
+            known => known.map(AdminCaller::Caller),
         }
     };
     match timeout(AUTHENTICATION_TIMEOUT, known).await {
@@ -157,7 +157,7 @@ async fn identify(
         }
         Ok(Err(Denied::Unreadable(_))) | Err(_) => {
             let remembered = app.authenticator.recall(credentials, client).await;
-            let remembered = remembered.map(Known::Caller);
+            let remembered = remembered.map(AdminCaller::Caller);
             remembered.map_err(|_| ApiError::Unavailable)
         }
     }
@@ -173,11 +173,11 @@ impl Health {
 
 fn check(app: &App) -> Health {
     let state = app.database_monitor.state();
-    let database = Database {
+    let database = DatabaseHealth {
         status: match state {
-            DatabaseState::Answers(_) => Status::Ok,
-            DatabaseState::Unavailable => Status::Unavailable,
-            DatabaseState::Unknown => Status::Degraded,
+            DatabaseState::Answers(_) => HealthStatus::Ok,
+            DatabaseState::Unavailable => HealthStatus::Unavailable,
+            DatabaseState::Unknown => HealthStatus::Degraded,
         },
         latency_ms: state.latency().map(millis),
     };
@@ -187,8 +187,8 @@ fn check(app: &App) -> Health {
     let is_unknown = app.seal_status.state() == SealState::Unknown
         || app.forward_status.state() == ForwardState::Unknown;
     let jobs = match app.jobs.missing().is_empty() && !is_unknown {
-        true => Status::Ok,
-        false => Status::Degraded,
+        true => HealthStatus::Ok,
+        false => HealthStatus::Degraded,
     };
     let hsm = hsm(
         app.token.status().tokens,
@@ -196,13 +196,13 @@ fn check(app: &App) -> Health {
         missing.unwrap_or_default(),
     );
     let audit = Audit {
-        status: app.recorder.is_healthy().map_or(Status::Degraded, working),
+        status: app.recorder.is_healthy().map_or(HealthStatus::Degraded, working),
         queued: app.recorder.queued(),
     };
     let rate_limiter = RateLimiter {
         status: match app.limiter.counting() {
-            Counting::Alone | Counting::Together => Status::Ok,
-            Counting::Apart(_) | Counting::Unknown => Status::Degraded,
+            Counting::Alone | Counting::Together => HealthStatus::Ok,
+            Counting::Apart(_) | Counting::Unknown => HealthStatus::Degraded,
         },
     };
     // Without a token, protect, hash and verify still work.
@@ -211,7 +211,7 @@ fn check(app: &App) -> Health {
         .max(audit.status)
         .max(rate_limiter.status)
         .max(jobs)
-        .max(hsm.status.min(Status::Degraded));
+        .max(hsm.status.min(HealthStatus::Degraded));
     Health {
         status,
         version: env!("CARGO_PKG_VERSION"),
@@ -233,16 +233,16 @@ fn hsm(tokens: Vec<TokenStatus>, worn_keys: Vec<KeyId>, missing_keys: Vec<KeyId>
         .map(millis);
     let tokens: Vec<_> = tokens
         .into_iter()
-        .map(|token| Token {
+        .map(|token| TokenHealth {
             label: token.label,
             status: working(token.state == TokenState::Serving),
         })
         .collect();
-    let is_serving = |token: &Token| token.status == Status::Ok;
+    let is_serving = |token: &TokenHealth| token.status == HealthStatus::Ok;
     let status = match (tokens.iter().all(is_serving), tokens.iter().any(is_serving)) {
-        (true, true) if worn_keys.is_empty() && missing_keys.is_empty() => Status::Ok,
-        (_, true) => Status::Degraded,
-        (_, false) => Status::Unavailable,
+        (true, true) if worn_keys.is_empty() && missing_keys.is_empty() => HealthStatus::Ok,
+        (_, true) => HealthStatus::Degraded,
+        (_, false) => HealthStatus::Unavailable,
     };
     Hsm {
         status,
@@ -253,11 +253,11 @@ fn hsm(tokens: Vec<TokenStatus>, worn_keys: Vec<KeyId>, missing_keys: Vec<KeyId>
     }
 }
 
-fn working(is_working: bool) -> Status {
+fn working(is_working: bool) -> HealthStatus {
     if is_working {
-        Status::Ok
+        HealthStatus::Ok
     } else {
-        Status::Unavailable
+        HealthStatus::Unavailable
     }
 }
 

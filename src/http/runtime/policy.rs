@@ -13,7 +13,7 @@ use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::keys::PublishedJwk;
 use engine::management::Missing;
-use engine::policy::{FailureMode, KeyOwnership, PolicyNumber, Status};
+use engine::policy::{FailureMode, KeyOwnership, PolicyNumber, PolicyStatus};
 use formats::envelope::{Alg, Enc};
 
 /// The part of a policy that applications can read.
@@ -21,7 +21,7 @@ use formats::envelope::{Alg, Enc};
 #[serde(rename_all = "camelCase")]
 struct PolicySummary {
     policy_number: PolicyNumber,
-    status: Status,
+    status: PolicyStatus,
     failure_mode: FailureMode,
     key_ownership: KeyOwnership,
     alg: Alg,

@@ -19,7 +19,7 @@ use engine::audit::{Endpoint, Record};
 use engine::auth::{Caller, Credentials, Denied};
 use engine::body_memory::{BodyBytes, BodyShare, SMALL_BODY};
 use engine::protection::{Batch, Call, Refusal, Unread};
-use engine::ratelimit::{Standing, network_of};
+use engine::ratelimit::{BucketState, network_of};
 use engine::request_tag::RequestTag;
 use engine::settings::Limits;
 use engine::telemetry::step;
@@ -30,7 +30,7 @@ use formats::json::Text;
 pub(super) struct Received {
     pub(super) call: Call,
     pub(super) body: BodyBytes,
-    pub(super) standing: Standing,
+    pub(super) standing: BucketState,
     /// The memory of the body and of the response.
     pub(super) share: Option<Arc<BodyShare>>,
 }
@@ -231,7 +231,7 @@ async fn reject_anonymous(
     let description = error.describe();
     app.recorder.submit_anonymous(Record {
         request_id: origin.tag.as_str().into(),
-        application_id: None,
+        service_id: None,
         credential_id: None,
         token_subject: None,
         operation_type: origin.endpoint.operation_type(),

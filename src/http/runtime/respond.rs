@@ -10,7 +10,7 @@ use crate::error::ApiError;
 use engine::audit::Unrecorded;
 use engine::body_memory::BodyShare;
 use engine::protection::{self, Answer};
-use engine::ratelimit::Standing;
+use engine::ratelimit::BucketState;
 use engine::telemetry::step;
 use engine::web::write_rate_limit;
 
@@ -30,7 +30,7 @@ impl AsRef<[u8]> for Sent {
 /// covers the response too.
 pub(super) fn respond(
     answered: Result<Answer, Unrecorded>,
-    standing: Standing,
+    standing: BucketState,
     share: Option<Arc<BodyShare>>,
 ) -> Response {
     let step = step!("answer").entered();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use engine::audit::{
-    Endpoint, Export, Filter, Format, OperationType, Operations, Outcome, Record, Recorder,
+    Endpoint, Export, EntryFilter, Format, OperationType, Operations, Outcome, Record, Recorder,
     Unrecorded, entries,
 };
 use engine::db::Pool;
@@ -29,7 +29,7 @@ async fn commit(recorder: &Recorder, request_id: &str) {
 pub(super) fn record(request_id: &str) -> Record {
     Record {
         request_id: request_id.into(),
-        application_id: Some(ServiceId::from_uuid(uuid::Uuid::from_u128(7))),
+        service_id: Some(ServiceId::from_uuid(uuid::Uuid::from_u128(7))),
         credential_id: Some(CredentialId::ApiKey(ApiKeyId::from_uuid(
             uuid::Uuid::from_u128(8),
         ))),
@@ -204,7 +204,7 @@ async fn the_audit_log_is_paged_with_the_newest_record_first() {
             clock.advance(Duration::from_millis(200));
         }
     }
-    let filter = Filter {
+    let filter = EntryFilter {
         operation_type: Some(OperationType::Hash),
         ..Filter::default()
     };

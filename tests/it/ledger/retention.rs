@@ -1,6 +1,6 @@
 //! Retired days: their records leave the audit log, their hashes stay.
 
-use engine::ledger::verify::{self, Trust, Verified};
+use engine::ledger::verify::{self, Trust, VerifiedLog};
 use engine::ledger::{self, Log};
 use sqlx::Row as _;
 
@@ -46,7 +46,7 @@ async fn a_day_is_retired_when_it_is_sealed_and_its_hashes_stay() {
         .await
         .unwrap();
     trust.add(&note.unwrap()).unwrap();
-    let whole = Verified {
+    let whole = VerifiedLog {
         covered: 3,
         retired: 2,
         ..Verified::default()

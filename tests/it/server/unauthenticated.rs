@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::auth::{Kind, LiveKey};
+use engine::auth::{ApiKeyType, ApiKeySecret};
 use engine::ids::ServiceId;
 use engine::settings::Stage;
 use formats::clock::{Clock, Entropy, Timestamp};
@@ -25,7 +25,7 @@ fn look_ups(proxy: &Proxy) -> u64 {
 }
 
 fn unknown_key() -> String {
-    let key = LiveKey::generate(&Entropy::system(), Kind::Admin);
+    let key = ApiKeySecret::generate(&Entropy::system(), ApiKeyType::Admin);
     key.expose_secret().to_owned()
 }
 

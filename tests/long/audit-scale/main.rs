@@ -13,7 +13,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use engine::audit::{Filter, OperationType, entries, maintain_days, plan};
+use engine::audit::{EntryFilter, OperationType, entries, maintain_days, plan};
 use engine::db::Pool;
 use engine::ids::{KeyId, ServiceId};
 use formats::clock::{Clock, Timestamp};
@@ -78,14 +78,14 @@ async fn main() -> ExitCode {
         filled.elapsed(),
     );
     println!(
-        "| Filter | Entries | Closed days: median ms | Slowest | With today: median ms | Slowest |"
+        "| EntryFilter | Entries | Closed days: median ms | Slowest | With today: median ms | Slowest |"
     );
     println!("|---|--:|--:|--:|--:|--:|");
     let midnight = now.start_of_day();
     let mut plans = Vec::new();
     let mut is_slow = false;
     for (name, filter) in filters(now, days) {
-        let closed = Filter {
+        let closed = EntryFilter {
             to: Some(midnight),
             ..filter.clone()
         };
@@ -137,32 +137,32 @@ fn back_from(moment: Timestamp, days: u64) -> Timestamp {
 }
 
 /// Every filter of the API, with frequent, rare and absent values.
-fn filters(now: Timestamp, days: u64) -> Vec<(String, Filter)> {
-    let any = Filter::default();
+fn filters(now: Timestamp, days: u64) -> Vec<(String, EntryFilter)> {
+    let any = EntryFilter::default();
     let ago = |days| back_from(now, days);
     let service = |number| Some(ServiceId::from_uuid(Uuid::from_u128(number)));
     let key = |number| Some(KeyId::from_uuid(Uuid::from_u128(number)));
-    let operation = |operation_type| Filter {
+    let operation = |operation_type| EntryFilter {
         operation_type: Some(operation_type),
         ..any.clone()
     };
-    let status = |status| Filter {
+    let status = |status| EntryFilter {
         status: Some(status),
         ..any.clone()
     };
-    let policy = |number: &str| Filter {
+    let policy = |number: &str| EntryFilter {
         policy_number: Some(number.to_owned()),
         ..any.clone()
     };
-    let request = |id: String| Filter {
+    let request = |id: String| EntryFilter {
         request_id: Some(id),
         ..any.clone()
     };
-    let application = |number| Filter {
-        application_id: service(number),
+    let application = |number| EntryFilter {
+        service_id: service(number),
         ..any.clone()
     };
-    let of_key = |number| Filter {
+    let of_key = |number| EntryFilter {
         key_id: key(number),
         ..any.clone()
     };
@@ -193,7 +193,7 @@ fn filters(now: Timestamp, days: u64) -> Vec<(String, Filter)> {
         ("keyId, unknown", of_key(5_000)),
         (
             "from and to, an old day",
-            Filter {
+            EntryFilter {
                 from: Some(ago(days)),
                 to: Some(ago(days - 1)),
                 ..any.clone()
@@ -201,14 +201,14 @@ fn filters(now: Timestamp, days: u64) -> Vec<(String, Filter)> {
         ),
         (
             "applicationId and status",
-            Filter {
+            EntryFilter {
                 status: Some(400),
                 ..application(900)
             },
         ),
         (
             "all at once",
-            Filter {
+            EntryFilter {
                 operation_type: Some(OperationType::Sign),
                 status: Some(400),
                 from: Some(ago(days)),
@@ -221,7 +221,7 @@ fn filters(now: Timestamp, days: u64) -> Vec<(String, Filter)> {
 }
 
 /// The number of entries of a page, and its median and maximum time.
-async fn timed(db: &Pool, now: Timestamp, filter: &Filter) -> (usize, [Duration; 2]) {
+async fn timed(db: &Pool, now: Timestamp, filter: &EntryFilter) -> (usize, [Duration; 2]) {
     let mut times = Vec::new();
     let mut found = 0;
     for _ in 0..ROUNDS {

@@ -102,7 +102,7 @@ async fn commit(recorder: &Recorder, clock: &Clock, at_once: u64, span: Duration
 fn record(clock: &Clock, (service, api_key, key): (ServiceId, ApiKeyId, KeyId)) -> Record {
     Record {
         request_id: "req_01h455vb4pex5vsknk084sn02q".into(),
-        application_id: Some(service),
+        service_id: Some(service),
         credential_id: Some(CredentialId::ApiKey(api_key)),
         token_subject: None,
         operation_type: Some(OperationType::Encrypt),

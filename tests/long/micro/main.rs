@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use divan::{Bencher, black_box};
 use engine::audit::{Endpoint, OperationType, Outcome, Record, Recorder};
-use engine::auth::{Kind, LiveKey};
+use engine::auth::{ApiKeyType, ApiKeySecret};
 use engine::catalog::{Cache, Catalog, Topic};
 use engine::ids::KeyId;
 use engine::settings::Audit;
@@ -71,10 +71,10 @@ fn decode_header(bencher: Bencher<'_, '_>) {
 
 #[divan::bench]
 fn check_api_key(bencher: Bencher<'_, '_>) {
-    let key = LiveKey::generate(&Entropy::system(), Kind::Live);
+    let key = ApiKeySecret::generate(&Entropy::system(), ApiKeyType::Live);
     let at_rest = key.at_rest();
     bencher.bench(|| {
-        let sent = LiveKey::parse(black_box(key.expose_secret())).expect("a key");
+        let sent = ApiKeySecret::parse(black_box(key.expose_secret())).expect("a key");
         assert!(sent.at_rest().matches(&at_rest));
     });
 }
@@ -176,7 +176,7 @@ fn one(clock: &Clock) -> Record {
     let entropy = Entropy::system();
     Record {
         request_id: "req_01h455vb4pex5vsknk084sn02q".into(),
-        application_id: None,
+        service_id: None,
         credential_id: None,
         token_subject: None,
         operation_type: Some(OperationType::Encrypt),

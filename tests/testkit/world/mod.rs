@@ -4,7 +4,7 @@ mod instances;
 
 use axum::body::Body;
 use axum::http::Request;
-use engine::auth::LiveKey;
+use engine::auth::ApiKeySecret;
 use engine::auth::oidc::Provider;
 use engine::catalog::Catalog;
 use engine::change_kind::ChangeKind;
@@ -323,6 +323,6 @@ async fn first_admin_key(clock: &Clock, pool: &Pool) -> String {
     let body = json!({"name": "first", "type": "admin"});
     let request = ResourceRequest::of_json(&body, ResourceRequest::to_create).expect("a request");
     let created = operator::create(&system, request).await;
-    let secret: LiveKey = created.expect("the first admin key").secret;
+    let secret: ApiKeySecret = created.expect("the first admin key").secret;
     secret.expose_secret().to_owned()
 }

@@ -15,7 +15,7 @@ const NO_PATIENCE: Duration = Duration::ZERO;
 
 type Answer = Receiver<Result<(), HsmError>>;
 
-fn job(kind: Kind) -> (Job, Answer) {
+fn job(kind: Access) -> (Job, Answer) {
     Job::new(kind, Instant::now() + Duration::from_secs(60), |_| Ok(()))
 }
 
@@ -26,7 +26,7 @@ fn done() -> Result<(), HsmError> {
 /// The events of a queue.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    Push(Kind),
+    Push(Access),
     Leave(usize),
     Take,
     EndWrite,
@@ -37,8 +37,8 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        4 => Just(Step::Push(Kind::Read)),
-        2 => Just(Step::Push(Kind::Write)),
+        4 => Just(Step::Push(Access::Read)),
+        2 => Just(Step::Push(Access::Write)),
         1 => (0..20usize).prop_map(Step::Leave),
         4 => Just(Step::Take),
         2 => Just(Step::EndWrite),
@@ -78,7 +78,7 @@ proptest! {
                 }
                 Step::Take => {
                     if let Next::Work(job) = queue.next(&mut changes, NO_PATIENCE) {
-                        if job.kind() == Kind::Write {
+                        if job.kind() == Access::Write {
                             prop_assert!(!writing, "two writes at a time");
                             writing = true;
                         }
@@ -127,7 +127,7 @@ fn many_threads_lose_no_job() {
                 loop {
                     match queue.next(&mut changes, Duration::from_secs(60)) {
                         Next::Work(job) => {
-                            let write = job.kind() == Kind::Write;
+                            let write = job.kind() == Access::Write;
                             job.answer(done());
                             taken += 1;
                             if write {
@@ -146,7 +146,7 @@ fn many_threads_lose_no_job() {
             let queue = Arc::clone(&queue);
             thread::spawn(move || {
                 for n in 0..500 {
-                    let kind = if n % 5 == 0 { Kind::Write } else { Kind::Read };
+                    let kind = if n % 5 == 0 { Access::Write } else { Access::Read };
                     let (job, answer) = job(kind);
                     queue.push(job).unwrap();
                     assert!(answer.blocking_recv().unwrap().is_err());
@@ -169,18 +169,18 @@ fn many_threads_lose_no_job() {
 fn a_full_queue_drops_abandoned_jobs() {
     let queue = Queue::new(1);
     queue.open();
-    let (first, answer) = job(Kind::Read);
+    let (first, answer) = job(Access::Read);
     queue.push(first).unwrap();
-    let error = queue.push(job(Kind::Read).0).unwrap_err();
+    let error = queue.push(job(Access::Read).0).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy);
     drop(answer);
-    queue.push(job(Kind::Read).0).unwrap();
+    queue.push(job(Access::Read).0).unwrap();
 }
 
 #[test]
 fn an_unavailable_token_refuses_immediately() {
     let queue = Queue::new(BOUND);
-    let error = queue.push(job(Kind::Read).0).unwrap_err();
+    let error = queue.push(job(Access::Read).0).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TokenOut);
 }
 
@@ -189,7 +189,7 @@ fn reads_do_not_wait_for_a_pending_write() {
     let queue = Queue::new(BOUND);
     queue.open();
     let mut changes = 1;
-    for kind in [Kind::Write, Kind::Write, Kind::Read] {
+    for kind in [Access::Write, Access::Write, Access::Read] {
         queue.push(job(kind).0).unwrap();
     }
     let kinds: Vec<_> = (0..3)
@@ -198,11 +198,11 @@ fn reads_do_not_wait_for_a_pending_write() {
             Next::Idle | Next::Changed | Next::Closed => None,
         })
         .collect();
-    assert_eq!(kinds, [Some(Kind::Write), Some(Kind::Read), None]);
+    assert_eq!(kinds, [Some(Access::Write), Some(Access::Read), None]);
 }
 
 /// A job of a caller in this lane.
-fn job_in(lane: u64, kind: Kind) -> (Job, Answer) {
+fn job_in(lane: u64, kind: Access) -> (Job, Answer) {
     let scope = CancelGuard::in_lane(lane);
     let made = scope.scope(async { job(kind) });
     let (job, answer) = block_on(made);
@@ -230,7 +230,7 @@ fn a_burst_delays_its_own_lane_first() {
     queue.open();
     let mut answers = Vec::new();
     for lane in [1, 1, 1, 1, 2, 3, 2] {
-        let (job, answer) = job_in(lane, Kind::Read);
+        let (job, answer) = job_in(lane, Access::Read);
         queue.push(job).unwrap();
         answers.push(answer);
     }
@@ -244,14 +244,14 @@ fn a_full_queue_evicts_from_the_longest_lane() {
     queue.open();
     let mut burst = Vec::new();
     for _ in 0..BOUND {
-        let (job, answer) = job_in(1, Kind::Read);
+        let (job, answer) = job_in(1, Access::Read);
         queue.push(job).unwrap();
         burst.push(answer);
     }
-    let (refused, _answer) = job_in(1, Kind::Read);
+    let (refused, _answer) = job_in(1, Access::Read);
     let error = queue.push(refused).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy);
-    let (other, _other_answer) = job_in(2, Kind::Read);
+    let (other, _other_answer) = job_in(2, Access::Read);
     let newest = queue.push(other).unwrap().unwrap();
     newest.answer(Err(HsmError::queue_full()));
     let displaced = burst.pop().unwrap().try_recv().unwrap().unwrap_err();
@@ -261,7 +261,7 @@ fn a_full_queue_evicts_from_the_longest_lane() {
 
 #[test]
 fn the_answers_of_a_group_arrive_together() {
-    let work = async { [job(Kind::Read), job(Kind::Read), job(Kind::Read)] };
+    let work = async { [job(Access::Read), job(Access::Read), job(Access::Read)] };
     let [(first, mut answer), (second, _), (third, mut last)] =
         block_on(Caller::default().together().scope(work));
     let mut is_answered = || !matches!(answer.try_recv(), Err(TryRecvError::Empty));

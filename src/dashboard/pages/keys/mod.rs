@@ -21,8 +21,8 @@ use crate::view::words::{
 };
 use engine::audit::traffic::{last_uses, uses};
 use engine::ids::{KeyId, ServiceId};
-use engine::keys::{Key, Origin, Status, Usage};
-use engine::management::keys::{self, Filter, KeyUpdate, Rules};
+use engine::keys::{Key, Origin, KeyStatus, Usage};
+use engine::management::keys::{self, KeyFilter, KeyUpdate, KeyRules};
 use engine::management::{Error, Expected, ManageKeys, ReadAudit, services};
 use engine::resource::ResourceRequest;
 use formats::clock::Timestamp;
@@ -35,7 +35,7 @@ const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     let services = services::choices(&cx.context).await?;
     let mut filters = Filters::of(query);
-    let filter = Filter {
+    let filter = KeyFilter {
         name_contains: filters.search("nameContains", "Name contains"),
         usage: filters.one_of("use", "Use"),
         status: filters.one_of("status", "Status"),
@@ -85,8 +85,8 @@ pub(crate) async fn show(
             (status(key.status))
             @if cx.may::<ManageKeys>() {
                 div.actions {
-                    @if key.status != Status::Destroyed { a.button href={ (place(id)) "/edit" } { "Edit" } }
-                    @for step in Step::ALL.into_iter().filter(|step| step.fits(&key)) {
+                    @if key.status != KeyStatus::Destroyed { a.button href={ (place(id)) "/edit" } { "Edit" } }
+                    @for step in KeyAction::ALL.into_iter().filter(|step| step.fits(&key)) {
                         a.button.danger[step.is_dangerous()] href={ (place(id)) "/" (step.name()) } { (step.button()) }
                     }
                 }
@@ -141,9 +141,9 @@ pub(crate) async fn show(
 }
 
 /// The settings for keys.
-pub(crate) fn rules(cx: &PageContext) -> Rules {
+pub(crate) fn rules(cx: &PageContext) -> KeyRules {
     let settings = &cx.dashboard.settings;
-    Rules {
+    KeyRules {
         destruction_delay: settings.keys.destruction_delay.0,
         rotation_overlap: settings.keys.rotation_overlap.0,
         plaintext_import: settings.plaintext_import_allowed(),
@@ -170,13 +170,13 @@ fn row(
 /// The notice about the destruction of a key.
 fn ending(key: &Key, now: Timestamp) -> Markup {
     match (key.status, key.destroy_at) {
-        (Status::PendingDestruction, Some(at)) => html! {
+        (KeyStatus::PendingDestruction, Some(at)) => html! {
             div.notice.bad {
                 strong { "This key will be destroyed " (distance(now, at)) "." }
                 p { "On " (moment(at)) " the token destroys the key, and data protected with it is lost. Until then you can restore the key." }
             }
         },
-        (Status::Destroyed, Some(at)) => html! {
+        (KeyStatus::Destroyed, Some(at)) => html! {
             p.notice.warn { "This key was scheduled for destruction on " (moment(at)) " and is destroyed. Its record and public key remain." }
         },
         _ => html! {},
@@ -184,13 +184,13 @@ fn ending(key: &Key, now: Timestamp) -> Markup {
 }
 
 /// The state in a word.
-fn status(status: Status) -> Markup {
+fn status(status: KeyStatus) -> Markup {
     match status {
-        Status::Active => badge(Tone::Good, "active"),
-        Status::Retired => badge(Tone::Idle, "retired"),
-        Status::Disabled => badge(Tone::Warn, "disabled"),
-        Status::PendingDestruction => badge(Tone::Bad, "pending destruction"),
-        Status::Destroyed => badge(Tone::Idle, "destroyed"),
+        KeyStatus::Active => badge(Tone::Good, "active"),
+        KeyStatus::Retired => badge(Tone::Idle, "retired"),
+        KeyStatus::Disabled => badge(Tone::Warn, "disabled"),
+        KeyStatus::PendingDestruction => badge(Tone::Bad, "pending destruction"),
+        KeyStatus::Destroyed => badge(Tone::Idle, "destroyed"),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::view::confirm::Question;
 use crate::view::notice::Notice;
 use crate::view::words::{isolated, moment, span, words};
 use engine::ids::KeyId;
-use engine::keys::{Key, Origin, RotationDays, Status};
+use engine::keys::{Key, Origin, RotationDays, KeyStatus};
 use engine::management::keys::{self, KeyRequest, KeyUpdate};
 use engine::management::{Error, Expected, ManageKeys};
 use formats::closed_set;
@@ -20,7 +20,7 @@ use formats::problem::Problem;
 
 closed_set! {
     /// An action on a key.
-    pub(in crate) enum Step: "Step" {
+    pub(in crate) enum KeyAction: "Step" {
         Rotate = "rotate",
         Activate = "activate",
         Retire = "retire",
@@ -30,7 +30,7 @@ closed_set! {
     }
 }
 
-impl Step {
+impl KeyAction {
     /// The label of the button.
     pub(super) fn button(self) -> String {
         words(self.name())
@@ -42,7 +42,7 @@ impl Step {
 
     /// Whether the action applies to the key in its state.
     pub(super) fn fits(self, key: &Key) -> bool {
-        use Status::{Active, Disabled, PendingDestruction, Retired};
+        use KeyStatus::{Active, Disabled, PendingDestruction, Retired};
         match self {
             // Sealward generates the new key, so it does not rotate imported keys.
             Self::Rotate => key.status == Active && key.origin == Origin::Generated,
@@ -55,11 +55,11 @@ impl Step {
     }
 
     /// The new state, if the action only changes the state.
-    const fn leads_to(self) -> Option<Status> {
+    const fn leads_to(self) -> Option<KeyStatus> {
         match self {
-            Self::Activate => Some(Status::Active),
-            Self::Retire => Some(Status::Retired),
-            Self::Disable | Self::Restore => Some(Status::Disabled),
+            Self::Activate => Some(KeyStatus::Active),
+            Self::Retire => Some(KeyStatus::Retired),
+            Self::Disable | Self::Restore => Some(KeyStatus::Disabled),
             Self::Rotate | Self::Delete => None,
         }
     }
@@ -105,7 +105,7 @@ impl Step {
 }
 
 /// The key and the step that a path names.
-fn named((id, step): (String, String)) -> Result<(KeyId, Step), PageError> {
+fn named((id, step): (String, String)) -> Result<(KeyId, KeyAction), PageError> {
     let id = id.parse().map_err(|_| PageError::NotFound)?;
     let step = step.parse().map_err(|_| PageError::NotFound)?;
     Ok((id, step))
@@ -132,7 +132,7 @@ pub(crate) async fn take(
     }
 }
 
-async fn carry_out(cx: &PageContext, id: KeyId, step: Step, form: &Form) -> Result<KeyId, Error> {
+async fn carry_out(cx: &PageContext, id: KeyId, step: KeyAction, form: &Form) -> Result<KeyId, Error> {
     cx.authorize::<ManageKeys>()?;
     let expected = form.expected();
     let key = keys::read(&cx.context, id).await?;
@@ -143,13 +143,13 @@ async fn carry_out(cx: &PageContext, id: KeyId, step: Step, form: &Form) -> Resu
         )));
     }
     match step {
-        Step::Rotate => rotate(cx, id, &expected).await,
-        Step::Delete => {
+        KeyAction::Rotate => rotate(cx, id, &expected).await,
+        KeyAction::Delete => {
             keys::delete(&cx.authorize()?, rules(cx), id, &expected).await?;
             Ok(id)
         }
-        Step::Activate | Step::Retire | Step::Disable | Step::Restore => {
-            let status = step.leads_to().map(Status::name);
+        KeyAction::Activate | KeyAction::Retire | KeyAction::Disable | KeyAction::Restore => {
+            let status = step.leads_to().map(KeyStatus::name);
             let proposal = Body::default()
                 .set_some("status", status)
                 .into_change::<KeyUpdate>()?;
@@ -181,8 +181,8 @@ async fn rotate(cx: &PageContext, id: KeyId, expected: &Expected) -> Result<KeyI
     .await?;
     // That transaction has retired an envelope key. Other keys are retired here.
     let former = keys::read(&cx.context, id).await?;
-    if former.status == Status::Active {
-        let retire = Body::default().set("status", Status::Retired.name());
+    if former.status == KeyStatus::Active {
+        let retire = Body::default().set("status", KeyStatus::Retired.name());
         keys::update(
             &cx.authorize()?,
             vault,
@@ -199,7 +199,7 @@ async fn rotate(cx: &PageContext, id: KeyId, expected: &Expected) -> Result<KeyI
 async fn question(
     cx: &PageContext,
     id: KeyId,
-    step: Step,
+    step: KeyAction,
     problems: &[Problem],
 ) -> Result<Markup, PageError> {
     let key = keys::read(&cx.context, id).await?;
@@ -209,7 +209,7 @@ async fn question(
         title: &format!("{} this key?", step.button()),
         subject: html! {
             strong { (isolated(&key.name)) } " (" code { (key.id) } ", " (key.algorithm.name()) ") is " (status(key.status)) "."
-            @if step == Step::Delete {
+            @if step == KeyAction::Delete {
                 " It will be destroyed on " (moment(cx.now().plus(delay)))
                 ", in " (span(delay)) "."
             }
@@ -230,9 +230,9 @@ mod tests {
 
     #[test]
     fn a_step_is_found_by_its_name() {
-        for step in Step::ALL {
+        for step in KeyAction::ALL {
             assert_eq!(step.name().parse(), Ok(step));
         }
-        assert!("destroy".parse::<Step>().is_err());
+        assert!("destroy".parse::<KeyAction>().is_err());
     }
 }

@@ -20,7 +20,7 @@ use crate::view::services::service;
 use crate::view::shell::Section;
 use crate::view::words::{Tone, badge, isolated, moment};
 use engine::ids::{PolicyId, ServiceId};
-use engine::management::policies::{self, Filter, Name, Policy};
+use engine::management::policies::{self, PolicyFilter, Name, Policy};
 use engine::management::{Error, Expected, ManagePolicies, services};
 use engine::operation::Operation;
 use engine::policy::{AllowedServices, KeyOwnership, PolicyRequest};
@@ -32,7 +32,7 @@ const SECTION: Section = Section::Policies;
 pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     let services = services::choices(&cx.context).await?;
     let mut filters = Filters::of(query);
-    let filter = Filter {
+    let filter = PolicyFilter {
         text: filters.search("text", "Number or name"),
         status: filters.one_of("status", "Status"),
         destination_service_id: filters.service("destinationServiceId", "Destination", &services),

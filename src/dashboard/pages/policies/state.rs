@@ -17,7 +17,7 @@ use crate::view::notice::Notice;
 use crate::view::words::{Tone, badge, isolated};
 use engine::management::policies::{self, Name, Policy};
 use engine::management::{Error, ManagePolicies};
-use engine::policy::{PolicyRequest, Status, Verdict};
+use engine::policy::{PolicyRequest, PolicyStatus, Verdict};
 use engine::resource::{Field, RequestBody as _};
 use formats::problem::Problem;
 
@@ -110,7 +110,7 @@ async fn question(
     let status = wanted.one_of(status, "").unwrap_or(policy.status);
     let mode = wanted.one_of(mode, "").unwrap_or(policy.failure_mode);
     let verdict = Verdict::of(status, mode);
-    let fallback = Verdict::of(Status::Inactive, mode);
+    let fallback = Verdict::of(PolicyStatus::Inactive, mode);
     let revision = policy.revision.to_string();
     let values = [status.name(), mode.name()];
     let fields = members().map(|member| member.name).zip(values);

@@ -9,7 +9,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use maud::{Markup, html};
 
-use self::refused::Refused;
+use self::refused::SignInRefused;
 use crate::access::LONGEST_PLACE;
 use crate::app::Dashboard;
 use crate::error::PageError;
@@ -48,7 +48,7 @@ pub(crate) async fn enter(
     Extension(tag): Extension<RequestTag>,
     Submitted(form): Submitted,
 ) -> Result<Response, PageError> {
-    let again = |why: Refused| {
+    let again = |why: SignInRefused| {
         let page = page(&dashboard, &visitor, place(&form), Some(why), None);
         (why.status(), page).into_response()
     };
@@ -60,11 +60,11 @@ pub(crate) async fn enter(
     let scope = Scope::SignIns(client);
     if let Err(exceeded) = dashboard.limiter.take(scope, Rule::SIGN_INS).await {
         record_failure(&exceeded.to_string());
-        return Ok(again(Refused::TooOften));
+        return Ok(again(SignInRefused::TooOften));
     }
     if !dashboard.settings.admin.key_sign_in {
         record_failure("admin keys cannot sign in to the dashboard");
-        return Ok(again(Refused::KeysOff));
+        return Ok(again(SignInRefused::KeysOff));
     }
     let administrator = match authenticate(&dashboard, &form, client, certificate).await {
         Ok(Ok(administrator)) => administrator,
@@ -76,7 +76,7 @@ pub(crate) async fn enter(
         }
         Ok(Err(reason)) => {
             record_failure(&reason);
-            return Ok(again(Refused::BadKey));
+            return Ok(again(SignInRefused::BadKey));
         }
     };
     admit(&dashboard, &administrator, transport, &tag, place(&form)).await
@@ -168,13 +168,13 @@ fn page(
     dashboard: &Dashboard,
     visitor: &Visitor,
     to: &str,
-    refused: Option<Refused>,
+    refused: Option<SignInRefused>,
     end: Option<&str>,
 ) -> Markup {
     let takes_keys = dashboard.settings.admin.key_sign_in;
     let has_provider = dashboard.provider.is_some();
-    let of_key = refused.filter(|why| why.is_about_key()).map(Refused::text);
-    let of_page = refused.filter(|why| !why.is_about_key()).map(Refused::text);
+    let of_key = refused.filter(|why| why.is_about_key()).map(SignInRefused::text);
+    let of_page = refused.filter(|why| !why.is_about_key()).map(SignInRefused::text);
     let content = html! {
         div.lone.narrow {
             div.brand-large { (shell::logo()) }

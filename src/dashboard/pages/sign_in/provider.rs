@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use zeroize::Zeroizing;
 
-use super::refused::Refused;
+use super::refused::SignInRefused;
 use super::{admit, page, place};
 use crate::app::Dashboard;
 use crate::error::PageError;
@@ -36,7 +36,7 @@ pub(crate) async fn start(
     Query(query): Query,
 ) -> Result<Response, PageError> {
     let provider = dashboard.provider.as_ref().ok_or(PageError::NotFound)?;
-    let failure = Failure {
+    let failure = SignInFailure {
         dashboard: &dashboard,
         visitor: &visitor,
         client,
@@ -64,7 +64,7 @@ pub(crate) async fn finish(
     Query(query): Query,
 ) -> Result<Response, PageError> {
     let provider = dashboard.provider.as_ref().ok_or(PageError::NotFound)?;
-    let failure = Failure {
+    let failure = SignInFailure {
         dashboard: &dashboard,
         visitor: &visitor,
         client,
@@ -76,7 +76,7 @@ pub(crate) async fn finish(
     let (secret, now) = (visitor.secret.clone(), dashboard.clock.now());
     let attempt = match Attempt::resume(secret, query.raw("state"), now) {
         Ok(attempt) => attempt,
-        Err(error) => return Ok(failure.respond(Refused::Unfinished, &error.to_string())),
+        Err(error) => return Ok(failure.respond(SignInRefused::Unfinished, &error.to_string())),
     };
     let values = Values::of(&attempt);
     let redirect = oidc::Redirect {
@@ -122,24 +122,24 @@ impl Values {
 }
 
 /// How a request to sign in fails.
-struct Failure<'a> {
+struct SignInFailure<'a> {
     dashboard: &'a Dashboard,
     visitor: &'a Visitor,
     client: IpAddr,
     tag: &'a RequestTag,
 }
 
-impl Failure<'_> {
+impl SignInFailure<'_> {
     /// The response if the address has too many attempts.
     async fn if_too_often(&self) -> Option<Response> {
         let scope = Scope::SignIns(self.client);
         let taken = self.dashboard.limiter.take(scope, Rule::SIGN_INS).await;
         let exceeded = taken.err()?;
-        Some(self.respond(Refused::TooOften, &exceeded.to_string()))
+        Some(self.respond(SignInRefused::TooOften, &exceeded.to_string()))
     }
 
     /// Records the failure and shows the sign-in page.
-    fn respond(&self, refused: Refused, reason: &str) -> Response {
+    fn respond(&self, refused: SignInRefused, reason: &str) -> Response {
         tracing::info!(client = %self.client, %reason, "a sign-in to the dashboard was refused");
         let event = Event::sign_in_failed(reason);
         let security = &self.dashboard.security;
@@ -155,12 +155,12 @@ impl Failure<'_> {
     }
 }
 
-fn refusal(error: &NotSignedIn) -> Refused {
+fn refusal(error: &NotSignedIn) -> SignInRefused {
     match error {
-        NotSignedIn::Unavailable(_) | NotSignedIn::Unreadable(_) => Refused::ProviderAway,
-        NotSignedIn::NoRole(_) => Refused::NoRole,
+        NotSignedIn::Unavailable(_) | NotSignedIn::Unreadable(_) => SignInRefused::ProviderAway,
+        NotSignedIn::NoRole(_) => SignInRefused::NoRole,
         NotSignedIn::Refused(_) | NotSignedIn::Token(_) | NotSignedIn::Claim(_) => {
-            Refused::Unfinished
+            SignInRefused::Unfinished
         }
     }
 }

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 
 /// The reason of a failed sign-in. All invalid keys have the same reason.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Refused {
+pub(super) enum SignInRefused {
     BadKey,
     KeysOff,
     TooOften,
@@ -16,7 +16,7 @@ pub(super) enum Refused {
     NoRole,
 }
 
-impl Refused {
+impl SignInRefused {
     pub(super) fn status(self) -> StatusCode {
         match self {
             Self::BadKey | Self::Unfinished => StatusCode::UNAUTHORIZED,

@@ -31,11 +31,11 @@ pub trait Source: Send + Sync + 'static {
 pub struct Export<S> {
     source: S,
     format: Format,
-    at: Place,
+    at: Position,
 }
 
 #[derive(Debug)]
-enum Place {
+enum Position {
     Start,
     After(Uuid),
     End,
@@ -48,7 +48,7 @@ impl<S: Source> Export<S> {
         Self {
             source,
             format,
-            at: Place::Start,
+            at: Position::Start,
         }
     }
 
@@ -82,9 +82,9 @@ impl<S: Source> Export<S> {
     /// The database failed, so the file is incomplete.
     pub async fn next(&mut self) -> Result<Option<Vec<u8>>, sqlx::Error> {
         let (older_than, mut chunk) = match self.at {
-            Place::Start => (None, self.format.head::<S::Record>()),
-            Place::After(id) => (Some(id), Vec::new()),
-            Place::End => return Ok(None),
+            Position::Start => (None, self.format.head::<S::Record>()),
+            Position::After(id) => (Some(id), Vec::new()),
+            Position::End => return Ok(None),
         };
         let records = self
             .source
@@ -95,9 +95,9 @@ impl<S: Source> Export<S> {
         }
         self.at = match records.last() {
             Some(last) if records.len() == usize::from(S::Record::CHUNK) => {
-                Place::After(last.uuid())
+                Position::After(last.uuid())
             }
-            _ => Place::End,
+            _ => Position::End,
         };
         Ok(Some(chunk))
     }

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::Source;
 use super::format::{Column, Exported, cell};
-use crate::audit::entry::{Entry, Filter};
+use crate::audit::entry::{Entry, EntryFilter};
 use crate::audit::query::entries;
 use crate::db::Pool;
 use crate::ids::RecordId;
@@ -15,13 +15,13 @@ use formats::clock::Timestamp;
 pub struct Operations {
     db: Pool,
     now: Timestamp,
-    filter: Filter,
+    filter: EntryFilter,
 }
 
 impl Operations {
     /// The entries of the audit log in this database.
     #[must_use]
-    pub fn new(db: Pool, now: Timestamp, filter: Filter) -> Self {
+    pub fn new(db: Pool, now: Timestamp, filter: EntryFilter) -> Self {
         Self { db, now, filter }
     }
 }

@@ -58,11 +58,11 @@ pub async fn retire_days(
     }
     let now = earlier_present(&mut *connection, now).await?;
     let oldest = now.minus(DAY * retention.days);
-    while let Some(day) = next(connection, Step::Detach, oldest, deadline).await? {
+    while let Some(day) = next(connection, RetentionStep::Detach, oldest, deadline).await? {
         report(Retired::Detached(day));
     }
     while retention.drop
-        && let Some(day) = next(connection, Step::Drop, oldest, deadline).await?
+        && let Some(day) = next(connection, RetentionStep::Drop, oldest, deadline).await?
     {
         report(Retired::Dropped(day));
     }
@@ -72,7 +72,7 @@ pub async fn retire_days(
 
 async fn next(
     connection: &mut PgConnection,
-    step: Step,
+    step: RetentionStep,
     oldest: Timestamp,
     deadline: Instant,
 ) -> Result<Option<String>, RetentionError> {

@@ -35,7 +35,7 @@ pub enum RetentionError {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Step {
+pub(super) enum RetentionStep {
     Detach,
     Drop,
 }
@@ -65,12 +65,12 @@ pub(super) async fn assume_role(connection: &mut PgConnection) -> Result<(), Ret
 /// Detaches the oldest day before `moment`, or drops the oldest detached one.
 pub(super) async fn retire(
     connection: &mut PgConnection,
-    step: Step,
+    step: RetentionStep,
     moment: Timestamp,
 ) -> Result<Option<String>, RetentionError> {
     let sql = match step {
-        Step::Detach => "SELECT detach_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text",
-        Step::Drop => "SELECT drop_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text",
+        RetentionStep::Detach => "SELECT detach_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text",
+        RetentionStep::Drop => "SELECT drop_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text",
     };
     let retired = sqlx::query_scalar(sql).bind(moment);
     retired.fetch_one(connection).await.map_err(failure)

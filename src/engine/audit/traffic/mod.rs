@@ -71,7 +71,7 @@ pub struct Point {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub struct Load {
     /// The service.
-    #[sqlx(rename = "application_id")]
+    #[sqlx(rename = "service_id")]
     pub service: ServiceId,
     /// Requests in its busiest minute.
     pub busiest: i64,

@@ -49,7 +49,7 @@ pub(super) async fn sum_some(db: &Pool, complete_until: Timestamp) -> sqlx::Resu
         .execute(&mut *transaction)
         .await?;
         sqlx::query(
-            "INSERT INTO service_minutes (minute, application_id, requests, limited)
+            "INSERT INTO service_minutes (minute, service_id, requests, limited)
              SELECT date_trunc('minute', ts), application_id, count(*),
                     count(*) FILTER (WHERE error_code = 'RATE_LIMIT_EXCEEDED')
                FROM crypto_operations_audit
@@ -117,7 +117,7 @@ pub(super) async fn sums(db: &Pool, window: Window) -> sqlx::Result<Vec<Sum>> {
 
 pub(super) async fn loads(db: &Pool, since: Timestamp) -> sqlx::Result<Vec<Load>> {
     sqlx::query_as(
-        "SELECT application_id, max(requests) AS busiest, sum(limited)::bigint AS limited
+        "SELECT service_id, max(requests) AS busiest, sum(limited)::bigint AS limited
            FROM service_minutes
           WHERE minute >= $1
           GROUP BY 1

@@ -13,7 +13,7 @@ use crate::fingerprint::Fingerprint;
 use crate::request;
 use crate::resource::{Input, Member, RequestBody as _, Value, object};
 use crate::spiffe::SpiffeId;
-use formats::json::{Kind, Text};
+use formats::json::{ValueKind, Text};
 use formats::problem::{Code, Problem, Problems};
 
 request! {
@@ -76,7 +76,7 @@ impl Value for Match {
         let read = object(text, field, problems, |request: MatchRequest| {
             of_request(request, &mut found)
         });
-        if text.kind() == Kind::Object {
+        if text.kind() == ValueKind::Object {
             problems.note_inside(field, found);
         }
         read

@@ -9,7 +9,7 @@ use moka::future::Cache;
 use serde_json::Value;
 
 use crate::ids::PersonId;
-use crate::jwt::{Issuer, PublishedKey, PublishedKeys, Refused, Rules, Token, Unverified};
+use crate::jwt::{Issuer, PublishedKey, PublishedKeys, TokenRefused, TokenRules, VerifiedToken, Unverified};
 use crate::settings::Oidc;
 use formats::algorithms::JwsAlgorithm;
 use formats::clock::Timestamp;
@@ -25,12 +25,12 @@ const ACCESS_TOKEN: &str = "at+jwt";
 pub(super) struct AccessTokens {
     issuer: Issuer,
     /// Verified tokens by their digests.
-    verified: Cache<[u8; 32], Arc<Verified>>,
+    verified: Cache<[u8; 32], Arc<CachedToken>>,
 }
 
 /// A verified access token.
 #[derive(Debug)]
-struct Verified {
+struct CachedToken {
     person: PersonId,
     refused_from: Timestamp,
     key: Arc<PublishedKey>,
@@ -40,7 +40,7 @@ impl AccessTokens {
     /// None without an audience.
     pub(super) fn new(settings: &Oidc, keys: PublishedKeys) -> Option<Self> {
         let (issuer, audience) = (settings.issuer.clone()?, settings.api_audience.clone()?);
-        let rules = Rules {
+        let rules = TokenRules {
             issuer,
             audiences: vec![audience],
             algorithms: JwsAlgorithm::ALL.to_vec(),
@@ -70,9 +70,9 @@ impl AccessTokens {
         settings: &Oidc,
         token: Unverified<'_>,
         now: Timestamp,
-    ) -> Result<Option<Token>, Refused> {
+    ) -> Result<Option<VerifiedToken>, TokenRefused> {
         let token = match self.issuer.verify(token, now).await {
-            Err(Refused::Audience) => return Ok(None),
+            Err(TokenRefused::Audience) => return Ok(None),
             verified => verified?,
         };
         check(settings, &token)?;
@@ -80,8 +80,8 @@ impl AccessTokens {
     }
 
     /// Remembers the person of a verified token.
-    pub(super) async fn remember(&self, digest: [u8; 32], token: Token, person: PersonId) {
-        let verified = Verified {
+    pub(super) async fn remember(&self, digest: [u8; 32], token: VerifiedToken, person: PersonId) {
+        let verified = CachedToken {
             person,
             refused_from: token.refused_from,
             key: token.key,
@@ -91,30 +91,30 @@ impl AccessTokens {
 }
 
 /// Checks that a token is an access token of a person. Without the type, the scope shows its use.
-fn check(settings: &Oidc, token: &Token) -> Result<(), Refused> {
+fn check(settings: &Oidc, token: &VerifiedToken) -> Result<(), TokenRefused> {
     let is_typed = token.typ.as_deref() == Some(ACCESS_TOKEN);
     let scope = settings.api_scope.as_deref();
     let is_scoped = scope.is_some_and(|scope| has_scope(token, scope));
     // Every ID token has the client as an audience.
     let is_id_token = has(token, "aud", &settings.client_id);
     if !is_typed && (!is_scoped || is_id_token) {
-        return Err(Refused::Type);
+        return Err(TokenRefused::Type);
     }
     // A client that authenticates with its own credentials is its subject (RFC 9068, section 5).
     let client = ["client_id", "azp"].map(|name| token.claims.get(name).and_then(Value::as_str));
     if client.contains(&Some(token.subject.as_str())) {
-        return Err(Refused::Claim);
+        return Err(TokenRefused::Claim);
     }
     Ok(())
 }
 
 /// Whether a token has this scope: in `scope`, or in `scp` as some providers name it.
-fn has_scope(token: &Token, scope: &str) -> bool {
+fn has_scope(token: &VerifiedToken, scope: &str) -> bool {
     ["scope", "scp"].iter().any(|name| has(token, name, scope))
 }
 
 /// Whether a claim, an array or a text with spaces, contains this value.
-fn has(token: &Token, claim: &str, value: &str) -> bool {
+fn has(token: &VerifiedToken, claim: &str, value: &str) -> bool {
     match token.claims.get(claim) {
         Some(Value::String(values)) => values.split(' ').any(|it| it == value),
         Some(Value::Array(values)) => values.iter().any(|it| it == value),

@@ -27,7 +27,7 @@ use self::metadata::Metadata;
 pub use self::redeem::Redirect;
 pub use self::roles::without_groups;
 use crate::catalog::Unreadable;
-use crate::jwt::{Issuer, Location, PublishedKeys, Refused, Rules};
+use crate::jwt::{Issuer, Location, PublishedKeys, TokenRefused, TokenRules};
 use crate::settings::{NotInPem, Oidc, certificates};
 use crate::web_client::client;
 use formats::algorithms::JwsAlgorithm;
@@ -96,10 +96,10 @@ pub enum NotSignedIn {
     Unavailable(String),
     /// The provider refused the request or the code.
     #[error("the provider answered {0:?}")]
-    Refused(String),
+    TokenRefused(String),
     /// The ID token is not valid.
     #[error(transparent)]
-    Token(#[from] Refused),
+    Token(#[from] TokenRefused),
     /// A claim of the ID token is missing or wrong.
     #[error("the claim {0} of the ID token is missing or wrong")]
     Claim(&'static str),
@@ -138,7 +138,7 @@ impl Provider {
             Location::Discovery(issuer.clone()),
             authorities.as_deref(),
         );
-        let rules = Rules {
+        let rules = TokenRules {
             issuer: issuer.clone(),
             audiences: vec![settings.client_id.clone()],
             algorithms: JwsAlgorithm::ALL.to_vec(),

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use super::{Provider, profile};
-use crate::auth::{Administrator, Admission, Denied, Person, Refusal, TokenKind};
+use crate::auth::{Administrator, Admission, Denied, Person, CredentialRefused, TokenKind};
 use crate::catalog::Unreadable;
 use crate::db::Pool;
 use crate::ids::PersonId;
-use crate::jwt::{Refused, Unverified};
+use crate::jwt::{TokenRefused, Unverified};
 use formats::clock::Entropy;
 
 impl Provider {
@@ -47,7 +47,7 @@ impl Provider {
             // A later token of the person may have given or taken roles.
             return Ok(Person::read(database, id).await.map_err(Unreadable::from)?);
         }
-        let unverified = Unverified::parse(token).map_err(Refusal::from)?;
+        let unverified = Unverified::parse(token).map_err(CredentialRefused::from)?;
         if !tokens.are_of(&unverified) {
             return Ok(None);
         }
@@ -55,14 +55,14 @@ impl Provider {
         admission.counted().await?;
         let settings = &self.0.settings;
         let verified = tokens.verify(settings, unverified, now).await;
-        let Some(token) = verified.map_err(Refusal::from)? else {
+        let Some(token) = verified.map_err(CredentialRefused::from)? else {
             return Ok(None);
         };
         let source = TokenKind::Access {
             has_public_subject: self.has_public_subjects().await,
         };
         let profile =
-            profile::of(settings, &token, source).map_err(|_| Refusal::from(Refused::Claim))?;
+            profile::of(settings, &token, source).map_err(|_| CredentialRefused::from(TokenRefused::Claim))?;
         admission.turn().await?;
         let id = PersonId::new(&self.0.clock, entropy);
         let person = Person::record(database, id, &profile);

@@ -14,7 +14,7 @@ use crate::auth::{Administrator, Person, Profile, TokenKind};
 use crate::catalog::Unreadable;
 use crate::db::Pool;
 use crate::ids::PersonId;
-use crate::jwt::{Token, Unverified};
+use crate::jwt::{VerifiedToken, Unverified};
 use formats::clock::Entropy;
 
 /// The parameters of the redirect from the provider.
@@ -29,12 +29,12 @@ pub struct Redirect<'a> {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct TokenResponse {
     id_token: String,
 }
 
 #[derive(Deserialize)]
-struct Failure {
+struct ErrorResponse {
     error: String,
 }
 
@@ -114,12 +114,12 @@ impl Provider {
         let (status, body) = sent.await?;
         let body = Zeroizing::new(body);
         if status == OK {
-            let answer: Result<Answer, _> = serde_json::from_slice(&body);
+            let answer: Result<TokenResponse, _> = serde_json::from_slice(&body);
             return answer
                 .map(|answer| Zeroizing::new(answer.id_token))
                 .map_err(|_| NotSignedIn::Claim("id_token"));
         }
-        Err(match serde_json::from_slice::<Failure>(&body) {
+        Err(match serde_json::from_slice::<ErrorResponse>(&body) {
             Ok(failure) if (400..500).contains(&status) => {
                 NotSignedIn::Refused(printable(&failure.error))
             }
@@ -130,7 +130,7 @@ impl Provider {
     }
 
     /// Verifies an ID token (OpenID Connect Core, section 3.1.3.7).
-    async fn verify(&self, token: &str, nonce: &str) -> Result<Token, NotSignedIn> {
+    async fn verify(&self, token: &str, nonce: &str) -> Result<VerifiedToken, NotSignedIn> {
         let now = self.0.clock.now();
         let token = self.0.id_tokens.verify(Unverified::parse(token)?, now);
         let token = token.await?;

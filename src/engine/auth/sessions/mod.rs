@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use moka::future::Cache;
 
-use super::{Administrator, Admission, AtRest, Authenticator, Denied, Person};
+use super::{Administrator, Admission, ApiKeyDigest, Authenticator, Denied, Person};
 use crate::catalog::Unreadable;
 use crate::client_certificates::ClientCertificate;
 use crate::db::Pool;
@@ -64,7 +64,7 @@ pub struct Visit<'a> {
 #[derive(Clone, Copy, Debug)]
 enum Holder {
     /// The admin key with this digest.
-    Key(AtRest),
+    Key(ApiKeyDigest),
     /// A person who signed in.
     Person(PersonId),
 }
@@ -147,7 +147,7 @@ impl Sessions {
     async fn of_key(
         &self,
         authenticator: &Authenticator,
-        at_rest: AtRest,
+        at_rest: ApiKeyDigest,
         visit: &Visit<'_>,
     ) -> Result<Option<Administrator>, Denied> {
         if !self.key_sign_in {

@@ -3,7 +3,7 @@
 use sqlx::{FromRow, PgExecutor};
 
 use super::Holder;
-use crate::auth::{Administrator, AtRest};
+use crate::auth::{Administrator, ApiKeyDigest};
 use crate::ids::PersonId;
 use formats::clock::Timestamp;
 
@@ -50,7 +50,7 @@ pub(super) async fn touch(
         HolderRow {
             of_key: Some(digest),
             ..
-        } => Some(Holder::Key(AtRest::from_bytes(digest))),
+        } => Some(Holder::Key(ApiKeyDigest::from_bytes(digest))),
         HolderRow { person_id, .. } => person_id.map(Holder::Person),
     }))
 }

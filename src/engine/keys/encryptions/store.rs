@@ -3,7 +3,7 @@
 use sqlx::PgExecutor;
 
 use crate::ids::KeyId;
-use crate::keys::Status;
+use crate::keys::KeyStatus;
 
 /// Reserves `block` AES-GCM encryptions unless the total exceeds `most`. Returns the total.
 pub(super) async fn reserve_encryptions(
@@ -32,7 +32,7 @@ pub(super) async fn worn(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<(Key
         "SELECT key_id, reserved FROM key_encryptions JOIN keys ON keys.id = key_id
           WHERE reserved >= 2147483648 AND status <> $1 ORDER BY key_id",
     )
-    .bind(Status::Destroyed)
+    .bind(KeyStatus::Destroyed)
     .fetch_all(database)
     .await
 }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{Intent, Record};
 use crate::ids::KeyId;
-use crate::keys::Status;
+use crate::keys::KeyStatus;
 use formats::clock::Timestamp;
 use formats::material::Algorithm;
 
@@ -20,7 +20,7 @@ pub(super) async fn records(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<R
           WHERE token_id IS NOT NULL OR token_label IS NOT NULL
           ORDER BY id",
     )
-    .bind(Status::Destroyed)
+    .bind(KeyStatus::Destroyed)
     .fetch_all(database)
     .await?;
     let named = rows.into_iter().filter_map(|row| {
@@ -81,7 +81,7 @@ pub(super) async fn take_abandoned(
     .bind(oldest)
     .bind(kept)
     .bind(but)
-    .bind(Status::Destroyed)
+    .bind(KeyStatus::Destroyed)
     .fetch_optional(connection)
     .await
 }

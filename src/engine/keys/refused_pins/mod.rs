@@ -33,7 +33,7 @@ struct TokenName {
 
 /// A refused PIN, as Postgres has it.
 #[derive(Debug, PartialEq, Eq)]
-struct Refusal {
+struct RefusedPin {
     salt: Vec<u8>,
     digest: u8,
 }
@@ -43,7 +43,7 @@ struct Attempt {
     runtime: Handle,
     token: TokenName,
     /// What to record if the token refuses the PIN; none if it is recorded.
-    refusal: Option<Refusal>,
+    refusal: Option<RefusedPin>,
     has_refusals: bool,
     transaction: Option<Transaction<'static, Postgres>>,
 }
@@ -73,12 +73,12 @@ impl PinMemory for RefusedPins {
             Ok((transaction, refusals))
         });
         let (transaction, refusals) = begun.map_err(|error: sqlx::Error| error.to_string())?;
-        let is_refused = refusals.iter().any(|it| *it == Refusal::of(pin, &it.salt));
+        let is_refused = refusals.iter().any(|it| *it == RefusedPin::of(pin, &it.salt));
         let salt: [u8; 16] = self.entropy.bytes();
         let mut attempt = Attempt {
             runtime: self.runtime.clone(),
             token,
-            refusal: (!is_refused).then(|| Refusal::of(pin, &salt)),
+            refusal: (!is_refused).then(|| RefusedPin::of(pin, &salt)),
             has_refusals: !refusals.is_empty(),
             transaction: Some(transaction),
         };
@@ -89,7 +89,7 @@ impl PinMemory for RefusedPins {
     }
 }
 
-impl Refusal {
+impl RefusedPin {
     fn of(pin: &SecretString, salt: &[u8]) -> Self {
         let key = hmac::Key::new(HMAC_SHA256, salt);
         let mac = hmac::sign(&key, pin.expose_secret().as_bytes());
@@ -139,9 +139,9 @@ mod tests {
     #[test]
     fn a_refusal_recognizes_its_pin_under_its_salt_only() {
         let pin = SecretString::from("1234");
-        let refusal = Refusal::of(&pin, b"salt");
-        assert_eq!(Refusal::of(&pin, b"salt"), refusal);
-        let differs = |salt: u8| Refusal::of(&pin, &[salt]).digest != refusal.digest;
+        let refusal = RefusedPin::of(&pin, b"salt");
+        assert_eq!(RefusedPin::of(&pin, b"salt"), refusal);
+        let differs = |salt: u8| RefusedPin::of(&pin, &[salt]).digest != refusal.digest;
         assert!((0..100).any(differs));
     }
 }

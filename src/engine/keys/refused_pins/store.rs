@@ -2,7 +2,7 @@
 
 use sqlx::PgConnection;
 
-use super::{Refusal, TokenName};
+use super::{RefusedPin, TokenName};
 use crate::db::undecodable;
 
 /// The maximum time to wait for an attempt of another process.
@@ -28,7 +28,7 @@ pub(super) async fn lock(connection: &mut PgConnection, token: &TokenName) -> sq
 pub(super) async fn list(
     connection: &mut PgConnection,
     token: &TokenName,
-) -> sqlx::Result<Vec<Refusal>> {
+) -> sqlx::Result<Vec<RefusedPin>> {
     let rows: Vec<(Vec<u8>, i16)> =
         sqlx::query_as("SELECT salt, digest FROM refused_pins WHERE label = $1 AND serial = $2")
             .bind(&token.label)
@@ -37,7 +37,7 @@ pub(super) async fn list(
             .await?;
     let refusal = |(salt, digest)| {
         let digest = u8::try_from(digest).map_err(undecodable)?;
-        Ok(Refusal { salt, digest })
+        Ok(RefusedPin { salt, digest })
     };
     rows.into_iter().map(refusal).collect()
 }
@@ -45,7 +45,7 @@ pub(super) async fn list(
 pub(super) async fn insert(
     connection: &mut PgConnection,
     token: &TokenName,
-    refusal: &Refusal,
+    refusal: &RefusedPin,
 ) -> sqlx::Result<()> {
     sqlx::query("INSERT INTO refused_pins (label, serial, salt, digest) VALUES ($1, $2, $3, $4)")
         .bind(&token.label)

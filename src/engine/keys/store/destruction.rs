@@ -4,7 +4,7 @@ use sqlx::{PgConnection, PgExecutor};
 
 use crate::db::{Pool, sql};
 use crate::ids::KeyId;
-use crate::keys::{Key, Status};
+use crate::keys::{Key, KeyStatus};
 use crate::resource::select;
 use formats::clock::Timestamp;
 
@@ -15,10 +15,10 @@ const DUE: &str = "WHERE status = $1 AND destroying_at IS NULL AND destroy_at <=
 /// table empties the caches of all instances.
 pub async fn begin_destruction(database: &Pool, now: Timestamp) -> sqlx::Result<()> {
     let is_due = sqlx::query_scalar(sql(["SELECT EXISTS (SELECT FROM keys ", DUE, ")"]));
-    let is_due = is_due.bind(Status::PendingDestruction).bind(now);
+    let is_due = is_due.bind(KeyStatus::PendingDestruction).bind(now);
     if is_due.fetch_one(database).await? {
         sqlx::query(sql(["UPDATE keys SET destroying_at = now() ", DUE]))
-            .bind(Status::PendingDestruction)
+            .bind(KeyStatus::PendingDestruction)
             .bind(now)
             .execute(database)
             .await?;
@@ -47,7 +47,7 @@ pub async fn lock_destroying(
         "WHERE status = $1 AND destroying_at IS NOT NULL AND id <> ALL ($2)
           ORDER BY destroy_at LIMIT 1 FOR UPDATE SKIP LOCKED",
     )
-    .bind(Status::PendingDestruction)
+    .bind(KeyStatus::PendingDestruction)
     .bind(but)
     .fetch_optional(connection)
     .await

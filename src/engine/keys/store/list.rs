@@ -5,13 +5,13 @@ use utoipa::IntoParams;
 use uuid::Uuid;
 
 use crate::ids::ServiceId;
-use crate::keys::{Key, Status, Usage};
+use crate::keys::{Key, KeyStatus, Usage};
 use crate::resource::select;
 
 /// The filter of a list.
 #[derive(Clone, Debug, Default, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
-pub struct Filter {
+pub struct KeyFilter {
     /// Keys with this name.
     pub name: Option<String>,
     /// Keys whose name contains this text, ignoring case.
@@ -22,13 +22,13 @@ pub struct Filter {
     #[param(rename = "use")]
     pub usage: Option<Usage>,
     /// Keys in this state.
-    pub status: Option<Status>,
+    pub status: Option<KeyStatus>,
 }
 
 /// At most `rows` keys after `after`, by creation time.
 pub async fn list(
     database: impl PgExecutor<'_>,
-    filter: Filter,
+    filter: KeyFilter,
     after: Option<Uuid>,
     rows: i64,
 ) -> sqlx::Result<Vec<Key>> {
@@ -74,9 +74,9 @@ pub(in crate::keys) async fn published(
     )
     .bind(service)
     .bind(Usage::Enc)
-    .bind(Status::Active)
+    .bind(KeyStatus::Active)
     .bind(Usage::Sig)
-    .bind([Status::Active, Status::Retired])
+    .bind([KeyStatus::Active, KeyStatus::Retired])
     .fetch_all(database)
     .await
     .map(Some)

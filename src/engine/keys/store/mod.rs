@@ -7,9 +7,9 @@ use sqlx::{FromRow, PgConnection, PgExecutor};
 
 pub use self::destruction::{begin_destruction, is_past_restoring, lock_destroying};
 pub(super) use self::list::published;
-pub use self::list::{Filter, list};
+pub use self::list::{KeyFilter, list};
 use super::vault::store::forget_intent;
-use super::{Key, Status, Usage};
+use super::{Key, KeyStatus, Usage};
 use crate::ids::{KeyId, ServiceId};
 use crate::resource::{Identified as _, Printable, Stored as _, select};
 use formats::clock::Timestamp;
@@ -47,7 +47,7 @@ pub(super) async fn active_of(
           ORDER BY activated_at DESC, id DESC",
     )
     .bind(service)
-    .bind(Status::Active)
+    .bind(KeyStatus::Active)
     .fetch_all(database)
     .await
 }
@@ -64,7 +64,7 @@ pub(super) async fn named_by_partners(
     )
     .bind(service)
     .bind(Usage::Enc)
-    .bind([Status::Active, Status::Retired])
+    .bind([KeyStatus::Active, KeyStatus::Retired])
     .fetch_all(database)
     .await
 }
@@ -81,7 +81,7 @@ pub async fn has_partner_kid(
     )
     .bind(service)
     .bind(kid)
-    .bind(Status::Destroyed)
+    .bind(KeyStatus::Destroyed)
     .fetch_one(connection)
     .await
 }
@@ -122,7 +122,7 @@ pub async fn former(connection: &mut PgConnection, key: &Key) -> sqlx::Result<Op
     .bind(key.algorithm.family())
     .bind(key.id)
     .bind(Usage::Enc)
-    .bind(Status::Active)
+    .bind(KeyStatus::Active)
     .fetch_optional(connection)
     .await
 }
@@ -158,7 +158,7 @@ pub(super) async fn rivals(
     .bind(key.service_id)
     .bind(key.usage)
     .bind(algorithms)
-    .bind(Status::Active)
+    .bind(KeyStatus::Active)
     .bind(key.id)
     .bind(key.activated_at)
     .bind(now)
@@ -173,7 +173,7 @@ pub(super) async fn expiring(
     soon: Timestamp,
 ) -> sqlx::Result<Vec<(KeyId, Timestamp)>> {
     sqlx::query_as("SELECT id, expires_at FROM keys WHERE status = $1 AND expires_at <= $2")
-        .bind(Status::Active)
+        .bind(KeyStatus::Active)
         .bind(soon)
         .fetch_all(database)
         .await

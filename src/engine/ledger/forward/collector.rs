@@ -78,7 +78,7 @@ impl Collector {
     }
 
     /// Sends a batch, on a new connection if there is none. After an error there is none.
-    pub(super) async fn send(&mut self, log: Log, batch: &[Entry]) -> Result<(), CollectorError> {
+    pub(super) async fn send(&mut self, log: Log, batch: &[ForwardedRecord]) -> Result<(), CollectorError> {
         match &mut self.0 {
             Protocol::Https(https) => https.send(batch).await,
             Protocol::Syslog(syslog) => syslog.send(log, batch).await,

@@ -19,7 +19,7 @@ const MOST: usize = 1_000;
 
 /// A sealed record.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct ForwardedRecord {
     pub(super) index: u64,
     /// The time of the record.
     pub(super) at: Timestamp,
@@ -28,7 +28,7 @@ pub(super) struct Entry {
     pub(super) hash: Hash,
 }
 
-impl Entry {
+impl ForwardedRecord {
     fn new(log: Log, sealed: &Sealed, record: Option<&str>) -> Self {
         let index = sealed.index;
         let leaf = record.and_then(|record| leaf(log, record).ok());
@@ -66,8 +66,8 @@ pub(super) async fn batch(
     log: Log,
     start: u64,
     bytes: usize,
-) -> sqlx::Result<Vec<Entry>> {
-    let mut batch: Vec<Entry> = Vec::new();
+) -> sqlx::Result<Vec<ForwardedRecord>> {
+    let mut batch: Vec<ForwardedRecord> = Vec::new();
     let (mut size, mut next) = (0, start);
     loop {
         let found = read::lines(connection, log, next_range(next)).await?;
@@ -77,7 +77,7 @@ pub(super) async fn batch(
             if sealed.index != next {
                 return Ok(batch);
             }
-            let entry = Entry::new(log, &sealed, record.as_deref());
+            let entry = ForwardedRecord::new(log, &sealed, record.as_deref());
             size += entry.line.len() + 1;
             if size > bytes && !batch.is_empty() {
                 return Ok(batch);

@@ -50,14 +50,14 @@ pub struct Forwarder {
 }
 
 /// The leadership, and the position of the collector in each log.
-struct Session {
+struct CollectorSession {
     leadership: Leadership,
     cursors: Vec<(Log, Cursor)>,
 }
 
 /// What a leader can forward.
 enum Opened {
-    Logs(Session),
+    Logs(CollectorSession),
     /// There are no logs before `sealward audit init`.
     Nothing(Leadership),
 }
@@ -174,14 +174,14 @@ impl Forwarder {
             let position = store::position(&mut *connection, &self.target, log).await?;
             cursors.push((log, Cursor::new(position, self.collector.window())));
         }
-        Ok(Opened::Logs(Session {
+        Ok(Opened::Logs(CollectorSession {
             leadership,
             cursors,
         }))
     }
 
     /// Sends the entries that are sealed now, unless the collector failed a short time ago.
-    async fn tick(&mut self, session: &mut Session) -> Result<(), ForwardError> {
+    async fn tick(&mut self, session: &mut CollectorSession) -> Result<(), ForwardError> {
         let now = self.clock.monotonic();
         if !self.backoff.is_due(now) {
             return Ok(());
@@ -210,10 +210,10 @@ impl Forwarder {
     }
 
     /// Sends a batch of each log in turn, until there is none or the interval is over.
-    async fn send(&mut self, session: &mut Session, now: Duration) -> Result<(), ForwardError> {
+    async fn send(&mut self, session: &mut CollectorSession, now: Duration) -> Result<(), ForwardError> {
         let deadline = Instant::now() + self.interval;
         let is_connected = self.collector.is_connected().await;
-        let Session {
+        let CollectorSession {
             leadership,
             cursors,
         } = session;
@@ -301,7 +301,7 @@ async fn send_batch(
     collector: &mut Collector,
     status: &ForwardStatus,
     log: Log,
-    batch: &[Entry],
+    batch: &[ForwardedRecord],
 ) -> Result<(), CollectorError> {
     let refused = match (collector.send(log, batch).await, batch) {
         (Err(CollectorError::Refused(TOO_LONG)), [refused]) => refused,

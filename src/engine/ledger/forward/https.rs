@@ -95,7 +95,7 @@ impl Https {
             .is_some_and(|connection| !connection.sender.is_closed())
     }
 
-    pub(super) async fn send(&mut self, batch: &[Entry]) -> Result<(), CollectorError> {
+    pub(super) async fn send(&mut self, batch: &[ForwardedRecord]) -> Result<(), CollectorError> {
         let connector = self.connector.clone();
         let connection = match self.connection.take() {
             Some(connection) if !connection.sender.is_closed() => connection,
@@ -126,7 +126,7 @@ impl Https {
     async fn post(
         &self,
         mut connection: Connection,
-        batch: &[Entry],
+        batch: &[ForwardedRecord],
     ) -> Result<Option<Connection>, CollectorError> {
         let lines: String = batch
             .iter()

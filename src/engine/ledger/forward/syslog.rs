@@ -66,7 +66,7 @@ impl Syslog {
         is_open
     }
 
-    pub(super) async fn send(&mut self, log: Log, batch: &[Entry]) -> Result<(), CollectorError> {
+    pub(super) async fn send(&mut self, log: Log, batch: &[ForwardedRecord]) -> Result<(), CollectorError> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
             None => self.connector.connect().await?,
@@ -82,9 +82,9 @@ impl Syslog {
     }
 }
 
-fn frames(log: Log, batch: &[Entry]) -> Vec<u8> {
+fn frames(log: Log, batch: &[ForwardedRecord]) -> Vec<u8> {
     let mut frames = Vec::new();
-    for Entry { at, line, .. } in batch {
+    for ForwardedRecord { at, line, .. } in batch {
         let message = format!("<{PRIORITY}>1 {at} - sealward - {log} - {line}");
         // Writing to memory does not fail.
         let _ = write!(frames, "{} {message}", message.len());
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_frame_counts_the_bytes_of_its_message() {
-        let entry = |index, line: &str| Entry {
+        let entry = |index, line: &str| ForwardedRecord {
             index,
             at: Timestamp::from_millis(0),
             line: line.to_owned(),

@@ -58,7 +58,7 @@ pub struct Sealer {
 }
 
 /// The leadership, and the logs as they are.
-struct Session {
+struct SealingSession {
     leadership: Leadership,
     keys: Vec<SigningKey>,
     logs: Vec<OpenLog>,
@@ -157,7 +157,7 @@ impl Sealer {
 
     async fn seal(
         &mut self,
-        session: &mut Session,
+        session: &mut SealingSession,
         pulse: &Pulse,
     ) -> Result<Infallible, SealError> {
         let mut counted_at = Instant::now();
@@ -176,7 +176,7 @@ impl Sealer {
         }
     }
 
-    async fn open(&mut self, mut leadership: Leadership) -> Result<Session, SealError> {
+    async fn open(&mut self, mut leadership: Leadership) -> Result<SealingSession, SealError> {
         let connection = leadership.connection();
         let keys = store::keys(&mut *connection).await?;
         let mut logs = Vec::new();
@@ -201,7 +201,7 @@ impl Sealer {
             self.compare(&mut *connection, &keys, &mut open).await?;
             logs.push(open);
         }
-        Ok(Session {
+        Ok(SealingSession {
             leadership,
             keys,
             logs,
@@ -209,8 +209,8 @@ impl Sealer {
     }
 
     /// Seals the records that are committed now, and signs.
-    async fn tick(&mut self, session: &mut Session) -> Result<(), SealError> {
-        let Session {
+    async fn tick(&mut self, session: &mut SealingSession) -> Result<(), SealError> {
+        let SealingSession {
             leadership,
             keys,
             logs,

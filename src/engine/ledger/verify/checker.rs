@@ -1,6 +1,6 @@
 //! The comparison of a sequence of records with checkpoints.
 
-use super::finding::{Change, Failure, Finding};
+use super::finding::{Change, NotVerified, Finding};
 use super::trust::Trust;
 use formats::tlog::{Hash, Tree};
 
@@ -12,7 +12,7 @@ const PROGRESS: u64 = 50_000;
 
 /// A verified log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verified {
+pub struct VerifiedLog {
     /// The number of records that the checkpoints cover.
     pub covered: u64,
     /// The number of these records that were retired. The check knows only their hashes.
@@ -29,7 +29,7 @@ pub struct Verified {
 
 /// One record in the order of its log.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step<'a> {
+pub(super) struct LoggedRecord<'a> {
     pub(super) index: u64,
     /// The identifier of the record.
     pub(super) record: &'a str,
@@ -43,7 +43,7 @@ pub(super) struct Checker<'a> {
     trust: &'a Trust,
     progress: Progress<'a>,
     tree: Tree,
-    verified: Verified,
+    verified: VerifiedLog,
     /// The first record that differs from the hash that the log keeps.
     changed: Option<Change>,
     /// The size of the largest verified tree.
@@ -51,15 +51,15 @@ pub(super) struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    pub(super) fn new(trust: &'a Trust, progress: Progress<'a>) -> Result<Self, Failure> {
+    pub(super) fn new(trust: &'a Trust, progress: Progress<'a>) -> Result<Self, NotVerified> {
         if trust.checkpoints().is_empty() {
-            return Err(Failure::NotChecked("no checkpoint is given".to_owned()));
+            return Err(NotVerified::NotChecked("no checkpoint is given".to_owned()));
         }
         Ok(Self {
             trust,
             progress,
             tree: Tree::default(),
-            verified: Verified::default(),
+            verified: VerifiedLog::default(),
             changed: None,
             proven: 0,
         })
@@ -70,8 +70,8 @@ impl<'a> Checker<'a> {
         self.tree.size()
     }
 
-    pub(super) fn push(&mut self, step: Step<'_>) -> Result<(), Failure> {
-        let Step {
+    pub(super) fn push(&mut self, step: LoggedRecord<'_>) -> Result<(), NotVerified> {
+        let LoggedRecord {
             index,
             record,
             own,
@@ -103,7 +103,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Compares the tree with the checkpoint of its size.
-    fn compare(&mut self) -> Result<(), Failure> {
+    fn compare(&mut self) -> Result<(), NotVerified> {
         let size = self.tree.size();
         let checkpoints = self.trust.checkpoints();
         let Some(checkpoint) = checkpoints.iter().find(|it| it.size == size) else {
@@ -130,7 +130,7 @@ impl<'a> Checker<'a> {
         self.verified.unsealed += count;
     }
 
-    pub(super) fn finish(mut self) -> Result<Verified, Failure> {
+    pub(super) fn finish(mut self) -> Result<VerifiedLog, NotVerified> {
         let (size, covered) = (self.tree.size(), self.trust.size());
         if size == 0 {
             self.compare()?;
@@ -139,12 +139,12 @@ impl<'a> Checker<'a> {
             return Err(self.tampered(Change::Missing(size)));
         }
         if let Some(change) = self.changed.take() {
-            return Err(Failure::Tampered(Finding {
+            return Err(NotVerified::Tampered(Finding {
                 change,
                 checkpoint: None,
             }));
         }
-        Ok(Verified {
+        Ok(VerifiedLog {
             covered,
             newer: size - covered,
             ..self.verified
@@ -152,10 +152,10 @@ impl<'a> Checker<'a> {
     }
 
     /// The finding, proven by the first checkpoint that covers it.
-    pub(super) fn tampered(&self, change: Change) -> Failure {
+    pub(super) fn tampered(&self, change: Change) -> NotVerified {
         let size = self.tree.size();
         let mut checkpoints = self.trust.checkpoints().iter().map(|it| it.size);
-        Failure::Tampered(Finding {
+        NotVerified::Tampered(Finding {
             change,
             checkpoint: checkpoints.find(|covered| *covered >= size),
         })

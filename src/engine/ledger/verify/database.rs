@@ -5,8 +5,8 @@ use std::time::Duration;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::checker::{Checker, Progress, Step, Verified};
-use super::finding::{Change, Failure};
+use super::checker::{Checker, Progress, LoggedRecord, VerifiedLog};
+use super::finding::{Change, NotVerified};
 use super::span::Span;
 use super::trust::Trust;
 use crate::db::Pool;
@@ -37,7 +37,7 @@ pub async fn database(
     trust: &Trust,
     pool: &Pool,
     progress: Progress<'_>,
-) -> Result<Verified, Failure> {
+) -> Result<VerifiedLog, NotVerified> {
     let checker = Checker::new(trust, progress)?;
     let mut connection = pool.acquire().await?;
     let mut reader = Reader {
@@ -66,7 +66,7 @@ struct Reader<'r> {
 impl Reader<'_> {
     /// Verifies the records from the last verified one to the end of the log. The rows decide what the end
     /// is: no hash covers the size in the database.
-    async fn read_sealed(&mut self) -> Result<(), Failure> {
+    async fn read_sealed(&mut self) -> Result<(), NotVerified> {
         loop {
             let start = self.checker.size();
             let found = read::lines(self.connection, self.log, start..start + CHUNK).await?;
@@ -91,7 +91,7 @@ impl Reader<'_> {
         }
     }
 
-    fn verify(&mut self, sealed: &Sealed, line: Option<&str>) -> Result<(), Failure> {
+    fn verify(&mut self, sealed: &Sealed, line: Option<&str>) -> Result<(), NotVerified> {
         let (index, ts) = (sealed.index, sealed.key.ts);
         let own = match line {
             // A row without a leaf was changed: no sealed record has the hash of its text.
@@ -107,7 +107,7 @@ impl Reader<'_> {
             }
             None => return Err(self.checker.tampered(Change::Missing(index))),
         };
-        self.checker.push(Step {
+        self.checker.push(LoggedRecord {
             index,
             record: &name(self.log, sealed.key.id),
             own,
@@ -116,7 +116,7 @@ impl Reader<'_> {
     }
 
     /// Finds old records outside of the log.
-    async fn find_added(&mut self) -> Result<(), Failure> {
+    async fn find_added(&mut self) -> Result<(), NotVerified> {
         let old = store::now(&mut *self.connection)
             .await?
             .minus(LATEST_COMMIT);
@@ -153,7 +153,7 @@ impl Reader<'_> {
     }
 
     /// Whether a record was sealed since the last verified one.
-    async fn is_sealed_now(&mut self, key: &RecordKey) -> Result<bool, Failure> {
+    async fn is_sealed_now(&mut self, key: &RecordKey) -> Result<bool, NotVerified> {
         let found = store::sealed_record(&mut *self.connection, self.log, key.id).await?;
         self.read_sealed().await?;
         Ok(found.is_some_and(|sealed| sealed.key == *key && sealed.index < self.checker.size()))

@@ -4,8 +4,8 @@ use std::io::BufRead;
 
 use serde::Deserialize;
 
-use super::checker::{Checker, Progress, Step, Verified};
-use super::finding::{Change, Failure};
+use super::checker::{Checker, Progress, LoggedRecord, VerifiedLog};
+use super::finding::{Change, NotVerified};
 use super::span::Span;
 use super::tiles::TileFolder;
 use super::trust::Trust;
@@ -36,12 +36,12 @@ pub fn export(
     file: impl BufRead,
     tiles: Option<&TileFolder>,
     progress: Progress<'_>,
-) -> Result<Verified, Failure> {
+) -> Result<VerifiedLog, NotVerified> {
     let mut checker = Checker::new(trust, progress)?;
     let mut span = Span::default();
     let mut kept = tiles.map(|tiles| tiles.hashes(trust.size()));
     for (place, text) in (1_u64..).zip(file.lines()) {
-        let not_checked = |reason: &str| Failure::NotChecked(format!("line {place}: {reason}"));
+        let not_checked = |reason: &str| NotVerified::NotChecked(format!("line {place}: {reason}"));
         let text = text.map_err(|error| not_checked(&error.to_string()))?;
         // The last line of a file that was cut off is not JSON.
         let line: Line = match serde_json::from_str(&text) {
@@ -90,7 +90,7 @@ pub fn export(
             Some(kept) => kept.hash(index)?,
             None => None,
         };
-        checker.push(Step {
+        checker.push(LoggedRecord {
             index,
             record: &record,
             own,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// Why a log is not verified.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+pub enum NotVerified {
     /// The log was changed.
     #[error("TAMPERED: {0}")]
     Tampered(Finding),
@@ -106,7 +106,7 @@ impl fmt::Display for Finding {
     }
 }
 
-impl Failure {
+impl NotVerified {
     /// The exit code of `sealward audit verify`: 1 for a changed log, 2 if the check was not possible.
     #[must_use]
     pub fn exit_code(&self) -> u8 {

@@ -10,10 +10,10 @@ mod span;
 mod tiles;
 mod trust;
 
-pub use self::checker::{Progress, Verified};
+pub use self::checker::{Progress, VerifiedLog};
 pub use self::database::database;
 pub use self::export::export;
-pub use self::finding::{Change, Failure, Finding};
+pub use self::finding::{Change, NotVerified, Finding};
 pub use self::record::record;
 pub use self::tiles::{TileFolder, tiles};
 pub use self::trust::Trust;

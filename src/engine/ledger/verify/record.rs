@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::checker::Verified;
-use super::finding::{Change, Failure, Finding};
+use super::finding::{Change, NotVerified, Finding};
 use super::trust::Trust;
 use crate::ledger::leaf::leaf;
 use formats::tlog::{Hash, ProofText, verify_inclusion};
@@ -29,8 +29,8 @@ struct Named {
 ///
 /// # Errors
 /// The record or the proof was changed, or cannot be read.
-pub fn record(trust: &mut Trust, record: &str, proof: &str) -> Result<Verified, Failure> {
-    let not_checked = |reason: &str| Failure::NotChecked(reason.to_owned());
+pub fn record(trust: &mut Trust, record: &str, proof: &str) -> Result<VerifiedLog, NotVerified> {
+    let not_checked = |reason: &str| NotVerified::NotChecked(reason.to_owned());
     let proof = read(proof).ok_or_else(|| not_checked("the proof must be JSON or a tlog-proof"))?;
     let checkpoint = trust.open(&proof.checkpoint)?;
     trust.add(&proof.checkpoint)?;
@@ -44,12 +44,12 @@ pub fn record(trust: &mut Trust, record: &str, proof: &str) -> Result<Verified, 
     // The leaf does not contain the position.
     let is_elsewhere = named.log_index.is_some_and(|index| index != proof.index);
     if included.is_err() || is_elsewhere {
-        return Err(Failure::Tampered(Finding {
+        return Err(NotVerified::Tampered(Finding {
             change: Change::Proof { record: named.id },
             checkpoint: Some(size),
         }));
     }
-    Ok(Verified {
+    Ok(VerifiedLog {
         covered: 1,
         ..Verified::default()
     })

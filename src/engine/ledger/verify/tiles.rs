@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::checker::{Checker, Progress, Step, Verified};
-use super::finding::{Change, Failure};
+use super::checker::{Checker, Progress, LoggedRecord, VerifiedLog};
+use super::finding::{Change, NotVerified};
 use super::trust::Trust;
 use crate::ledger::Log;
 use formats::tlog::{Hash, TILE_WIDTH, Tile, TileContent, entries_of_bundle};
@@ -25,7 +25,7 @@ pub(super) struct LeafHashes<'a> {
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct TileEntry {
     #[serde(default)]
     id: String,
 }
@@ -52,7 +52,7 @@ impl TileFolder {
         content: TileContent,
         index: u64,
         size: u64,
-    ) -> Result<Option<(Vec<u8>, u64)>, Failure> {
+    ) -> Result<Option<(Vec<u8>, u64)>, NotVerified> {
         let Some(tile) = Tile::in_tree(content, index, size) else {
             return Ok(None);
         };
@@ -65,7 +65,7 @@ impl TileFolder {
             match fs::read(&path) {
                 Ok(bytes) => return Ok(Some((bytes, tile.width))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(source) => return Err(Failure::File { path, source }),
+                Err(source) => return Err(NotVerified::File { path, source }),
             }
         }
         Ok(None)
@@ -74,7 +74,7 @@ impl TileFolder {
 
 impl LeafHashes<'_> {
     /// The hash of the leaf with this position. None if its tile is missing.
-    pub(super) fn hash(&mut self, index: u64) -> Result<Option<Hash>, Failure> {
+    pub(super) fn hash(&mut self, index: u64) -> Result<Option<Hash>, NotVerified> {
         let (number, within) = (index / TILE_WIDTH, index % TILE_WIDTH);
         if self.tile.as_ref().is_none_or(|(known, _)| *known != number) {
             let bytes = self
@@ -103,7 +103,7 @@ pub fn tiles(
     trust: &Trust,
     folder: &TileFolder,
     progress: Progress<'_>,
-) -> Result<Verified, Failure> {
+) -> Result<VerifiedLog, NotVerified> {
     let mut checker = Checker::new(trust, progress)?;
     let size = trust.size();
     let mut hashes = folder.hashes(size);
@@ -126,8 +126,8 @@ pub fn tiles(
                 Some(Some(entry)) => Some(*entry),
                 None => None,
             };
-            let named = entry.and_then(|entry| serde_json::from_slice::<Entry>(entry).ok());
-            checker.push(Step {
+            let named = entry.and_then(|entry| serde_json::from_slice::<TileEntry>(entry).ok());
+            checker.push(LoggedRecord {
                 index,
                 record: &named.map_or_else(String::new, |entry| entry.id),
                 own: entry.map(Hash::of_leaf),
@@ -139,9 +139,9 @@ pub fn tiles(
 }
 
 /// The entries of a tile with this width and number. No hash covers further ones.
-fn entries_of(bundle: &[u8], width: u64, number: u64) -> Result<Vec<&[u8]>, Failure> {
+fn entries_of(bundle: &[u8], width: u64, number: u64) -> Result<Vec<&[u8]>, NotVerified> {
     let invalid =
-        |why: &dyn Display| Failure::NotChecked(format!("the entries of tile {number}: {why}"));
+        |why: &dyn Display| NotVerified::NotChecked(format!("the entries of tile {number}: {why}"));
     let entries = entries_of_bundle(bundle).map_err(|error| invalid(&error))?;
     if entries.len() as u64 > width {
         return Err(invalid(&"there are more than the tile has"));

@@ -1,6 +1,6 @@
 //! The public keys and the checkpoints that a verification relies on.
 
-use super::finding::{Change, Failure, Finding};
+use super::finding::{Change, NotVerified, Finding};
 use crate::ledger::Log;
 use formats::tlog::{Checkpoint, InvalidCheckpoint, Note, VerifierKey};
 
@@ -20,8 +20,8 @@ impl Trust {
     ///
     /// # Errors
     /// The text has other content.
-    pub fn new(keys: &str) -> Result<Self, Failure> {
-        let not_checked = |message: String| Failure::NotChecked(message);
+    pub fn new(keys: &str) -> Result<Self, NotVerified> {
+        let not_checked = |message: String| NotVerified::NotChecked(message);
         let keys = parsed(keys)?;
         let first = keys
             .first()
@@ -48,12 +48,12 @@ impl Trust {
     ///
     /// # Errors
     /// The text has other content.
-    pub fn require_witnesses(&mut self, keys: &str) -> Result<(), Failure> {
+    pub fn require_witnesses(&mut self, keys: &str) -> Result<(), NotVerified> {
         let keys = parsed(keys)?;
         let is_other = |key: &VerifierKey| !key.kind().is_cosignature();
         if keys.is_empty() || keys.iter().any(is_other) {
             let message = "the key of a witness must be a cosignature key (type 4 or 6)";
-            return Err(Failure::NotChecked(message.to_owned()));
+            return Err(NotVerified::NotChecked(message.to_owned()));
         }
         self.witnesses.extend(keys);
         Ok(())
@@ -83,11 +83,11 @@ impl Trust {
     ///
     /// # Errors
     /// It is not signed by a key, or contradicts another one.
-    pub fn add(&mut self, note: &str) -> Result<(), Failure> {
+    pub fn add(&mut self, note: &str) -> Result<(), NotVerified> {
         let checkpoint = self.open(note)?;
         for known in &self.checkpoints {
             if known.size == checkpoint.size && known.root != checkpoint.root {
-                return Err(Failure::Tampered(Finding {
+                return Err(NotVerified::Tampered(Finding {
                     change: Change::Fork,
                     checkpoint: Some(known.size),
                 }));
@@ -101,7 +101,7 @@ impl Trust {
     }
 
     /// The checkpoint of a note.
-    pub(super) fn open(&self, note: &str) -> Result<Checkpoint, Failure> {
+    pub(super) fn open(&self, note: &str) -> Result<Checkpoint, NotVerified> {
         let mut failure = InvalidCheckpoint::Note;
         for key in &self.keys {
             match Checkpoint::open(note, key) {
@@ -110,21 +110,21 @@ impl Trust {
             }
         }
         Err(match failure {
-            InvalidCheckpoint::Signature => Failure::Tampered(Finding {
+            InvalidCheckpoint::Signature => NotVerified::Tampered(Finding {
                 change: Change::Signature,
                 checkpoint: None,
             }),
             InvalidCheckpoint::Note | InvalidCheckpoint::Format | InvalidCheckpoint::Origin => {
-                Failure::NotChecked(format!("the checkpoint {failure}"))
+                NotVerified::NotChecked(format!("the checkpoint {failure}"))
             }
         })
     }
 
     /// Checks that all required witnesses have cosigned a note.
-    fn check_cosignatures(&self, note: &str) -> Result<(), Failure> {
+    fn check_cosignatures(&self, note: &str) -> Result<(), NotVerified> {
         let note: Note = note
             .parse()
-            .map_err(|error| Failure::NotChecked(format!("the checkpoint {error}")))?;
+            .map_err(|error| NotVerified::NotChecked(format!("the checkpoint {error}")))?;
         for witness in &self.witnesses {
             if note.is_signed_by(witness) {
                 continue;
@@ -132,12 +132,12 @@ impl Trust {
             let name = witness.name();
             let mut lines = note.signatures().iter();
             if lines.any(|it| it.name == name && it.key_id == witness.id()) {
-                return Err(Failure::Tampered(Finding {
+                return Err(NotVerified::Tampered(Finding {
                     change: Change::Cosignature(name.to_owned()),
                     checkpoint: None,
                 }));
             }
-            return Err(Failure::NotChecked(format!(
+            return Err(NotVerified::NotChecked(format!(
                 "the checkpoint has no cosignature of the witness {name}"
             )));
         }
@@ -146,11 +146,11 @@ impl Trust {
 }
 
 /// The keys in a text, one on each line.
-fn parsed(keys: &str) -> Result<Vec<VerifierKey>, Failure> {
+fn parsed(keys: &str) -> Result<Vec<VerifierKey>, NotVerified> {
     let lines = keys.lines().filter(|line| !line.is_empty());
     let parse = |line: &str| {
         let key = line.parse();
-        key.map_err(|error| Failure::NotChecked(format!("the public key {error}")))
+        key.map_err(|error| NotVerified::NotChecked(format!("the public key {error}")))
     };
     lines.map(parse).collect()
 }

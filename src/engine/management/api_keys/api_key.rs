@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::bound_policy::BoundPolicy;
 use super::network::Networks;
-use crate::auth::{Kind, Role, Roles};
+use crate::auth::{ApiKeyType, Role, Roles};
 use crate::fingerprint::Fingerprint;
 use crate::ids::{ApiKeyId, ServiceId};
 use crate::operation::Operations;
@@ -24,7 +24,7 @@ resource! {
         @fixed {
             /// The API that the key calls: `live` and `test` keys call the runtime API, `admin` keys
             /// the management API.
-            "Type" r#type: Kind;
+            "Type" r#type: ApiKeyType;
             /// The calling service. Required for `live` and `test`, null for `admin`.
             "Service" service_id: Option<ServiceId> = None;
             /// The person who uses an admin key, as the organization identifies them. Two keys of one
@@ -53,7 +53,7 @@ resource! {
             hint: Hint;
             /// Whether the key is accepted.
             #[sqlx(flatten)]
-            status: Status;
+            status: ApiKeyStatus;
             /// The revocation time.
             revoked_at: Option<Timestamp>;
         }
@@ -67,7 +67,7 @@ resource! {
 closed_set! {
     /// Whether an API key is accepted.
     #[derive(Default)]
-    pub enum Status: "ApiKeyStatus" {
+    pub enum ApiKeyStatus: "ApiKeyStatus" {
         /// It is accepted.
         #[default]
         Active = "active",
@@ -86,11 +86,11 @@ pub struct Hint(String);
 impl ApiKey {
     /// Whether it is an active admin key with the role `owner`.
     pub(super) fn is_owner(&self) -> bool {
-        self.status == Status::Active && self.roles.meet(&[Role::Owner])
+        self.status == ApiKeyStatus::Active && self.roles.meet(&[Role::Owner])
     }
 }
 
-impl Status {
+impl ApiKeyStatus {
     pub(super) fn of(
         now: Timestamp,
         revoked_at: Option<Timestamp>,
@@ -107,14 +107,14 @@ impl Status {
 }
 
 /// The first argument of the query is the present.
-impl ColumnGroup for Status {
+impl ColumnGroup for ApiKeyStatus {
     const COLUMNS: &'static [&'static str] = &["$1 AS now"];
 
     /// It follows from the other columns.
     fn write(&self, _: &mut Columns) {}
 }
 
-impl<'r> FromRow<'r, PgRow> for Status {
+impl<'r> FromRow<'r, PgRow> for ApiKeyStatus {
     fn from_row(row: &'r PgRow) -> sqlx::Result<Self> {
         Ok(Self::of(
             row.try_get("now")?,
@@ -125,7 +125,7 @@ impl<'r> FromRow<'r, PgRow> for Status {
 }
 
 impl Hint {
-    pub(super) fn of(kind: Kind, last_four: &str) -> Self {
+    pub(super) fn of(kind: ApiKeyType, last_four: &str) -> Self {
         Self(format!("{}…{last_four}", kind.prefix()))
     }
 }

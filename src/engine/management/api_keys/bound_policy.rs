@@ -12,7 +12,7 @@ use crate::ids::{Named as _, PolicyId, PolicyKind};
 use crate::management::policies;
 use crate::policy::PolicyNumber;
 use crate::resource::{ColumnGroup, Columns, Input, Member, Value, string};
-use formats::json::{Kind, Text};
+use formats::json::{ValueKind, Text};
 use formats::problem::{Code, Problem, Problems};
 
 /// The policy that a credential is bound to, if any. The API shows its number, the row has its
@@ -59,7 +59,7 @@ impl Value for BoundPolicy {
     const NULLABLE: bool = true;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
-        if text.kind() == Kind::Null {
+        if text.kind() == ValueKind::Null {
             return Member::Given(Self::default());
         }
         string(text, field, problems, |number| {

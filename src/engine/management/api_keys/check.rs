@@ -3,7 +3,7 @@
 use sqlx::PgConnection;
 
 use super::{ApiKey, ApiKeyRequest, BoundPolicy};
-use crate::auth::{Kind, Role, Roles};
+use crate::auth::{ApiKeyType, Role, Roles};
 use crate::ids::ServiceId;
 use crate::management::{check, services};
 use crate::resource::Member;
@@ -24,11 +24,11 @@ pub(super) async fn check(
         service(connection, problems, kind, &body.service_id).await?;
     }
     match kind {
-        Some(Kind::Admin) => {
+        Some(ApiKeyType::Admin) => {
             refuse_runtime_members(problems, body);
             roles(problems, before.is_none(), &mut body.roles);
         }
-        Some(Kind::Live | Kind::Test) => refuse_admin_members(problems, body),
+        Some(ApiKeyType::Live | ApiKeyType::Test) => refuse_admin_members(problems, body),
         None => {}
     }
     BoundPolicy::find(connection, problems, &mut body.policy_number).await?;
@@ -40,22 +40,22 @@ pub(super) async fn check(
 async fn service(
     connection: &mut PgConnection,
     problems: &mut Problems,
-    kind: Option<Kind>,
+    kind: Option<ApiKeyType>,
     service: &Member<Option<ServiceId>>,
 ) -> sqlx::Result<()> {
     const FIELD: &str = "serviceId";
     match (kind, service) {
         (None, _)
         | (_, Member::Wrong)
-        | (Some(Kind::Admin), Member::Absent | Member::Given(None)) => {}
-        (Some(Kind::Admin), Member::Given(Some(_))) => {
+        | (Some(ApiKeyType::Admin), Member::Absent | Member::Given(None)) => {}
+        (Some(ApiKeyType::Admin), Member::Given(Some(_))) => {
             let message = "must be left out of an admin key";
             problems.note(Problem::new(FIELD, Code::Conflict, message));
         }
-        (Some(Kind::Live | Kind::Test), Member::Absent | Member::Given(None)) => {
+        (Some(ApiKeyType::Live | ApiKeyType::Test), Member::Absent | Member::Given(None)) => {
             problems.note(Problem::required(FIELD));
         }
-        (Some(Kind::Live | Kind::Test), Member::Given(Some(id))) => {
+        (Some(ApiKeyType::Live | ApiKeyType::Test), Member::Given(Some(id))) => {
             services::check_living(connection, problems, &[(FIELD.to_owned(), *id)]).await?;
         }
     }

@@ -3,7 +3,7 @@
 use ipnet::IpNet;
 
 use super::{ApiKey, Networks};
-use crate::auth::Kind;
+use crate::auth::ApiKeyType;
 use crate::change_kind::ChangeKind;
 use crate::management::changes::Judgement;
 use crate::management::{Resource, ResourceType};
@@ -18,8 +18,8 @@ impl Resource for ApiKey {
             return Judgement::default();
         };
         let kind = match after.r#type {
-            Kind::Admin => ChangeKind::ApiKeyAdmin,
-            Kind::Live | Kind::Test => ChangeKind::CredentialOpen,
+            ApiKeyType::Admin => ChangeKind::ApiKeyAdmin,
+            ApiKeyType::Live | ApiKeyType::Test => ChangeKind::CredentialOpen,
         };
         let opens = before.is_none_or(|before| allows_more(before, after));
         Judgement::of(opens.then_some(kind))

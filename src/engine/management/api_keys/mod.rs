@@ -15,19 +15,19 @@ use serde::{Serialize, Serializer};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use super::changes::{Call, NewCredential};
+use super::changes::{StoredRequest, NewCredential};
 use super::check::checked;
 use super::{
     Action, Authorized, Change, Error, Event, Expected, ManageAdminKeys, ManageApiKeys, Missing,
     Page, PageRequest, ResourceType,
 };
-use crate::auth::{Kind, LiveKey};
+use crate::auth::{ApiKeyType, ApiKeySecret};
 use crate::change_kind::ChangeKind;
 use crate::ids::{ApiKeyId, ServiceId};
 use crate::resource::{ResourceRequest, Stored as _};
 use formats::clock::Timestamp;
 
-pub use self::api_key::{ApiKey, ApiKeyRequest, Hint, Status};
+pub use self::api_key::{ApiKey, ApiKeyRequest, Hint, ApiKeyStatus};
 pub use self::bound_policy::BoundPolicy;
 pub(super) use self::judge::adds_operations;
 pub use self::network::Networks;
@@ -35,7 +35,7 @@ pub use self::network::Networks;
 /// The filter of a list of API keys.
 #[derive(Clone, Debug, Default, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
-pub struct Filter {
+pub struct ApiKeyFilter {
     /// API keys with this name.
     pub name: Option<String>,
     /// API keys whose name contains this text, ignoring case.
@@ -44,9 +44,9 @@ pub struct Filter {
     pub service_id: Option<ServiceId>,
     /// API keys of this type.
     #[param(rename = "type")]
-    pub kind: Option<Kind>,
+    pub kind: Option<ApiKeyType>,
     /// API keys with this status.
-    pub status: Option<Status>,
+    pub status: Option<ApiKeyStatus>,
 }
 
 /// A new API key with its secret.
@@ -55,12 +55,12 @@ pub struct Created {
     /// The record.
     pub api_key: ApiKey,
     /// The key itself, which is not kept.
-    pub secret: LiveKey,
+    pub secret: ApiKeySecret,
 }
 
 /// A new API key, with the key itself.
 #[derive(Serialize, ToSchema)]
-struct Answer<'a> {
+struct CreatedApiKey<'a> {
     #[serde(flatten)]
     api_key: &'a ApiKey,
     /// The key itself. Only this response contains it; null if the request was sent again.
@@ -70,7 +70,7 @@ struct Answer<'a> {
 
 impl PartialSchema for Created {
     fn schema() -> RefOr<Schema> {
-        Answer::schema()
+        CreatedApiKey::schema()
     }
 }
 
@@ -80,13 +80,13 @@ impl ToSchema for Created {
     }
 
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        Answer::schemas(schemas);
+        CreatedApiKey::schemas(schemas);
     }
 }
 
 impl Serialize for Created {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Answer {
+        CreatedApiKey {
             api_key: &self.api_key,
             secret: Some(self.secret.expose_secret()),
         }
@@ -100,7 +100,7 @@ impl Serialize for Created {
 /// The database cannot be read.
 pub async fn list(
     context: &Authorized<ManageApiKeys>,
-    filter: &Filter,
+    filter: &ApiKeyFilter,
     page: PageRequest,
 ) -> Result<Page<ApiKey>, Error> {
     let now = context.clock.now();
@@ -117,7 +117,7 @@ pub async fn read(context: &Authorized<ManageApiKeys>, id: ApiKeyId) -> Result<A
     let api_key = store::read(&context.pool, context.clock.now(), id)
         .await?
         .ok_or(Error::Missing(Missing::ApiKey))?;
-    if api_key.r#type == Kind::Admin {
+    if api_key.r#type == ApiKeyType::Admin {
         context.authorize::<ManageAdminKeys>()?;
     }
     Ok(api_key)
@@ -134,7 +134,7 @@ pub async fn create(
 ) -> Result<Created, Error> {
     let kind = request.body.r#type.given().copied();
     // Without a type, the request is refused.
-    let secret = LiveKey::generate(&context.entropy, kind.unwrap_or(Kind::Test));
+    let secret = ApiKeySecret::generate(&context.entropy, kind.unwrap_or(ApiKeyType::Test));
     match record(context, request, NewCredential::of(&secret)).await {
         Ok(api_key) => Ok(Created { api_key, secret }),
         Err(Error::Proposed(mut proposed)) => {
@@ -153,11 +153,11 @@ pub(super) async fn record(
 ) -> Result<ApiKey, Error> {
     let mut change = context.begin().await?;
     let now = change.now();
-    if request.body.r#type.given() == Some(&Kind::Admin) {
+    if request.body.r#type.given() == Some(&ApiKeyType::Admin) {
         change.require::<ManageAdminKeys>()?;
     }
     let id = ApiKeyId::new(&context.clock, &context.entropy);
-    let call = Call::create(ResourceType::ApiKey, &request);
+    let call = StoredRequest::create(ResourceType::ApiKey, &request);
     let (mut problems, mut body) = (request.problems, request.body);
     check::check(change.connection(), &mut problems, now, None, &mut body).await?;
     // Before approvals are required, one person often creates the keys of all.
@@ -195,10 +195,10 @@ pub async fn update(
 ) -> Result<ApiKey, Error> {
     let mut change = context.begin().await?;
     let before = lock(&mut change, id, expected).await?;
-    if before.status == Status::Revoked {
+    if before.status == ApiKeyStatus::Revoked {
         return Err(Error::Conflict("the API key is revoked".to_owned()));
     }
-    change.propose_as(Call::update(ResourceType::ApiKey, &request));
+    change.propose_as(StoredRequest::update(ResourceType::ApiKey, &request));
     request.check_read_only(&before);
     let (mut problems, mut body) = (request.problems, request.body);
     let now = change.now();
@@ -211,7 +211,7 @@ pub async fn update(
     )
     .await?;
     let mut after = body.update(&before, &mut problems);
-    after.status = Status::of(now, after.revoked_at, after.expires_at);
+    after.status = ApiKeyStatus::of(now, after.revoked_at, after.expires_at);
     let after = checked(problems, Some(after))?;
     keep_an_owner(&mut change, &before, &after).await?;
     change.save(Action::Update, before, after).await
@@ -228,11 +228,11 @@ pub async fn revoke(
 ) -> Result<(), Error> {
     let mut change = context.begin().await?;
     let before = lock(&mut change, id, expected).await?;
-    if before.status == Status::Revoked {
+    if before.status == ApiKeyStatus::Revoked {
         return Ok(());
     }
     let mut after = before.clone();
-    after.status = Status::Revoked;
+    after.status = ApiKeyStatus::Revoked;
     after.revoked_at = Some(change.now());
     keep_an_owner(&mut change, &before, &after).await?;
     change.save(Action::Revoke, before, after).await?;
@@ -241,7 +241,7 @@ pub async fn revoke(
 
 async fn lock(change: &mut Change<'_>, id: ApiKeyId, expected: &Expected) -> Result<ApiKey, Error> {
     let now = change.now();
-    if store::kind(change.connection(), id).await? == Some(Kind::Admin) {
+    if store::kind(change.connection(), id).await? == Some(ApiKeyType::Admin) {
         change.require::<ManageAdminKeys>()?;
         store::lock_admin_keys(change.connection()).await?;
     }

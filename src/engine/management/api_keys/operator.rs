@@ -1,6 +1,6 @@
 //! API keys without the API: for the operator on the machine of the service.
 
-use super::{ApiKey, ApiKeyRequest, Created, Filter};
+use super::{ApiKey, ApiKeyRequest, Created, ApiKeyFilter};
 use crate::ids::ApiKeyId;
 use crate::management::{Error, Expected, Page, PageRequest, System};
 use crate::resource::ResourceRequest;
@@ -16,7 +16,7 @@ pub async fn create(
 /// Lists API keys.
 pub async fn list(
     system: &System,
-    filter: &Filter,
+    filter: &ApiKeyFilter,
     page: PageRequest,
 ) -> Result<Page<ApiKey>, Error> {
     super::list(&system.authorize(), filter, page).await

@@ -2,8 +2,8 @@
 
 use sqlx::{PgConnection, PgExecutor};
 
-use super::{ApiKey, Filter, Status};
-use crate::auth::{Kind, Role};
+use super::{ApiKey, ApiKeyFilter, ApiKeyStatus};
+use crate::auth::{ApiKeyType, Role};
 use crate::ids::ApiKeyId;
 use crate::management::PageRequest;
 use crate::resource::select;
@@ -15,7 +15,7 @@ const ADMIN_KEYS: i64 = 0x5ea1_3a8d_0026;
 pub(super) async fn list(
     database: impl PgExecutor<'_>,
     now: Timestamp,
-    filter: &Filter,
+    filter: &ApiKeyFilter,
     with_admin_keys: bool,
     page: PageRequest,
 ) -> sqlx::Result<Vec<ApiKey>> {
@@ -37,9 +37,9 @@ pub(super) async fn list(
     .bind(filter.service_id)
     .bind(filter.kind)
     .bind(filter.status)
-    .bind(Status::Revoked)
-    .bind(Status::Expired)
-    .bind(Status::Active)
+    .bind(ApiKeyStatus::Revoked)
+    .bind(ApiKeyStatus::Expired)
+    .bind(ApiKeyStatus::Active)
     .bind(filter.name.as_deref())
     .bind(filter.name_contains.as_deref())
     .bind(with_admin_keys)
@@ -77,7 +77,7 @@ pub(super) async fn lock(
 pub(super) async fn kind(
     connection: &mut PgConnection,
     id: ApiKeyId,
-) -> sqlx::Result<Option<Kind>> {
+) -> sqlx::Result<Option<ApiKeyType>> {
     sqlx::query_scalar("SELECT type FROM api_keys WHERE id = $1")
         .bind(id)
         .fetch_optional(connection)

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::authority::{Authority, LastApproval};
-use super::call::{Call, Verb};
+use super::call::{StoredRequest, Verb};
 use crate::auth::{Person, Roles};
 use crate::ids::{ApiKeyId, IdentityId, KeyId, PolicyId};
 use crate::keys::Vault;
-use crate::management::keys::Rules;
+use crate::management::keys::KeyRules;
 use crate::management::{
     Actor, Authorized, Context, Error, Expected, ResourceType, Right, api_keys, identities, keys,
     policies,
@@ -16,11 +16,11 @@ use crate::resource::{RequestBody, ResourceRequest, SentBody};
 
 /// The access to tokens that changes of keys need.
 #[derive(Clone, Debug)]
-pub struct Token {
+pub struct TokenAccess {
     /// Makes keys in the tokens.
     pub vault: Vault,
     /// The settings that decide about keys.
-    pub rules: Rules,
+    pub rules: KeyRules,
 }
 
 /// Carries out the use case of a change with its last approval.
@@ -30,9 +30,9 @@ pub struct Token {
 /// database fails.
 pub(super) async fn apply(
     context: &Context,
-    token: &Token,
+    token: &TokenAccess,
     last: Arc<LastApproval>,
-    call: &Call,
+    call: &StoredRequest,
 ) -> Result<(), Error> {
     let target = last.proposal.target;
     let expected = match target {
@@ -129,7 +129,7 @@ async fn in_the_name_of_the_proposer(
     })
 }
 
-fn request<B: RequestBody>(call: &Call) -> Result<ResourceRequest<B>, Error> {
+fn request<B: RequestBody>(call: &StoredRequest) -> Result<ResourceRequest<B>, Error> {
     let sent: &SentBody = call.body.as_ref().ok_or(Error::BrokenOff)?;
     Ok(ResourceRequest::of_sent(sent)?)
 }

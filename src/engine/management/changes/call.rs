@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::auth::{AtRest, LiveKey};
+use crate::auth::{ApiKeyDigest, ApiKeySecret};
 use crate::management::ResourceType;
 use crate::resource::{RequestBody, ResourceRequest, SentBody};
 use formats::clock::Timestamp;
 
 /// A use case with its input. It holds no secret.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::management) struct Call {
+pub(in crate::management) struct StoredRequest {
     pub(super) verb: Verb,
     pub(super) resource_type: ResourceType,
     pub(super) body: Option<SentBody>,
@@ -36,7 +36,7 @@ pub(in crate::management) struct NewCredential {
     pub(in crate::management) last_four: String,
 }
 
-impl Call {
+impl StoredRequest {
     /// Creates a resource.
     pub(in crate::management) fn create<B: RequestBody>(
         resource_type: ResourceType,
@@ -105,14 +105,14 @@ impl Call {
 }
 
 impl NewCredential {
-    pub(in crate::management) fn of(key: &LiveKey) -> Self {
+    pub(in crate::management) fn of(key: &ApiKeySecret) -> Self {
         Self {
             digest: *key.at_rest().as_bytes(),
             last_four: key.last_four().to_owned(),
         }
     }
 
-    pub(in crate::management) fn at_rest(&self) -> AtRest {
-        AtRest::from_bytes(self.digest)
+    pub(in crate::management) fn at_rest(&self) -> ApiKeyDigest {
+        ApiKeyDigest::from_bytes(self.digest)
     }
 }

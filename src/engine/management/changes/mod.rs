@@ -22,7 +22,7 @@ pub use self::apply::Token;
 pub use self::approve::approve;
 pub(super) use self::authority::Authority;
 pub use self::backlog::{Backlog, Pending};
-pub(super) use self::call::{Call, NewCredential};
+pub(super) use self::call::{StoredRequest, NewCredential};
 pub use self::decide::{Choice, DecisionRequest, choice, reject, withdraw};
 pub use self::eligible::{Shortage, shortage, unknown_people};
 pub use self::filter::Filter;

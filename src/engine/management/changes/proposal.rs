@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::Judgement;
-use crate::auth::LiveKey;
+use crate::auth::ApiKeySecret;
 use crate::change_kind::ChangeKind;
 use crate::ids::{ApiKeyId, ChangeId, PersonId};
 use crate::management::{Resource, ResourceType};
@@ -116,7 +116,7 @@ pub struct Proposed {
     /// The change.
     pub proposal: Proposal,
     /// The API key that it creates. It authenticates after the change is applied.
-    pub secret: Option<LiveKey>,
+    pub secret: Option<ApiKeySecret>,
 }
 
 impl Identified for Proposal {

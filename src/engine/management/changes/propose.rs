@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::call::{Call, Verb};
+use super::call::{StoredRequest, Verb};
 use super::proposal::{ChangeStatus, Proposal, Proposer, Target};
 use crate::change_kind::ChangeKind;
 use crate::ids::ChangeId;
@@ -35,7 +35,7 @@ impl Proposal {
         (id, now): (ChangeId, Timestamp),
         approvals: &Approvals,
         proposed_by: Proposer,
-        call: &Call,
+        call: &StoredRequest,
         kinds: Vec<ChangeKind>,
         event: &Event,
     ) -> Self {
@@ -73,7 +73,7 @@ pub(super) fn required(approvals: &Approvals, proposed_by: &Proposer) -> i32 {
     i32::from(approvals.approvers) + i32::from(proposed_by.person.is_none())
 }
 
-fn summary(call: &Call, kinds: &[ChangeKind], state: Option<&Value>) -> String {
+fn summary(call: &StoredRequest, kinds: &[ChangeKind], state: Option<&Value>) -> String {
     let verb = match call.verb {
         Verb::Create if kinds.contains(&ChangeKind::KeyImport) => "Import",
         Verb::Create if kinds.contains(&ChangeKind::KeyAdopt) => "Adopt",

@@ -17,7 +17,7 @@ use crate::resource::Identified as _;
 /// The database cannot be read.
 pub async fn list(
     context: &Authorized<ReadResources>,
-    filter: &Filter,
+    filter: &ChangeFilter,
     page: PageRequest,
 ) -> Result<Page<Proposal>, Error> {
     let rows = store::list(&context.pool, context.clock.now(), filter, page).await?;

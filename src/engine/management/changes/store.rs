@@ -28,7 +28,7 @@ const SELECT: &str = "SELECT id, kinds, summary, resource_type, resource_id, tar
 pub(super) async fn list(
     database: impl PgExecutor<'_>,
     now: Timestamp,
-    filter: &Filter,
+    filter: &ChangeFilter,
     page: PageRequest,
 ) -> sqlx::Result<Vec<Proposal>> {
     sqlx::query_as(sql([
@@ -62,8 +62,8 @@ pub(super) async fn read(
 }
 
 /// The use case of a change.
-pub(super) async fn call(database: impl PgExecutor<'_>, id: ChangeId) -> sqlx::Result<Call> {
-    let call: Json<Call> = sqlx::query_scalar("SELECT call FROM changes WHERE id = $1")
+pub(super) async fn call(database: impl PgExecutor<'_>, id: ChangeId) -> sqlx::Result<StoredRequest> {
+    let call: Json<StoredRequest> = sqlx::query_scalar("SELECT call FROM changes WHERE id = $1")
         .bind(id)
         .fetch_one(database)
         .await?;
@@ -87,7 +87,7 @@ pub(super) async fn lock(
 pub(in crate::management) async fn insert(
     connection: &mut PgConnection,
     proposal: &Proposal,
-    call: &Call,
+    call: &StoredRequest,
 ) -> sqlx::Result<()> {
     let by = &proposal.proposed_by;
     Columns::default()

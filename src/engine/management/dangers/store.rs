@@ -5,7 +5,7 @@ use sqlx::PgExecutor;
 use super::{Expiring, Extractable, Keyless};
 use crate::ids::{ApiKeyId, KeyId};
 use crate::keys::{self, Usage};
-use crate::policy::{KeyOwnership, Policy, Status};
+use crate::policy::{KeyOwnership, Policy, PolicyStatus};
 use crate::resource::select;
 use formats::clock::Timestamp;
 use formats::envelope::Alg;
@@ -30,9 +30,9 @@ pub(super) async fn keyless(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<K
           ORDER BY p.policy_number
           LIMIT 50",
     )
-    .bind(Status::Active)
+    .bind(PolicyStatus::Active)
     .bind(Usage::Enc)
-    .bind(keys::Status::Active)
+    .bind(keys::KeyStatus::Active)
     .bind(Alg::ALL)
     .bind(Alg::ALL.map(Alg::family))
     .bind(KeyOwnership::ServiceManaged)
@@ -45,7 +45,7 @@ pub(super) async fn open_to_all(database: impl PgExecutor<'_>) -> sqlx::Result<i
         "SELECT count(*) FROM policies
           WHERE deleted_at IS NULL AND status = $1 AND allowed_service_ids IS NULL",
     )
-    .bind(Status::Active)
+    .bind(PolicyStatus::Active)
     .fetch_one(database)
     .await
 }
@@ -59,7 +59,7 @@ pub(super) async fn extractable_keys(
           ORDER BY id
           LIMIT 50",
     )
-    .bind(keys::Status::Destroyed)
+    .bind(keys::KeyStatus::Destroyed)
     .fetch_all(database)
     .await
 }
@@ -75,7 +75,7 @@ pub(super) async fn expiring_keys(
           LIMIT 50",
     )
     .bind(soon)
-    .bind([keys::Status::Active, keys::Status::Retired])
+    .bind([keys::KeyStatus::Active, keys::KeyStatus::Retired])
     .fetch_all(database)
     .await
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{Filter, Recorded, store};
+use super::{EventFilter, Recorded, store};
 use crate::audit::{Column, Exported, Source, cell};
 use crate::db::Pool;
 
@@ -11,13 +11,13 @@ use crate::db::Pool;
 #[derive(Debug)]
 pub struct ManagementLog {
     pool: Pool,
-    filter: Filter,
+    filter: EventFilter,
 }
 
 impl ManagementLog {
     /// The management events in this database.
     #[must_use]
-    pub fn new(pool: Pool, filter: Filter) -> Self {
+    pub fn new(pool: Pool, filter: EventFilter) -> Self {
         Self { pool, filter }
     }
 }

@@ -103,7 +103,7 @@ impl From<ResourceId> for String {
 #[derive(Clone, Debug, Default, IntoParams, Serialize)]
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase")]
-pub struct Filter {
+pub struct EventFilter {
     /// Events of this request.
     pub request_id: Option<String>,
     /// Events of this admin key.
@@ -143,7 +143,7 @@ pub async fn named(database: impl PgExecutor<'_>, ids: &[Uuid]) -> sqlx::Result<
 /// The database cannot be read.
 pub async fn list(
     context: &Authorized<ReadAudit>,
-    filter: &Filter,
+    filter: &EventFilter,
     page: PageRequest,
 ) -> Result<Page<Recorded>, Error> {
     let rows = store::list(&context.pool, filter, page.after(), page.rows()).await?;

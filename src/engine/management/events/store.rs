@@ -5,7 +5,7 @@ use sqlx::types::Json;
 use sqlx::{FromRow, PgExecutor};
 use uuid::Uuid;
 
-use super::{EventPerson, Filter, Recorded};
+use super::{EventPerson, EventFilter, Recorded};
 use crate::db::{Pool, sql};
 use crate::ids::{ApiKeyId, ChangeId, EventId};
 use crate::management::{Action, ResourceType};
@@ -43,7 +43,7 @@ pub(super) async fn named(
 
 pub(super) async fn list(
     database: &Pool,
-    filter: &Filter,
+    filter: &EventFilter,
     older_than: Option<Uuid>,
     limit: i64,
 ) -> sqlx::Result<Vec<Recorded>> {

@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::changes::ChangeStatus;
 use super::{Error, ResourceType};
-use crate::auth::{CallerId, Kind};
+use crate::auth::{CallerId, ApiKeyType};
 use crate::change_kind::ChangeKind;
 use crate::db::Pool;
 use formats::clock::{Entropy, Timestamp};
@@ -45,7 +45,7 @@ pub struct Claim {
 
 /// The standing of a request with an `Idempotency-Key`.
 #[derive(Clone, Debug)]
-pub enum Standing {
+pub enum ClaimState {
     /// It is the first one.
     First(Claim),
     /// It is sent again: the answer to the first one.
@@ -81,7 +81,7 @@ impl KeptAnswer {
     #[must_use]
     pub fn is_admin_key(&self) -> bool {
         if self.resource_type == ResourceType::ApiKey {
-            return self.text("type").as_deref() == Some(Kind::Admin.name());
+            return self.text("type").as_deref() == Some(ApiKeyType::Admin.name());
         }
         self.is_change(ChangeKind::ApiKeyAdmin)
     }
@@ -151,7 +151,7 @@ impl IdempotentCall {
         entropy: &Entropy,
         now: Timestamp,
         patience: Duration,
-    ) -> Result<Standing, Error> {
+    ) -> Result<ClaimState, Error> {
         let attempt = Uuid::from_bytes(entropy.bytes());
         loop {
             let claim = Claim {
@@ -159,18 +159,18 @@ impl IdempotentCall {
                 attempt,
             };
             if store::claim(pool, &claim, now, now.minus(KEPT), now.minus(patience)).await? {
-                return Ok(Standing::First(claim));
+                return Ok(ClaimState::First(claim));
             }
             // It may be released in the meantime.
             let Some(found) = store::find(pool, &self).await? else {
                 continue;
             };
             return Ok(if found.fingerprint != self.fingerprint {
-                Standing::OtherBody
+                ClaimState::OtherBody
             } else {
                 match found.resource_type.zip(found.answer) {
-                    None => Standing::InProgress,
-                    Some((resource_type, resource)) => Standing::Again(KeptAnswer {
+                    None => ClaimState::InProgress,
+                    Some((resource_type, resource)) => ClaimState::Again(KeptAnswer {
                         resource_type,
                         resource,
                     }),

@@ -29,7 +29,7 @@ resource! {
         /// ones included, is refused.
         "Match" r#match: Match;
         /// Whether the credentials are accepted.
-        "Status" status: Status = Status::Active;
+        "Status" status: IdentityStatus = IdentityStatus::Active;
         @volatile {
             /// The time of the last authenticated request, with a delay of some seconds.
             last_used_at: Option<Timestamp>;
@@ -40,7 +40,7 @@ resource! {
 closed_set! {
     /// Whether the credentials of an identity are accepted.
     #[derive(Default)]
-    pub enum Status: "IdentityStatus" {
+    pub enum IdentityStatus: "IdentityStatus" {
         /// They are accepted.
         #[default]
         Active = "active",
@@ -49,4 +49,4 @@ closed_set! {
     }
 }
 
-impl ClosedSet for Status {}
+impl ClosedSet for IdentityStatus {}

@@ -1,6 +1,6 @@
 //! The changes of an identity that can need approval.
 
-use super::{Status, WorkloadIdentity};
+use super::{IdentityStatus, WorkloadIdentity};
 use crate::change_kind::ChangeKind;
 use crate::management::api_keys::adds_operations;
 use crate::management::changes::Judgement;
@@ -19,7 +19,7 @@ fn allows_more(before: &WorkloadIdentity, after: &WorkloadIdentity) -> bool {
     adds_operations(before.allowed_operations, after.allowed_operations)
         || after.policy_number != before.policy_number
         || !after.r#match.is_within(&before.r#match)
-        || (before.status == Status::Disabled && after.status == Status::Active)
+        || (before.status == IdentityStatus::Disabled && after.status == IdentityStatus::Active)
 }
 
 #[cfg(test)]

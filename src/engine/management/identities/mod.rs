@@ -18,12 +18,12 @@ use crate::ids::{IdentityId, ServiceId};
 use crate::resource::{ResourceRequest, Stored as _};
 use formats::problem::Problems;
 
-pub use self::identity::{IdentityRequest, Status, WorkloadIdentity};
+pub use self::identity::{IdentityRequest, IdentityStatus, WorkloadIdentity};
 
 /// The filter of a list of identities.
 #[derive(Clone, Debug, Default, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
-pub struct Filter {
+pub struct IdentityFilter {
     /// Identities with this name.
     pub name: Option<String>,
     /// Identities whose name contains this text, ignoring case.
@@ -31,7 +31,7 @@ pub struct Filter {
     /// Identities of this service.
     pub service_id: Option<ServiceId>,
     /// Identities with this status.
-    pub status: Option<Status>,
+    pub status: Option<IdentityStatus>,
 }
 
 /// The identities that match `filter`, in the order in which they were created.
@@ -40,7 +40,7 @@ pub struct Filter {
 /// The database cannot be read.
 pub async fn list(
     context: &Authorized<ManageIdentities>,
-    filter: &Filter,
+    filter: &IdentityFilter,
     page: PageRequest,
 ) -> Result<Page<WorkloadIdentity>, Error> {
     let rows = store::list(&context.pool, filter, page).await?;
@@ -69,7 +69,7 @@ pub async fn create(
     request: ResourceRequest<IdentityRequest>,
 ) -> Result<WorkloadIdentity, Error> {
     let mut change = context.begin().await?;
-    change.propose_as(Call::create(ResourceType::Identity, &request));
+    change.propose_as(StoredRequest::create(ResourceType::Identity, &request));
     let id = IdentityId::new(&context.clock, &context.entropy);
     let (mut problems, mut body) = (request.problems, request.body);
     check(change.connection(), &mut problems, &mut body).await?;
@@ -91,7 +91,7 @@ pub async fn update(
     mut request: ResourceRequest<IdentityRequest>,
 ) -> Result<WorkloadIdentity, Error> {
     let mut change = context.begin().await?;
-    change.propose_as(Call::update(ResourceType::Identity, &request));
+    change.propose_as(StoredRequest::update(ResourceType::Identity, &request));
     let before = lock(&mut change, id, expected).await?;
     request.check_read_only(&before);
     let (mut problems, mut body) = (request.problems, request.body);

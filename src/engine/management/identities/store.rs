@@ -2,14 +2,14 @@
 
 use sqlx::{PgConnection, PgExecutor};
 
-use super::{Filter, WorkloadIdentity};
+use super::{IdentityFilter, WorkloadIdentity};
 use crate::ids::IdentityId;
 use crate::management::PageRequest;
 use crate::resource::select;
 
 pub(super) async fn list(
     database: impl PgExecutor<'_>,
-    filter: &Filter,
+    filter: &IdentityFilter,
     page: PageRequest,
 ) -> sqlx::Result<Vec<WorkloadIdentity>> {
     select(

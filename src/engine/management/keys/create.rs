@@ -8,7 +8,7 @@ use super::rules::Rules;
 use super::{retire_former, store};
 use crate::ids::{ImportKeyId, KeyId, ServiceId};
 use crate::keys::{
-    Assignment, ImportKeyRecord, Key, Made, Origin, Status, UnrecordedKey, Usage, Vault, VaultError,
+    Assignment, ImportKeyRecord, Key, Made, Origin, KeyStatus, UnrecordedKey, Usage, Vault, VaultError,
 };
 use crate::management::changes::Call;
 use crate::management::{Authorized, Change, Claim, Error, Event, ManageKeys, ResourceType};
@@ -24,12 +24,12 @@ use formats::problem::{Code, Problem};
 pub async fn create(
     context: &Authorized<ManageKeys>,
     vault: &Vault,
-    rules: Rules,
+    rules: KeyRules,
     request: ResourceRequest<KeyRequest>,
 ) -> Result<Key, Error> {
     let now = context.clock.now();
     let is_storable = !request.body.is_in_plaintext();
-    let call = is_storable.then(|| Call::create(ResourceType::Key, &request));
+    let call = is_storable.then(|| StoredRequest::create(ResourceType::Key, &request));
     // Testing primes and deriving a key from a passphrase are too long for a runtime thread.
     let post_quantum = context.post_quantum;
     let check = move || RequestedKey::check(request, rules, post_quantum, now);
@@ -59,7 +59,7 @@ async fn carry_out(
     context: &Authorized<ManageKeys>,
     vault: &Vault,
     requested: RequestedKey,
-    call: Option<Call>,
+    call: Option<StoredRequest>,
 ) -> Result<Key, Error> {
     // Checked before the token does anything, and again when the key is recorded.
     let mut change = begin(context, &requested).await?;
@@ -104,7 +104,7 @@ async fn carry_out(
         ..Key::new(made, service_id, name, now)
     };
     if activate {
-        key.status = Status::Active;
+        key.status = KeyStatus::Active;
         key.activated_at = Some(now);
     }
     let error = match record(&mut change, &key, obtained.import_key).await {
@@ -150,7 +150,7 @@ async fn propose(
     context: &Authorized<ManageKeys>,
     vault: &Vault,
     mut requested: RequestedKey,
-    mut call: Option<Call>,
+    mut call: Option<StoredRequest>,
 ) -> Result<Error, Error> {
     if let Source::TokenObject(described) = &mut requested.source {
         let adopted = vault.adopt(described.clone(), requested.allow_extractable);

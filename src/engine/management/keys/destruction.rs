@@ -4,7 +4,7 @@ use super::rules::Rules;
 use super::{lock, store};
 use crate::db::later_present;
 use crate::ids::KeyId;
-use crate::keys::{Cause, Key, Status, Vault};
+use crate::keys::{Cause, Key, KeyStatus, Vault};
 use crate::management::changes::Call;
 use crate::management::{
     Action, Authorized, Error, Event, Expected, ManageKeys, ResourceType, System,
@@ -17,18 +17,18 @@ use crate::management::{
 /// There is none or it is not in the expected state, it is destroyed, or the database refuses it.
 pub async fn delete(
     context: &Authorized<ManageKeys>,
-    rules: Rules,
+    rules: KeyRules,
     id: KeyId,
     expected: &Expected,
 ) -> Result<Key, Error> {
     let mut change = context.begin().await?;
     let before = lock(&mut change, id, expected).await?;
-    if before.status == Status::PendingDestruction {
+    if before.status == KeyStatus::PendingDestruction {
         return Ok(before);
     }
-    change.propose_as(Call::delete(ResourceType::Key));
+    change.propose_as(StoredRequest::delete(ResourceType::Key));
     let now = change.now();
-    let mut after = before.moved(Cause::Deletion, Status::PendingDestruction, now)?;
+    let mut after = before.moved(Cause::Deletion, KeyStatus::PendingDestruction, now)?;
     let begins = later_present(change.connection(), now).await?;
     after.destroy_at = Some(begins.plus(rules.destruction_delay));
     store::update(change.connection(), &after).await?;
@@ -64,7 +64,7 @@ pub async fn destroy_due(system: &System, vault: &Vault) -> Result<usize, Error>
             left.push(before.id);
             continue;
         }
-        let after = before.moved(Cause::Delay, Status::Destroyed, now)?;
+        let after = before.moved(Cause::Delay, KeyStatus::Destroyed, now)?;
         store::update(change.connection(), &after).await?;
         change
             .commit(Event::changed(Action::Destroy, &before, &after))

@@ -1,7 +1,7 @@
 //! The changes of a key that can need approval.
 
 use crate::change_kind::ChangeKind;
-use crate::keys::{DefaultKey, Key, Origin, Status, Usage};
+use crate::keys::{DefaultKey, Key, Origin, KeyStatus, Usage};
 use crate::management::changes::Judgement;
 use crate::management::{Resource, ResourceType};
 use formats::clock::Timestamp;
@@ -62,12 +62,12 @@ fn works(key: &Key, at: Timestamp) -> bool {
 /// Whether the key protects, encrypts or signs until it expires.
 fn is_active(key: &Key) -> bool {
     let has_half = key.usage == Usage::Enc || key.private_half.token_name.is_some();
-    key.status == Status::Active && has_half
+    key.status == KeyStatus::Active && has_half
 }
 
 /// Whether the key stops to work, or does so earlier than before.
 fn ends_earlier(before: &Key, after: &Key) -> bool {
-    after.status != Status::Active || expires_earlier(before, after)
+    after.status != KeyStatus::Active || expires_earlier(before, after)
 }
 
 /// Whether the second key expires earlier than the first.
@@ -82,13 +82,13 @@ fn expires_earlier(first: &Key, second: &Key) -> bool {
 /// Whether an active key gets successors, or gets them at another time.
 fn begins_rotation(before: &Key, after: &Key) -> bool {
     let is_changed = after.rotation_days != before.rotation_days;
-    after.status == Status::Active && after.rotation_days.is_some() && is_changed
+    after.status == KeyStatus::Active && after.rotation_days.is_some() && is_changed
 }
 
 fn is_deleted(key: &Key) -> bool {
     match key.status {
-        Status::PendingDestruction | Status::Destroyed => true,
-        Status::Active | Status::Retired | Status::Disabled => false,
+        KeyStatus::PendingDestruction | KeyStatus::Destroyed => true,
+        KeyStatus::Active | KeyStatus::Retired | KeyStatus::Disabled => false,
     }
 }
 
@@ -112,7 +112,7 @@ mod tests {
         ServiceId::from_uuid(Uuid::from_u128(number))
     }
 
-    fn key(origin: Origin, status: Status) -> Key {
+    fn key(origin: Origin, status: KeyStatus) -> Key {
         let made = Made {
             id: KeyId::from_uuid(Uuid::from_u128(6)),
             usage: Usage::Enc,
@@ -130,22 +130,22 @@ mod tests {
     #[test]
     fn a_new_key_is_judged_by_its_origin_and_status() {
         for (origin, status, expected) in [
-            (Origin::Generated, Status::Retired, &[][..]),
+            (Origin::Generated, KeyStatus::Retired, &[][..]),
             (
                 Origin::Generated,
-                Status::Active,
+                KeyStatus::Active,
                 &[ChangeKind::KeyActivate],
             ),
-            (Origin::Imported, Status::Retired, &[ChangeKind::KeyImport]),
+            (Origin::Imported, KeyStatus::Retired, &[ChangeKind::KeyImport]),
             (
                 Origin::Imported,
-                Status::Active,
+                KeyStatus::Active,
                 &[ChangeKind::KeyImport, ChangeKind::KeyActivate],
             ),
-            (Origin::Adopted, Status::Retired, &[ChangeKind::KeyAdopt]),
+            (Origin::Adopted, KeyStatus::Retired, &[ChangeKind::KeyAdopt]),
             (
                 Origin::Adopted,
-                Status::Active,
+                KeyStatus::Active,
                 &[ChangeKind::KeyAdopt, ChangeKind::KeyActivate],
             ),
         ] {
@@ -156,16 +156,16 @@ mod tests {
 
     #[test]
     fn a_key_is_judged_by_the_status_that_it_reaches() {
-        for from in Status::ALL {
-            for to in Status::ALL {
+        for from in KeyStatus::ALL {
+            for to in KeyStatus::ALL {
                 let of = |status| key(Origin::Imported, status);
                 let kinds = Key::judge(Some(&of(from)), Some(&of(to))).kinds;
                 let expected = match (from, to) {
-                    (Status::Active, Status::Active) => None,
-                    (_, Status::Active) => Some(ChangeKind::KeyActivate),
+                    (KeyStatus::Active, KeyStatus::Active) => None,
+                    (_, KeyStatus::Active) => Some(ChangeKind::KeyActivate),
                     (
-                        Status::Active | Status::Retired | Status::Disabled,
-                        Status::PendingDestruction | Status::Destroyed,
+                        KeyStatus::Active | KeyStatus::Retired | KeyStatus::Disabled,
+                        KeyStatus::PendingDestruction | KeyStatus::Destroyed,
                     ) => Some(ChangeKind::KeyDestroy),
                     _ => None,
                 };
@@ -180,7 +180,7 @@ mod tests {
             expires_at: Some(now()),
             ..key(Origin::Generated, status)
         };
-        let (before, after) = (expired(Status::Retired), expired(Status::Active));
+        let (before, after) = (expired(KeyStatus::Retired), expired(KeyStatus::Active));
         let kinds = Key::judge(Some(&before), Some(&after)).kinds;
         assert_eq!(kinds, [ChangeKind::KeyActivate]);
     }
@@ -189,7 +189,7 @@ mod tests {
     fn a_later_expiry_activates_only_an_expired_key() {
         let expiring = |at: Option<i64>| Key {
             expires_at: at.map(Timestamp::from_millis),
-            ..key(Origin::Generated, Status::Active)
+            ..key(Origin::Generated, KeyStatus::Active)
         };
         for (before, after, activates) in [
             (Some(NOW), Some(NOW + 1), true),

@@ -16,7 +16,7 @@ use super::{
     policies,
 };
 use crate::ids::KeyId;
-use crate::keys::{Cause, Key, NoTransition, Status, Usage, VaultError, store};
+use crate::keys::{Cause, Key, NoTransition, KeyStatus, Usage, VaultError, store};
 
 pub use self::create::create;
 pub use self::destruction::{delete, destroy_due};
@@ -29,7 +29,7 @@ pub use self::rotation::rotate_due;
 pub use self::rules::Rules;
 pub use self::update::update;
 pub use crate::keys::KeyUpdate;
-pub use crate::keys::store::Filter;
+pub use crate::keys::store::KeyFilter;
 
 /// The keys that match `filter`, in the order in which they were created.
 ///
@@ -37,7 +37,7 @@ pub use crate::keys::store::Filter;
 /// The database cannot be read.
 pub async fn list(
     context: &Authorized<ReadResources>,
-    filter: Filter,
+    filter: KeyFilter,
     page: PageRequest,
 ) -> Result<Page<Key>, Error> {
     let rows = store::list(&context.pool, filter, page.after(), page.rows()).await?;
@@ -65,7 +65,7 @@ async fn lock(change: &mut Change<'_>, id: KeyId, expected: &Expected) -> Result
 /// Retires the active envelope key that `key` replaces. The database admits one active key, so this
 /// happens before `key` becomes active.
 async fn retire_former(change: &mut Change<'_>, key: &Key) -> Result<Option<Event>, Error> {
-    if key.usage != Usage::Enc || key.status != Status::Active {
+    if key.usage != Usage::Enc || key.status != KeyStatus::Active {
         return Ok(None);
     }
     let Some(former) = store::former(change.connection(), key).await? else {
@@ -74,7 +74,7 @@ async fn retire_former(change: &mut Change<'_>, key: &Key) -> Result<Option<Even
     if former.has_private() && !key.has_private() {
         check_opened_elsewhere(change, key).await?;
     }
-    let retired = former.moved(Cause::Rotation, Status::Retired, change.now())?;
+    let retired = former.moved(Cause::Rotation, KeyStatus::Retired, change.now())?;
     store::update(change.connection(), &retired).await?;
     Ok(Some(Event::changed(Action::Update, &former, &retired)))
 }

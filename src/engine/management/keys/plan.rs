@@ -11,7 +11,7 @@ use crate::management::changes::Call;
 use formats::material::{Algorithm, PublicKey};
 
 /// The creation of the requested key.
-pub(super) fn planned(requested: &RequestedKey, call: Option<&Call>) -> Event {
+pub(super) fn planned(requested: &RequestedKey, call: Option<&StoredRequest>) -> Event {
     let source = &requested.source;
     let origin = match source {
         Source::Generated { .. } => Origin::Generated,
@@ -27,8 +27,8 @@ pub(super) fn planned(requested: &RequestedKey, call: Option<&Call>) -> Event {
 }
 
 /// The request, with what follows from it. A digest replaces a wrapped key.
-fn shown(source: &Source, call: Option<&Call>) -> Value {
-    let mut shown = call.and_then(Call::body).unwrap_or_default();
+fn shown(source: &Source, call: Option<&StoredRequest>) -> Value {
+    let mut shown = call.and_then(StoredRequest::body).unwrap_or_default();
     let (usage, algorithm, public) = known(source);
     if let Value::Object(members) = &mut shown {
         members.extend(usage.map(|usage| ("use".to_owned(), json!(usage))));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// The settings that decide about keys.
 #[derive(Clone, Copy, Debug)]
-pub struct Rules {
+pub struct KeyRules {
     /// How long a deleted key can be restored.
     pub destruction_delay: Duration,
     /// How long a signing or data key stays active beside its successor.

@@ -5,7 +5,7 @@ use super::rotation::take_over;
 use super::rules::Rules;
 use super::{lock, store};
 use crate::ids::KeyId;
-use crate::keys::{Cause, Key, KeyUpdate, Origin, Status, Vault};
+use crate::keys::{Cause, Key, KeyUpdate, Origin, KeyStatus, Vault};
 use crate::management::changes::Call;
 use crate::management::check::{self, checked};
 use crate::management::{Action, Authorized, Error, Event, Expected, ManageKeys, ResourceType};
@@ -20,7 +20,7 @@ use crate::resource::{Member, ResourceRequest, Stored as _};
 pub async fn update(
     context: &Authorized<ManageKeys>,
     vault: &Vault,
-    rules: Rules,
+    rules: KeyRules,
     id: KeyId,
     expected: &Expected,
     mut request: ResourceRequest<KeyUpdate>,
@@ -31,7 +31,7 @@ pub async fn update(
     let mut change = context.begin().await?;
     let now = change.now();
     let before = lock(&mut change, id, expected).await?;
-    change.propose_as(Call::update(ResourceType::Key, &request));
+    change.propose_as(StoredRequest::update(ResourceType::Key, &request));
     request.check_read_only(&before);
     let (mut problems, body) = (request.problems, request.body);
     let status = body.status.or_keep(&before.status);
@@ -46,7 +46,7 @@ pub async fn update(
     let after = checked(problems, Some(after))?;
     let (after, retired) = if status != before.status {
         let after = after.moved(Cause::Set, status, now)?;
-        if before.status == Status::PendingDestruction
+        if before.status == KeyStatus::PendingDestruction
             && store::is_past_restoring(change.connection(), id).await?
         {
             let message = "the destruction of the key has begun: it cannot be restored";
@@ -75,13 +75,13 @@ async fn check_token_holds(
     context: &Authorized<ManageKeys>,
     vault: &Vault,
     id: KeyId,
-    status: Status,
+    status: KeyStatus,
 ) -> Result<(), Error> {
     let Some(key) = store::by_id(&context.pool, id).await? else {
         return Ok(());
     };
-    let is_restored = key.status == Status::PendingDestruction && status != key.status;
-    let is_activated = key.status != Status::Active && status == Status::Active;
+    let is_restored = key.status == KeyStatus::PendingDestruction && status != key.status;
+    let is_activated = key.status != KeyStatus::Active && status == KeyStatus::Active;
     let Some(half) = key.token_key().filter(|_| is_restored || is_activated) else {
         return Ok(());
     };

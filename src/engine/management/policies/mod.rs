@@ -15,7 +15,7 @@ use super::{
     ReadResources, ResourceType, services,
 };
 use crate::ids::{PolicyId, ServiceId};
-use crate::policy::{AllowedServices, NotANumber, PolicyNumber, PolicyRequest, Status};
+use crate::policy::{AllowedServices, NotANumber, PolicyNumber, PolicyRequest, PolicyStatus};
 use crate::resource::{Member, ResourceRequest, Stored as _};
 use formats::envelope::Alg;
 use formats::problem::{Code, Problem, Problems};
@@ -26,7 +26,7 @@ pub use crate::policy::Policy;
 /// The filter of a list of policies.
 #[derive(Clone, Debug, Default, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
-pub struct Filter {
+pub struct PolicyFilter {
     /// Policies with this name.
     pub name: Option<String>,
     /// Policies whose name contains this text, ignoring case.
@@ -35,7 +35,7 @@ pub struct Filter {
     #[param(ignore)]
     pub text: Option<String>,
     /// Policies with this status.
-    pub status: Option<Status>,
+    pub status: Option<PolicyStatus>,
     /// Policies that protect payloads for this service.
     pub destination_service_id: Option<ServiceId>,
 }
@@ -65,7 +65,7 @@ impl FromStr for Name {
 /// The database cannot be read.
 pub async fn list(
     context: &Authorized<ReadResources>,
-    filter: &Filter,
+    filter: &PolicyFilter,
     page: PageRequest,
 ) -> Result<Page<Policy>, Error> {
     let rows = store::list(&context.pool, filter, page).await?;
@@ -99,7 +99,7 @@ pub async fn create(
     request: ResourceRequest<PolicyRequest>,
 ) -> Result<Policy, Error> {
     let mut change = context.begin().await?;
-    change.propose_as(Call::create(ResourceType::Policy, &request));
+    change.propose_as(StoredRequest::create(ResourceType::Policy, &request));
     let id = PolicyId::new(&context.clock, &context.entropy);
     let (mut problems, mut body) = (request.problems, request.body);
     check_alg(context.post_quantum, &mut problems, None, &body);
@@ -141,7 +141,7 @@ pub async fn update(
 ) -> Result<Policy, Error> {
     let mut change = context.begin().await?;
     let before = lock(&mut change, name, expected).await?;
-    change.propose_as(Call::update(ResourceType::Policy, &request));
+    change.propose_as(StoredRequest::update(ResourceType::Policy, &request));
     request.check_read_only(&before);
     let (mut problems, mut body) = (request.problems, request.body);
     check_alg(context.post_quantum, &mut problems, Some(&before), &body);

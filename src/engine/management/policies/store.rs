@@ -2,19 +2,19 @@
 
 use sqlx::{PgConnection, PgExecutor};
 
-use super::{Filter, Name, Policy};
+use super::{PolicyFilter, Name, Policy};
 use crate::db::undecodable;
 use crate::ids::{ApiKeyId, IdentityId, PolicyId, ServiceId};
 use crate::keys::{self, Usage};
 use crate::management::PageRequest;
-use crate::policy::{KeyOwnership, PolicyNumber, Status};
+use crate::policy::{KeyOwnership, PolicyNumber, PolicyStatus};
 use crate::resource::select;
 use formats::envelope::Alg;
 use formats::material::Family;
 
 pub(super) async fn list(
     database: impl PgExecutor<'_>,
-    filter: &Filter,
+    filter: &PolicyFilter,
     page: PageRequest,
 ) -> sqlx::Result<Vec<Policy>> {
     select(
@@ -52,7 +52,7 @@ pub(in crate::management) async fn opened_with(
           ORDER BY policy_number LIMIT 1",
     )
     .bind(service)
-    .bind(Status::Active)
+    .bind(PolicyStatus::Active)
     .bind(KeyOwnership::ServiceManaged)
     .bind(Alg::of(family).collect::<Vec<_>>())
     .fetch_optional(database)
@@ -69,7 +69,7 @@ pub(super) async fn families_of(
     )
     .bind(service)
     .bind(Usage::Enc)
-    .bind(keys::Status::Active)
+    .bind(keys::KeyStatus::Active)
     .fetch_all(connection)
     .await
 }

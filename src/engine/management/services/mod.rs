@@ -22,7 +22,7 @@ pub use self::service::{Limit, RateLimitRequest, Service, ServiceRequest};
 /// The filter of a list of services.
 #[derive(Clone, Debug, Default, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
-pub struct Filter {
+pub struct ServiceFilter {
     /// Services with this name.
     pub name: Option<String>,
     /// Services whose name contains this text, ignoring case.
@@ -35,7 +35,7 @@ pub struct Filter {
 /// The database cannot be read.
 pub async fn list(
     context: &Authorized<ReadResources>,
-    filter: &Filter,
+    filter: &ServiceFilter,
     page: PageRequest,
 ) -> Result<Page<Service>, Error> {
     let rows = store::list(&context.pool, filter, page).await?;

@@ -2,7 +2,7 @@
 
 use sqlx::{PgConnection, PgExecutor};
 
-use super::{Filter, Service};
+use super::{ServiceFilter, Service};
 use crate::ids::{ApiKeyId, IdentityId, KeyId, PolicyId, ServiceId};
 use crate::keys;
 use crate::management::PageRequest;
@@ -10,7 +10,7 @@ use crate::resource::select;
 
 pub(super) async fn list(
     database: impl PgExecutor<'_>,
-    filter: &Filter,
+    filter: &ServiceFilter,
     page: PageRequest,
 ) -> sqlx::Result<Vec<Service>> {
     select(
@@ -114,7 +114,7 @@ pub(super) async fn referrers(
         "SELECT id, name FROM keys WHERE service_id = $1 AND status <> $2 ORDER BY id",
     )
     .bind(id)
-    .bind(keys::Status::Destroyed)
+    .bind(keys::KeyStatus::Destroyed)
     .fetch_all(&mut *connection)
     .await?;
     let policies = policies

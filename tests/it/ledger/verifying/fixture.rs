@@ -3,7 +3,7 @@
 use std::fs;
 
 use engine::db::Pool;
-use engine::ledger::verify::{self, Change, Failure, Finding, TileFolder, Trust, Verified};
+use engine::ledger::verify::{self, Change, NotVerified, Finding, TileFolder, Trust, VerifiedLog};
 use engine::ledger::{self, Log};
 use formats::tlog::{TILE_WIDTH, Tile, TileContent};
 use serde_json::Value;
@@ -67,7 +67,7 @@ impl Sealed {
         &self,
         lines: &[String],
         tiles: Option<&TileFolder>,
-    ) -> Result<Verified, Failure> {
+    ) -> Result<VerifiedLog, NotVerified> {
         let text = lines
             .iter()
             .map(|line| format!("{line}\n"))
@@ -75,7 +75,7 @@ impl Sealed {
         verify::export(&self.trust(), text.as_bytes(), tiles, &mut |_| ())
     }
 
-    pub(super) async fn database(&self) -> Result<Verified, Failure> {
+    pub(super) async fn database(&self) -> Result<VerifiedLog, NotVerified> {
         verify::database(&self.trust(), &self.kept.pool, &mut |_| ()).await
     }
 
@@ -113,8 +113,8 @@ pub(super) fn with(line: &str, name: &str, value: Value) -> String {
 }
 
 #[track_caller]
-pub(super) fn finds(result: Result<Verified, Failure>, change: &Change, checkpoint: Option<u64>) {
-    let Err(Failure::Tampered(finding)) = result else {
+pub(super) fn finds(result: Result<VerifiedLog, NotVerified>, change: &Change, checkpoint: Option<u64>) {
+    let Err(NotVerified::Tampered(finding)) = result else {
         panic!("{result:?}");
     };
     let change = change.clone();

@@ -7,7 +7,7 @@ mod states;
 
 use std::fs;
 
-use engine::ledger::verify::{self, Change, Failure, TileFolder, Trust, Verified};
+use engine::ledger::verify::{self, Change, NotVerified, TileFolder, Trust, VerifiedLog};
 use engine::ledger::{self, Log, Renewal};
 use formats::tlog::{Tile, TileContent};
 use serde_json::json;
@@ -20,7 +20,7 @@ use testkit::Scratch;
 #[tokio::test]
 async fn an_unchanged_log_is_verified_from_every_source() {
     let sealed = Sealed::new().await;
-    let whole = Verified {
+    let whole = VerifiedLog {
         covered: 6,
         ..Verified::default()
     };
@@ -83,7 +83,7 @@ async fn members_that_no_hash_covers_are_refused() {
         let mut lines = sealed.lines.clone();
         lines[3] = hostile;
         let result = sealed.export(&lines, None);
-        let Err(Failure::NotChecked(reason)) = result else {
+        let Err(NotVerified::NotChecked(reason)) = result else {
             panic!("{result:?}: {}", lines[3]);
         };
         assert_eq!(reason, "line 4: must be a line of an export in NDJSON");
@@ -117,7 +117,7 @@ async fn a_hash_in_place_of_a_management_event_is_found() {
     let trust = management_log(&sealed.kept.pool).await;
     let retired = json!({ "log_index": 0, "leaf_hash": sealed.hash(0).await }).to_string();
     let result = verify::export(&trust, retired.as_bytes(), None, &mut |_| ());
-    let Err(Failure::Tampered(finding)) = result else {
+    let Err(NotVerified::Tampered(finding)) = result else {
         panic!("{result:?}");
     };
     assert_eq!(finding.change, Change::Missing(0));

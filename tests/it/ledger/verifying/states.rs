@@ -1,7 +1,7 @@
 //! States of resources in long management events, whose leaves have only the hashes of the states.
 
 use engine::ledger::Log;
-use engine::ledger::verify::{self, Change, Failure, Finding, Trust};
+use engine::ledger::verify::{self, Change, NotVerified, Finding, Trust};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use sqlx::types::Json;
@@ -68,7 +68,7 @@ impl Long {
     }
 
     /// Verifies the export with this line in place of the event.
-    fn export(&self, line: &Value) -> Result<verify::Verified, Failure> {
+    fn export(&self, line: &Value) -> Result<verify::VerifiedLog, NotVerified> {
         let mut lines = self.lines.clone();
         lines[self.index] = line.to_string();
         let text = lines.join("\n");
@@ -77,8 +77,8 @@ impl Long {
 }
 
 #[track_caller]
-fn finds(result: Result<verify::Verified, Failure>, expected: &Change) {
-    let Err(Failure::Tampered(Finding { change, .. })) = result else {
+fn finds(result: Result<verify::VerifiedLog, NotVerified>, expected: &Change) {
+    let Err(NotVerified::Tampered(Finding { change, .. })) = result else {
         panic!("{result:?}");
     };
     assert_eq!(change, *expected);

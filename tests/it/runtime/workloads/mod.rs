@@ -6,7 +6,7 @@ mod matching;
 
 use std::time::Duration;
 
-use engine::auth::LiveKey;
+use engine::auth::ApiKeySecret;
 use formats::clock::{Clock, Timestamp};
 use serde_json::{Value, json};
 
@@ -224,7 +224,7 @@ async fn without_issuers_no_token_is_accepted() {
     let world = World::new().await;
     let issuer = TokenIssuer::publishing(&[]).await;
     let token = SigningKey::ec("one").token(&issuer.claims("job", world.clock.now()));
-    assert!(LiveKey::parse(&token).is_err());
+    assert!(ApiKeySecret::parse(&token).is_err());
     let refused = world.client(&token).get(CALLER).await;
     refused.refused(401, "AUTHENTICATION_FAILED");
     assert_eq!(issuer.fetches(), 0);

@@ -2,10 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use engine::auth::LiveKey;
+use engine::auth::ApiKeySecret;
 
 fuzz_target!(|text: &str| {
-    if let Ok(key) = LiveKey::parse(text) {
+    if let Ok(key) = ApiKeySecret::parse(text) {
         assert!(text.starts_with(key.kind().prefix()));
         assert!(text.is_ascii() && text.len() < 64);
         assert!(!format!("{key:?}").contains(text), "a key shows itself");

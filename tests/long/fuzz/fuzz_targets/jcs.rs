@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use formats::canonical;
-use formats::json::{Kind, Text};
+use formats::json::{ValueKind, Text};
 use serde_json::Value;
 
 fuzz_target!(|body: &[u8]| {
@@ -11,7 +11,7 @@ fuzz_target!(|body: &[u8]| {
     let Ok(bytes) = canonical::bytes(text) else {
         return;
     };
-    if text.kind() == Kind::String {
+    if text.kind() == ValueKind::String {
         assert_eq!(
             serde_json::from_str::<String>(text.as_str())
                 .ok()

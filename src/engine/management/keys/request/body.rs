@@ -18,7 +18,7 @@ use crate::resource::{
 };
 use formats::binary::from_base64;
 use formats::clock::Timestamp;
-use formats::json::{Kind, Text};
+use formats::json::{ValueKind, Text};
 use formats::material::{Algorithm, Jwk, PrivateJwk};
 use formats::problem::{Code, Problem, Problems};
 
@@ -141,10 +141,10 @@ impl Value for KeyText {
 
 fn key_text(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<KeyText> {
     match text.kind() {
-        Kind::String | Kind::Object => {
+        ValueKind::String | ValueKind::Object => {
             Member::Given(KeyText(Zeroizing::new(text.as_str().to_owned())))
         }
-        Kind::Null | Kind::Boolean | Kind::Number | Kind::Array => {
+        ValueKind::Null | ValueKind::Boolean | ValueKind::Number | ValueKind::Array => {
             wrong_type(field, "a string or an object", problems)
         }
     }

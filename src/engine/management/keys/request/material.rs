@@ -8,7 +8,7 @@ use super::kind::StatedKind;
 use super::source::Source;
 use crate::keys::Usage;
 use crate::resource::Member;
-use formats::json::{Kind, Text};
+use formats::json::{ValueKind, Text};
 use formats::material::{Algorithm, PrivateKey, PrivatePem, PublicKey, SecretKey, Unlock};
 use formats::problem::{Code, Problem, Problems};
 
@@ -102,7 +102,7 @@ fn pem_or_jwk<T>(
 ) -> Option<T> {
     // The whole body was parsed, so this part is JSON.
     let text = Text::parse(text.0.as_bytes()).ok()?;
-    if text.kind() == Kind::Object {
+    if text.kind() == ValueKind::Object {
         return of_jwk(text)
             .map_err(|problems| found.note_inside(member, problems))
             .ok();

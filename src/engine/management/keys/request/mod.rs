@@ -43,7 +43,7 @@ impl RequestedKey {
     /// Checks a request. This may take as long as a password hash.
     pub(super) fn check(
         request: ResourceRequest<KeyRequest>,
-        rules: Rules,
+        rules: KeyRules,
         post_quantum: bool,
         now: Timestamp,
     ) -> Result<Self, Error> {

@@ -2,7 +2,7 @@
 
 use super::body::{KeyRequest, KeyText};
 use crate::resource::{Member, Printable, Value as _};
-use formats::json::{Kind, Members, Text};
+use formats::json::{ValueKind, Members, Text};
 use formats::problem::{Code, Problem, Problems};
 
 /// The prefix of the identifiers of keys.
@@ -40,7 +40,7 @@ pub(super) fn partner_kid(body: &KeyRequest, problems: &mut Problems) -> Option<
 fn kid_of_jwk(jwk: &KeyText, field: &str, problems: &mut Problems) -> Option<Printable> {
     // The whole body was parsed, so this part is JSON.
     let jwk = Text::parse(jwk.0.as_bytes()).ok()?;
-    if jwk.kind() != Kind::Object {
+    if jwk.kind() != ValueKind::Object {
         return None;
     }
     let kid = Members::of(jwk, &["kid"]).optional("kid")?;

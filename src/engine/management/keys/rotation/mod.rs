@@ -11,7 +11,7 @@ use super::create::record;
 use super::{lock, retire_former};
 use crate::ids::KeyId;
 use crate::keys::{
-    Assignment, Cause, Key, Made, Origin, Status, Usage, Vault, store as keys_store,
+    Assignment, Cause, Key, Made, Origin, KeyStatus, Usage, Vault, store as keys_store,
 };
 use crate::management::{Action, Authorized, Change, Error, Event, Expected, ManageKeys, System};
 
@@ -50,7 +50,7 @@ pub(super) async fn take_over(
     after: &Key,
     overlap: Duration,
 ) -> Result<Option<Event>, Error> {
-    if let (Some(predecessor), Status::Active, Usage::Sig | Usage::Data) =
+    if let (Some(predecessor), KeyStatus::Active, Usage::Sig | Usage::Data) =
         (before.succeeds, after.status, after.usage)
     {
         let at = change.now().plus(overlap);
@@ -130,7 +130,7 @@ async fn activate(
     if !ready.contains(&id) {
         return Ok(());
     }
-    let after = before.moved(Cause::Set, Status::Active, now)?;
+    let after = before.moved(Cause::Set, KeyStatus::Active, now)?;
     let retired = take_over(&mut change, &before, &after, overlap).await?;
     keys_store::update(change.connection(), &after).await?;
     let activated = Event::changed(Action::Update, &before, &after);
@@ -147,7 +147,7 @@ async fn retire(context: &Authorized<ManageKeys>, id: KeyId) -> Result<(), Error
     if !due.contains(&id) {
         return Ok(());
     }
-    let after = before.moved(Cause::Rotation, Status::Retired, now)?;
+    let after = before.moved(Cause::Rotation, KeyStatus::Retired, now)?;
     keys_store::update(change.connection(), &after).await?;
     let event = Event::changed(Action::Update, &before, &after);
     change.commit(event).await
