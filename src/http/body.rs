@@ -7,7 +7,7 @@ use axum::http::{Method, header};
 use http_body_util::BodyExt as _;
 
 use engine::body_memory::{BodyBytes, CallerMemory, SMALL_BODY, TINY_BODY};
-use engine::protection::Unread;
+use engine::protection::UnreadableBody;
 use engine::web::Arrival;
 use formats::wiped::Wiped;
 
@@ -28,11 +28,11 @@ pub(super) async fn read(
     body: Body,
     limit: usize,
     memory: Option<CallerMemory<'_>>,
-) -> Result<BodyBytes, Unread> {
+) -> Result<BodyBytes, UnreadableBody> {
     check_media(parts)?;
     let reading = read_bytes(parts, body, limit, memory);
     match parts.extensions.get::<Arrival>() {
-        Some(arrival) => arrival.in_time(reading).await.unwrap_or(Err(Unread::Late)),
+        Some(arrival) => arrival.in_time(reading).await.unwrap_or(Err(UnreadableBody::Late)),
         // A route without the frame around it has no time limit.
         None => reading.await,
     }
@@ -46,9 +46,9 @@ pub(super) fn unread(mut parts: Parts, body: BodyBytes) -> Request {
 
 /// Refuses a body that is encoded, or not declared as the JSON that its method takes. Parameters of
 /// the `Content-Type` do not matter.
-fn check_media(parts: &Parts) -> Result<(), Unread> {
+fn check_media(parts: &Parts) -> Result<(), UnreadableBody> {
     if parts.headers.contains_key(header::CONTENT_ENCODING) {
-        return Err(Unread::Encoded);
+        return Err(UnreadableBody::Encoded);
     }
     let kind = parts
         .headers
@@ -65,7 +65,7 @@ fn check_media(parts: &Parts) -> Result<(), Unread> {
     if essence.eq_ignore_ascii_case(wanted) {
         Ok(())
     } else {
-        Err(Unread::OtherMedia)
+        Err(UnreadableBody::OtherMedia)
     }
 }
 
@@ -74,7 +74,7 @@ async fn read_bytes(
     mut body: Body,
     limit: usize,
     memory: Option<CallerMemory<'_>>,
-) -> Result<BodyBytes, Unread> {
+) -> Result<BodyBytes, UnreadableBody> {
     let limit = match memory {
         Some(_) => limit,
         None => limit.min(SMALL_BODY),
@@ -84,7 +84,7 @@ async fn read_bytes(
         .get(header::CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {
-        return Err(Unread::TooLarge);
+        return Err(UnreadableBody::TooLarge);
     }
     let most = announced.unwrap_or(limit);
     // An announced length is not data and needs no memory.
@@ -93,18 +93,18 @@ async fn read_bytes(
     let mut unreserved = memory.filter(|_| parts.extensions.get::<IsInMemory>().is_none());
     let mut share = None;
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| Unread::BrokenOff)?;
+        let frame = frame.map_err(|_| UnreadableBody::BrokenOff)?;
         let Ok(data) = frame.into_data() else {
             continue;
         };
         let length = bytes.len().saturating_add(data.len());
         if length > limit {
-            return Err(Unread::TooLarge);
+            return Err(UnreadableBody::TooLarge);
         }
         if length > SMALL_BODY
             && let Some(memory) = unreserved.take()
         {
-            share = Some(memory.reserve(most).await.ok_or(Unread::NoMemory)?);
+            share = Some(memory.reserve(most).await.ok_or(UnreadableBody::NoMemory)?);
         }
         append(&mut bytes, &data, most);
     }
@@ -112,7 +112,7 @@ async fn read_bytes(
         && let Some(memory) = unreserved
     {
         let reserved = memory.reserve_small(bytes.len()).await;
-        share = Some(reserved.ok_or(Unread::NoMemory)?);
+        share = Some(reserved.ok_or(UnreadableBody::NoMemory)?);
     }
     Ok(BodyBytes::new(bytes, share))
 }
@@ -147,7 +147,7 @@ mod tests {
         BodyMemory::new(LIMIT, Duration::from_secs(3600))
     }
 
-    async fn read_announced(announced: usize, frames: Vec<Vec<u8>>) -> Result<BodyBytes, Unread> {
+    async fn read_announced(announced: usize, frames: Vec<Vec<u8>>) -> Result<BodyBytes, UnreadableBody> {
         let frames = frames.into_iter().map(Ok::<_, std::io::Error>);
         let request = Request::post("/")
             .header(header::CONTENT_TYPE, "application/json")
@@ -166,7 +166,7 @@ mod tests {
         let capacity = short.unwrap().capacity();
         assert!(capacity <= SMALL_BODY * GROWTH, "{capacity}");
         let refused = read_announced(LIMIT + 1, Vec::new()).await;
-        assert_eq!(refused.unwrap_err(), Unread::TooLarge);
+        assert_eq!(refused.unwrap_err(), UnreadableBody::TooLarge);
     }
 
     #[tokio::test]
@@ -243,7 +243,7 @@ mod tests {
     async fn without_a_caller_a_body_is_small() {
         for (length, expected) in [
             (SMALL_BODY, Ok(SMALL_BODY)),
-            (SMALL_BODY + 1, Err(Unread::TooLarge)),
+            (SMALL_BODY + 1, Err(UnreadableBody::TooLarge)),
         ] {
             let request = Request::post("/").header(header::CONTENT_TYPE, "application/json");
             let request = request.body(Body::from(vec![7; length])).unwrap();

@@ -47,7 +47,7 @@ mod store;
 
 pub use self::allowed_services::AllowedServices;
 pub use self::headers::EnvelopeHeaders;
-pub use self::number::{NotANumber, PolicyNumber};
+pub use self::number::{NotANumber, PolicyName, PolicyNumber};
 pub use self::opening::{OpeningPermit, OpeningRefused};
 pub use self::permit::{NotAllowed, Permit, Permittable, PolicyPermit, authorize, to};
 pub use self::policies::{Policies, Unresolved};

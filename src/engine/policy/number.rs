@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
+use crate::ids::PolicyId;
 use crate::resource::{Input, Member, Value, string};
 use formats::json::Text;
 use formats::problem::{Code, Problem, Problems};
@@ -20,6 +21,35 @@ impl PolicyNumber {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+/// The two ways to name a policy.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum PolicyName {
+    /// By its identifier.
+    Id(PolicyId),
+    /// By its number.
+    Number(PolicyNumber),
+}
+
+impl PolicyName {
+    /// The identifier or the number.
+    pub(crate) fn parts(&self) -> (Option<PolicyId>, Option<&str>) {
+        match self {
+            Self::Id(id) => (Some(*id), None),
+            Self::Number(number) => (None, Some(number.as_str())),
+        }
+    }
+}
+
+impl FromStr for PolicyName {
+    type Err = NotANumber;
+
+    fn from_str(text: &str) -> Result<Self, NotANumber> {
+        text.parse()
+            .map(Self::Id)
+            .or_else(|_| text.parse().map(Self::Number))
     }
 }
 

@@ -14,17 +14,10 @@ const CAPACITY: u64 = 10_000;
 /// The policies, as one instance caches them.
 #[derive(Debug)]
 pub struct Policies {
-    by_name: Cache<Name, Arc<Policy>>,
+    by_name: Cache<PolicyName, Arc<Policy>>,
     /// By identifier, deleted policies and absence included: an envelope with an unknown policy must not
     /// cost a query each time.
     known: Cache<PolicyId, Option<Arc<Policy>>>,
-}
-
-/// A policy by one of its two names.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Name {
-    Id(PolicyId),
-    Number(PolicyNumber),
 }
 
 /// A request has no policy.
@@ -76,8 +69,8 @@ impl Policies {
         number: Option<&str>,
     ) -> Result<Arc<Policy>, Unresolved> {
         let name = match (number, application.bound_policy()) {
-            (Some(number), _) => Name::Number(number.parse().map_err(|_| Unresolved::NotFound)?),
-            (None, Some(bound)) => Name::Id(bound),
+            (Some(number), _) => PolicyName::Number(number.parse().map_err(|_| Unresolved::NotFound)?),
+            (None, Some(bound)) => PolicyName::Id(bound),
             (None, None) => return Err(Unresolved::NotNamed),
         };
         self.by_name.get(&name).await?.ok_or(Unresolved::NotFound)

@@ -2,20 +2,15 @@
 
 use sqlx::PgExecutor;
 
-use super::Policy;
-use super::policies::Name;
-use crate::ids::PolicyId;
+use super::{Policy, PolicyName};
 use crate::resource::select;
 
 /// The policy of that name that is not deleted.
 pub(super) async fn named(
     database: impl PgExecutor<'_>,
-    name: &Name,
+    name: &PolicyName,
 ) -> sqlx::Result<Option<Policy>> {
-    let (id, number) = match name {
-        Name::Id(id) => (Some(*id), None),
-        Name::Number(number) => (None, Some(number)),
-    };
+    let (id, number) = name.parts();
     select("WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)")
         .bind(id)
         .bind(number)

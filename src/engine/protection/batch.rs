@@ -92,7 +92,7 @@ impl Protection {
                 Body(Wiped::new(body.into_bytes()))
             }));
         }
-        let pending = self.modules.recorder.submit_batch(records)?;
+        let pending = self.dependencies.recorder.submit_batch(records)?;
         // Writing takes no longer than the commit.
         let results = Results(&results);
         let writing = || written_batch(batch, call, results);

@@ -78,7 +78,7 @@ impl Protection {
     /// # Errors
     /// When the outcome could not be recorded; then nothing leaves.
     pub async fn make_data_key(&self, mut call: Call, body: &[u8]) -> Result<Answer, Unrecorded> {
-        self.modules.recorder.ready()?;
+        self.dependencies.recorder.ready()?;
         caught(async {
             let outcome = self.try_make_data_key(&mut call, body).await;
             self.conclude(call, outcome).await
@@ -104,7 +104,7 @@ impl Protection {
         }
         let step = step!("crypto");
         let key = self
-            .modules
+            .dependencies
             .keyring
             .to_protect(&permit)
             .instrument(step.clone())
@@ -114,10 +114,10 @@ impl Protection {
         call.note_key(key.id());
         let algorithm = request.algorithm.unwrap_or_default();
         let mut bytes = Zeroizing::new([0; DataKeyAlgorithm::Aes256.bytes()]);
-        self.modules.entropy.fill(bytes.as_mut_slice());
+        self.dependencies.entropy.fill(bytes.as_mut_slice());
         let data_key = bytes.get(..algorithm.bytes()).unwrap_or_default();
         let payload = string_of(data_key);
-        let sealed = Sealed::new(&key, &self.modules.entropy, context, &payload)?;
+        let sealed = Sealed::new(&key, &self.dependencies.entropy, context, &payload)?;
         call.note_ctx(sealed.ctx);
         let is_wanted = request.plaintext.unwrap_or(true);
         let answer = DataKey {

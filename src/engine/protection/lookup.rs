@@ -16,7 +16,7 @@ impl Protection {
         &self,
         application: &Application,
     ) -> Result<Option<Arc<Policy>>, Refusal> {
-        match self.modules.policies.resolve(application, None).await {
+        match self.dependencies.policies.resolve(application, None).await {
             Ok(policy) => Ok(Some(policy)),
             Err(Unresolved::NotNamed | Unresolved::NotFound) => Ok(None),
             Err(Unresolved::Unreadable(unreadable)) => Err(unreadable.into()),
@@ -33,12 +33,12 @@ impl Protection {
         number: &str,
     ) -> Result<(Arc<Policy>, Option<PublishedJwk>), Refusal> {
         let policy = self
-            .modules
+            .dependencies
             .policies
             .resolve(application, Some(number))
             .await?;
         let permit: PolicyPermit<to::Protect> = authorize(application)?.under(policy.clone())?;
-        let key = match self.modules.keyring.to_protect(&permit).await {
+        let key = match self.dependencies.keyring.to_protect(&permit).await {
             Ok(key) => key.jwk(),
             Err(NoKey::Unreadable(unreadable)) => return Err(unreadable.into()),
             Err(

@@ -46,7 +46,7 @@ use self::long_work::{Cost, LongWork};
 pub use self::operate::{Cipher, Hash};
 pub use self::operate::{OperationAnswer, OperationRequest};
 pub use self::protect::{ProtectRequest, ProtectedPayload};
-pub use self::refusal::{RecordedStatus, Refusal, Unread};
+pub use self::refusal::{RecordedStatus, Refusal, UnreadableBody};
 pub use self::rewrap::{RewrapRequest, RewrappedPayload};
 use self::run_to_completion::run_to_completion;
 pub use self::unprotect::{UnprotectRequest, Unprotected};
@@ -58,7 +58,7 @@ use crate::telemetry::step;
 use formats::clock::{Clock, Entropy};
 use formats::json::Text;
 
-/// The modules that a request uses.
+/// What a request uses.
 #[derive(Clone)]
 pub struct Dependencies {
     /// The time.
@@ -80,7 +80,7 @@ pub struct Dependencies {
 /// Protects, unprotects and operates. Cheap to clone.
 #[derive(Clone)]
 pub struct Protection {
-    modules: Dependencies,
+    dependencies: Dependencies,
     status: fn(Option<&Refusal>) -> RecordedStatus,
     error: fn(&Refusal) -> String,
     /// Work that completes even if its client disconnects.
@@ -89,16 +89,16 @@ pub struct Protection {
 }
 
 impl Protection {
-    /// Composes the modules. `status` gives the status and code of a refusal, or of a success, so that
+    /// Composes the dependencies. `status` gives the status and code of a refusal, or of a success, so that
     /// the audit log and the answer agree. `error` gives the JSON of a refused item of a batch.
     #[must_use]
     pub fn new(
-        modules: Dependencies,
+        dependencies: Dependencies,
         status: fn(Option<&Refusal>) -> RecordedStatus,
         error: fn(&Refusal) -> String,
     ) -> Self {
         Self {
-            modules,
+            dependencies,
             status,
             error,
             tasks: TaskTracker::new(),
@@ -142,9 +142,9 @@ impl Protection {
         let is_over_limit = matches!(refusal, Some(Refusal::Limited(_)));
         let record = call.into_record((self.status)(refusal), refusal);
         let pending = if is_over_limit {
-            self.modules.recorder.submit_over_limit(record)?
+            self.dependencies.recorder.submit_over_limit(record)?
         } else {
-            self.modules.recorder.submit(record)?
+            self.dependencies.recorder.submit(record)?
         };
         let receipt = pending.receipt().instrument(step!("audit")).await?;
         Ok(Answer::new(receipt, outcome))
@@ -157,7 +157,7 @@ impl Protection {
             clock,
             request_timeout,
             ..
-        } = &self.modules;
+        } = &self.dependencies;
         let has_left = Caller::is_gone()
             && clock.monotonic().saturating_sub(call.arrived()) < *request_timeout;
         match has_left {
@@ -186,7 +186,7 @@ impl Protection {
     where
         F: Future<Output = Result<Answer, Unrecorded>> + Send + 'static,
     {
-        self.modules.recorder.ready()?;
+        self.dependencies.recorder.ready()?;
         // Work that panics is not recorded.
         let done = run_to_completion(work, lane, &self.tasks).await;
         done.unwrap_or(Err(Unrecorded::Closed))
@@ -215,7 +215,7 @@ impl Protection {
         number: Option<&str>,
     ) -> Result<Arc<Policy>, Refusal> {
         call.note_policy(number);
-        let policy = self.modules.policies.resolve(application, number).await?;
+        let policy = self.dependencies.policies.resolve(application, number).await?;
         call.note_policy(Some(policy.policy_number.as_str()));
         Ok(policy)
     }

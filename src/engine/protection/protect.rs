@@ -104,7 +104,7 @@ impl Protection {
     /// # Errors
     /// The outcome could not be recorded, so no result is returned.
     pub async fn protect(&self, mut call: Call, body: &[u8]) -> Result<Answer, Unrecorded> {
-        self.modules.recorder.ready()?;
+        self.dependencies.recorder.ready()?;
         caught(async {
             let outcome = self.try_protect(&mut call, body).await;
             self.conclude(call, outcome).await
@@ -169,12 +169,12 @@ impl Protection {
         context: Option<&Context>,
         payload: &str,
     ) -> Result<Body, Refusal> {
-        let key = self.modules.keyring.to_protect(permit).await;
+        let key = self.dependencies.keyring.to_protect(permit).await;
         let key = key.map_err(Refusal::of_destination)?;
         call.note_key(key.id());
         let (lane, size) = (call.lane(), payload.len());
         let sealing = || {
-            let sealed = Sealed::new(&key, &self.modules.entropy, context, payload)?;
+            let sealed = Sealed::new(&key, &self.dependencies.entropy, context, payload)?;
             call.note_ctx(sealed.ctx);
             let answer = ProtectedPayload {
                 operations: &["encrypt"],

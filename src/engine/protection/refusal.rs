@@ -17,7 +17,7 @@ use formats::problem::{Problem, Problems};
 pub enum Refusal {
     /// The body could not be read.
     #[error(transparent)]
-    Unread(#[from] Unread),
+    UnreadableBody(#[from] UnreadableBody),
     /// The body is not one JSON value.
     #[error(transparent)]
     NotJson(#[from] NotJson),
@@ -98,7 +98,7 @@ pub enum Refusal {
 
 /// The reasons why a body could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unread {
+pub enum UnreadableBody {
     /// The content type is another one.
     #[error("the body is not application/json")]
     OtherMedia,

@@ -100,7 +100,7 @@ impl Protection {
         let (lane, size) = (call.lane(), text.as_str().len());
         let reading = || read(call, text, is_bound);
         let (form, request) = self.long_work.run(lane, Cost::Low, size, reading).await?;
-        let (envelope, member) = form.into_envelope(self.modules.post_quantum)?;
+        let (envelope, member) = form.into_envelope(self.dependencies.post_quantum)?;
         call.note_ctx(envelope.ctx());
         let permit = self.permit_rewrapping(
             call,
@@ -130,7 +130,7 @@ impl Protection {
         target_number: Option<&str>,
         envelope: Envelope,
     ) -> Result<RewrapPermit, Refusal> {
-        let policies = &self.modules.policies;
+        let policies = &self.dependencies.policies;
         let from = self.resolve(call, application, number).await?;
         let target = match target_number {
             Some(_) => policies.resolve(application, target_number).await?,
@@ -158,17 +158,17 @@ impl Protection {
             }
         }
         let (opening, sealing) = permit.into_parts();
-        let old_key = self.modules.keyring.to_unprotect(opening).await;
+        let old_key = self.dependencies.keyring.to_unprotect(opening).await;
         let old_key = old_key.map_err(Refusal::of_destination)?;
         call.note_key(old_key.id());
-        let new_key = self.modules.keyring.to_protect(&sealing).await;
+        let new_key = self.dependencies.keyring.to_protect(&sealing).await;
         let new_key = new_key.map_err(Refusal::of_destination)?;
         call.sealing().key_id = Some(new_key.id());
         let lane = call.lane();
         let plaintext = self.open(lane, old_key, contexts.opening, member).await?;
         let sealing = || {
             let payload = str::from_utf8(plaintext.as_bytes()).map_err(|_| Refusal::Unopenable)?;
-            let entropy = &self.modules.entropy;
+            let entropy = &self.dependencies.entropy;
             let sealed = Sealed::new(&new_key, entropy, contexts.sealing, payload)?;
             call.sealing().ctx = sealed.ctx;
             let answer = RewrappedPayload {

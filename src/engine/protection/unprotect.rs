@@ -89,11 +89,11 @@ impl Protection {
         let (lane, size) = (call.lane(), text.as_str().len());
         let reading = || read(call, text, is_bound);
         let (form, request) = self.long_work.run(lane, Cost::Low, size, reading).await?;
-        let (envelope, member) = form.into_envelope(self.modules.post_quantum)?;
+        let (envelope, member) = form.into_envelope(self.dependencies.post_quantum)?;
         call.note_ctx(envelope.ctx());
         let number = request.policy_number.as_deref();
         let permit = self.permit(call, application, number).await?;
-        let permit = self.modules.policies.permit_opening(permit, envelope);
+        let permit = self.dependencies.policies.permit_opening(permit, envelope);
         let permit = permit.instrument(step!("permit")).await?;
         let recovered = self.recover(call, permit, request.context.as_ref(), member);
         recovered.instrument(step!("crypto")).await
@@ -106,7 +106,7 @@ impl Protection {
         context: Option<&Context>,
         member: &str,
     ) -> Result<Body, Refusal> {
-        let key = self.modules.keyring.to_unprotect(permit).await;
+        let key = self.dependencies.keyring.to_unprotect(permit).await;
         let key = key.map_err(Refusal::of_destination)?;
         call.note_key(key.id());
         let lane = call.lane();
@@ -133,7 +133,7 @@ impl Protection {
         context: Option<&Context>,
         member: &str,
     ) -> Result<Plaintext, Refusal> {
-        let entropy = &self.modules.entropy;
+        let entropy = &self.dependencies.entropy;
         let opened = match key.ask(entropy).await {
             Ok(answered) => {
                 let size = answered.size();

@@ -5,7 +5,7 @@ use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::error::ApiError;
 use crate::error_code::errors;
-use engine::management::policies::{self, PolicyFilter, Name, Policy};
+use engine::management::policies::{self, PolicyFilter, PolicyName, Policy};
 use engine::management::{Authorized, ManagePolicies, PageRequest, ReadResources};
 use engine::policy::PolicyRequest;
 
@@ -55,12 +55,12 @@ pub(crate) async fn create(
     get,
     path = "",
     operation_id = "readPolicy",
-    params(PathId<Name>),
+    params(PathId<PolicyName>),
     responses(errors::PolicyNotFound)
 )]
 pub(crate) async fn read(
     context: Authorized<ReadResources>,
-    PathId(name): PathId<Name>,
+    PathId(name): PathId<PolicyName>,
 ) -> Result<Current<Policy>, ApiError> {
     Ok(Current(policies::read(&context, &name).await?))
 }
@@ -70,13 +70,13 @@ pub(crate) async fn read(
     put,
     path = "",
     operation_id = "updatePolicy",
-    params(PathId<Name>, IfMatch),
+    params(PathId<PolicyName>, IfMatch),
     request_body = PolicyChanges,
     responses(Accepted<'static>, errors::PolicyNotFound, errors::Conflict)
 )]
 pub(crate) async fn update(
     context: Authorized<ManagePolicies>,
-    PathId(name): PathId<Name>,
+    PathId(name): PathId<PolicyName>,
     IfMatch(expected): IfMatch,
     UpdateBody(request): PolicyChanges,
 ) -> Result<Current<Policy>, ApiError> {
@@ -89,13 +89,13 @@ pub(crate) async fn update(
     patch,
     path = "",
     operation_id = "patchPolicy",
-    params(PathId<Name>, IfMatch),
+    params(PathId<PolicyName>, IfMatch),
     request_body(content = PolicyChanges, content_type = "application/merge-patch+json"),
     responses(Accepted<'static>, errors::PolicyNotFound, errors::Conflict)
 )]
 pub(crate) async fn patch(
     context: Authorized<ManagePolicies>,
-    id: PathId<Name>,
+    id: PathId<PolicyName>,
     expected: IfMatch,
     changes: PolicyChanges,
 ) -> Result<Current<Policy>, ApiError> {
@@ -107,12 +107,12 @@ pub(crate) async fn patch(
     delete,
     path = "",
     operation_id = "deletePolicy",
-    params(PathId<Name>, IfMatch),
+    params(PathId<PolicyName>, IfMatch),
     responses(errors::PolicyNotFound, errors::Conflict)
 )]
 pub(crate) async fn delete(
     context: Authorized<ManagePolicies>,
-    PathId(name): PathId<Name>,
+    PathId(name): PathId<PolicyName>,
     IfMatch(expected): IfMatch,
 ) -> Result<NoContent, ApiError> {
     policies::delete(&context, &name, &expected).await?;

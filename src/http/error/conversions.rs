@@ -11,7 +11,7 @@ use engine::audit::{self, Outcome, Unrecorded};
 use engine::auth::{CredentialRefused, WrongKind};
 use engine::catalog::Unreadable;
 use engine::management::{self, Missing};
-use engine::protection::{self, RecordedStatus, Unread};
+use engine::protection::{self, RecordedStatus, UnreadableBody};
 use engine::ratelimit::{Crowded, Exceeded};
 use formats::json::NotJson;
 use formats::problem::{Code, Problem};
@@ -51,7 +51,7 @@ impl From<protection::Refusal> for ApiError {
     fn from(refusal: protection::Refusal) -> Self {
         use protection::Refusal;
         match refusal {
-            Refusal::Unread(unread) => unread.into(),
+            Refusal::UnreadableBody(unread) => unread.into(),
             Refusal::NotJson(error) => error.into(),
             Refusal::WrongKind(wrong) => wrong.into(),
             Refusal::Limited(exceeded) => exceeded.into(),
@@ -80,15 +80,15 @@ impl From<protection::Refusal> for ApiError {
     }
 }
 
-impl From<Unread> for ApiError {
-    fn from(unread: Unread) -> Self {
+impl From<UnreadableBody> for ApiError {
+    fn from(unread: UnreadableBody) -> Self {
         match unread {
-            Unread::OtherMedia => Self::UnsupportedMediaType,
-            Unread::Encoded => Self::ContentEncoding,
-            Unread::Late => Self::BodyLate,
-            Unread::TooLarge => Self::PayloadTooLarge,
-            Unread::NoMemory => Self::Unavailable,
-            Unread::BrokenOff => Self::of_body(Code::Format, unread.to_string()),
+            UnreadableBody::OtherMedia => Self::UnsupportedMediaType,
+            UnreadableBody::Encoded => Self::ContentEncoding,
+            UnreadableBody::Late => Self::BodyLate,
+            UnreadableBody::TooLarge => Self::PayloadTooLarge,
+            UnreadableBody::NoMemory => Self::Unavailable,
+            UnreadableBody::BrokenOff => Self::of_body(Code::Format, unread.to_string()),
         }
     }
 }

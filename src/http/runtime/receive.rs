@@ -18,7 +18,7 @@ use crate::caller::{client_address, no_application};
 use engine::audit::{Endpoint, Record};
 use engine::auth::{Caller, Credentials, Denied};
 use engine::body_memory::{BodyBytes, BodyShare, SMALL_BODY};
-use engine::protection::{Batch, Call, Refusal, Unread};
+use engine::protection::{Batch, Call, Refusal, UnreadableBody};
 use engine::ratelimit::{BucketState, network_of};
 use engine::request_tag::RequestTag;
 use engine::settings::Limits;
@@ -89,10 +89,10 @@ async fn read_refused(
     parts: &Parts,
     body: Body,
     limit: usize,
-) -> Result<BodyBytes, Unread> {
+) -> Result<BodyBytes, UnreadableBody> {
     match app.body_memory.refused(network_of(client)) {
         Some(_permit) => body::read(parts, body, limit, None).await,
-        None => Err(Unread::NoMemory),
+        None => Err(UnreadableBody::NoMemory),
     }
 }
 
@@ -153,7 +153,7 @@ async fn receive_body(
         Err(refusal) => {
             let refusal = match (refusal, call.application()) {
                 // The syntax of a longer body is unknown.
-                (Refusal::Unread(Unread::TooLarge | Unread::NoMemory), Err(limited))
+                (Refusal::UnreadableBody(UnreadableBody::TooLarge | UnreadableBody::NoMemory), Err(limited))
                     if admitted.is_err() =>
                 {
                     limited
@@ -212,15 +212,15 @@ async fn reject_anonymous(
     app: &App,
     origin: Origin,
     (credentials, denied): (&Credentials<'_>, Denied),
-    body: Result<BodyBytes, Unread>,
+    body: Result<BodyBytes, UnreadableBody>,
 ) -> Response {
     let client = origin.client;
     let error = match body {
-        Err(unread @ (Unread::OtherMedia | Unread::Encoded | Unread::BrokenOff | Unread::Late)) => {
+        Err(unread @ (UnreadableBody::OtherMedia | UnreadableBody::Encoded | UnreadableBody::BrokenOff | UnreadableBody::Late)) => {
             unread.into()
         }
         // The syntax of the body is unknown.
-        Err(Unread::TooLarge | Unread::NoMemory) => {
+        Err(UnreadableBody::TooLarge | UnreadableBody::NoMemory) => {
             no_application(app, credentials, client, denied).await
         }
         Ok(body) => match Text::parse(&body) {

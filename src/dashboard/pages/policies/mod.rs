@@ -20,7 +20,7 @@ use crate::view::services::service;
 use crate::view::shell::Section;
 use crate::view::words::{Tone, badge, isolated, moment};
 use engine::ids::{PolicyId, ServiceId};
-use engine::management::policies::{self, PolicyFilter, Name, Policy};
+use engine::management::policies::{self, PolicyFilter, PolicyName, Policy};
 use engine::management::{Error, Expected, ManagePolicies, services};
 use engine::operation::Operation;
 use engine::policy::{AllowedServices, KeyOwnership, PolicyRequest};
@@ -67,7 +67,7 @@ pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup,
 
 pub(crate) async fn show(
     cx: PageContext,
-    Addressed(name): Addressed<Name>,
+    Addressed(name): Addressed<PolicyName>,
 ) -> Result<Markup, PageError> {
     let policy = policies::read(&cx.context, &name).await?;
     let callers = policy.allowed_service_ids.listed();
@@ -185,15 +185,15 @@ impl Editable for Policy {
                                 Change its state on its page.";
     type Right = ManagePolicies;
     type Request = PolicyRequest;
-    type Address = Name;
+    type Address = PolicyName;
 
-    async fn read(cx: &PageContext, name: &Name) -> Result<Self, Error> {
+    async fn read(cx: &PageContext, name: &PolicyName) -> Result<Self, Error> {
         policies::read(&cx.context, name).await
     }
 
     async fn update(
         cx: &PageContext,
-        name: &Name,
+        name: &PolicyName,
         expected: &Expected,
         request: ResourceRequest<PolicyRequest>,
     ) -> Result<Self, Error> {
@@ -239,7 +239,7 @@ impl Removable for Policy {
         }
     }
 
-    async fn remove(cx: &PageContext, name: &Name, expected: &Expected) -> Result<String, Error> {
+    async fn remove(cx: &PageContext, name: &PolicyName, expected: &Expected) -> Result<String, Error> {
         policies::delete(&cx.authorize()?, name, expected).await?;
         Ok(SECTION.place().to_owned())
     }

@@ -15,7 +15,7 @@ use crate::view::fields::{body, form_of};
 use crate::view::filters::Filters;
 use crate::view::notice::Notice;
 use crate::view::words::{Tone, badge, isolated};
-use engine::management::policies::{self, Name, Policy};
+use engine::management::policies::{self, PolicyName, Policy};
 use engine::management::{Error, ManagePolicies};
 use engine::policy::{PolicyRequest, PolicyStatus, Verdict};
 use engine::resource::{Field, RequestBody as _};
@@ -75,7 +75,7 @@ pub(super) fn choice(policy: &Policy) -> Markup {
 
 pub(crate) async fn confirm(
     cx: PageContext,
-    Addressed(name): Addressed<Name>,
+    Addressed(name): Addressed<PolicyName>,
     Query(query): Query,
 ) -> Result<Markup, PageError> {
     cx.authorize::<ManagePolicies>()?;
@@ -84,7 +84,7 @@ pub(crate) async fn confirm(
 
 pub(crate) async fn change(
     cx: PageContext,
-    Addressed(name): Addressed<Name>,
+    Addressed(name): Addressed<PolicyName>,
     Submitted(form): Submitted,
 ) -> Result<Response, PageError> {
     match changed(&cx, &name, &form).await {
@@ -93,14 +93,14 @@ pub(crate) async fn change(
     }
 }
 
-async fn changed(cx: &PageContext, name: &Name, form: &Form) -> Result<Policy, Error> {
+async fn changed(cx: &PageContext, name: &PolicyName, form: &Form) -> Result<Policy, Error> {
     let request = Body(body(form, members().copied(), false)).into_change()?;
     policies::update(&cx.authorize()?, name, &form.expected(), request).await
 }
 
 async fn question(
     cx: &PageContext,
-    name: &Name,
+    name: &PolicyName,
     wanted: Form,
     problems: &[Problem],
 ) -> Result<Markup, PageError> {

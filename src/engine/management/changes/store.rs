@@ -6,7 +6,7 @@ use sqlx::types::Json;
 use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
 use uuid::Uuid;
 
-use super::call::Call;
+use super::call::StoredRequest;
 use super::filter::Filter;
 use super::proposal::{Approval, ChangeStatus, Proposal, Proposer, Target};
 use crate::auth::Role;

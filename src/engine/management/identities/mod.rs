@@ -8,7 +8,7 @@ use sqlx::PgConnection;
 use utoipa::IntoParams;
 
 use super::api_keys::BoundPolicy;
-use super::changes::Call;
+use super::changes::StoredRequest;
 use super::check::checked;
 use super::{
     Action, Authorized, Change, Error, Event, Expected, ManageIdentities, Missing, Page,

@@ -10,7 +10,7 @@ use crate::ids::{ImportKeyId, KeyId, ServiceId};
 use crate::keys::{
     Assignment, ImportKeyRecord, Key, Made, Origin, KeyStatus, UnrecordedKey, Usage, Vault, VaultError,
 };
-use crate::management::changes::Call;
+use crate::management::changes::StoredRequest;
 use crate::management::{Authorized, Change, Claim, Error, Event, ManageKeys, ResourceType};
 use crate::resource::{Name, ResourceRequest};
 use formats::material::{Algorithm, PublicKey};

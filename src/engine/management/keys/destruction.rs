@@ -5,7 +5,7 @@ use super::{lock, store};
 use crate::db::later_present;
 use crate::ids::KeyId;
 use crate::keys::{Cause, Key, KeyStatus, Vault};
-use crate::management::changes::Call;
+use crate::management::changes::StoredRequest;
 use crate::management::{
     Action, Authorized, Error, Event, Expected, ManageKeys, ResourceType, System,
 };

@@ -7,7 +7,7 @@ use super::judge;
 use super::request::{RequestedKey, Source};
 use crate::keys::{Key, Origin, Usage};
 use crate::management::Event;
-use crate::management::changes::Call;
+use crate::management::changes::StoredRequest;
 use formats::material::{Algorithm, PublicKey};
 
 /// The creation of the requested key.

@@ -6,7 +6,7 @@ use super::rules::Rules;
 use super::{lock, store};
 use crate::ids::KeyId;
 use crate::keys::{Cause, Key, KeyUpdate, Origin, KeyStatus, Vault};
-use crate::management::changes::Call;
+use crate::management::changes::StoredRequest;
 use crate::management::check::{self, checked};
 use crate::management::{Action, Authorized, Error, Event, Expected, ManageKeys, ResourceType};
 use crate::resource::{Member, ResourceRequest, Stored as _};

@@ -3,25 +3,23 @@
 mod judge;
 mod store;
 
-use std::str::FromStr;
-
 use sqlx::PgConnection;
 use utoipa::IntoParams;
 
-use super::changes::Call;
+use super::changes::StoredRequest;
 use super::check::checked;
 use super::{
     Action, Authorized, Change, Error, Event, Expected, ManagePolicies, Missing, Page, PageRequest,
     ReadResources, ResourceType, services,
 };
 use crate::ids::{PolicyId, ServiceId};
-use crate::policy::{AllowedServices, NotANumber, PolicyNumber, PolicyRequest, PolicyStatus};
+use crate::policy::{AllowedServices, PolicyNumber, PolicyRequest, PolicyStatus};
 use crate::resource::{Member, ResourceRequest, Stored as _};
 use formats::envelope::Alg;
 use formats::problem::{Code, Problem, Problems};
 
 pub(super) use self::store::{lock_living, opened_with};
-pub use crate::policy::Policy;
+pub use crate::policy::{Policy, PolicyName};
 
 /// The filter of a list of policies.
 #[derive(Clone, Debug, Default, IntoParams)]
@@ -38,25 +36,6 @@ pub struct PolicyFilter {
     pub status: Option<PolicyStatus>,
     /// Policies that protect payloads for this service.
     pub destination_service_id: Option<ServiceId>,
-}
-
-/// The two ways to name a policy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Name {
-    /// By its identifier.
-    Id(PolicyId),
-    /// By its number.
-    Number(PolicyNumber),
-}
-
-impl FromStr for Name {
-    type Err = NotANumber;
-
-    fn from_str(text: &str) -> Result<Self, NotANumber> {
-        text.parse()
-            .map(Self::Id)
-            .or_else(|_| text.parse().map(Self::Number))
-    }
 }
 
 /// The policies that match `filter`, in the order in which they were created.
@@ -76,7 +55,7 @@ pub async fn list(
 ///
 /// # Errors
 /// There is none, or the database cannot be read.
-pub async fn read(context: &Authorized<ReadResources>, name: &Name) -> Result<Policy, Error> {
+pub async fn read(context: &Authorized<ReadResources>, name: &PolicyName) -> Result<Policy, Error> {
     store::read(&context.pool, name)
         .await?
         .ok_or(Error::Missing(Missing::Policy))
@@ -135,7 +114,7 @@ pub async fn create(
 /// or the database refuses it.
 pub async fn update(
     context: &Authorized<ManagePolicies>,
-    name: &Name,
+    name: &PolicyName,
     expected: &Expected,
     mut request: ResourceRequest<PolicyRequest>,
 ) -> Result<Policy, Error> {
@@ -167,7 +146,7 @@ pub async fn update(
 /// refuses it.
 pub async fn delete(
     context: &Authorized<ManagePolicies>,
-    name: &Name,
+    name: &PolicyName,
     expected: &Expected,
 ) -> Result<(), Error> {
     let mut change = context.begin().await?;
@@ -176,7 +155,7 @@ pub async fn delete(
     change.delete(&policy, &referrers).await
 }
 
-async fn lock(change: &mut Change<'_>, name: &Name, expected: &Expected) -> Result<Policy, Error> {
+async fn lock(change: &mut Change<'_>, name: &PolicyName, expected: &Expected) -> Result<Policy, Error> {
     let policy = store::lock(change.connection(), name)
         .await?
         .ok_or(Error::Missing(Missing::Policy))?;

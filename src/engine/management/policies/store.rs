@@ -2,7 +2,7 @@
 
 use sqlx::{PgConnection, PgExecutor};
 
-use super::{PolicyFilter, Name, Policy};
+use super::{PolicyFilter, PolicyName, Policy};
 use crate::db::undecodable;
 use crate::ids::{ApiKeyId, IdentityId, PolicyId, ServiceId};
 use crate::keys::{self, Usage};
@@ -84,7 +84,7 @@ pub(super) async fn choices(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<(
 
 pub(super) async fn read(
     database: impl PgExecutor<'_>,
-    name: &Name,
+    name: &PolicyName,
 ) -> sqlx::Result<Option<Policy>> {
     let (id, number) = name.parts();
     select("WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)")
@@ -97,7 +97,7 @@ pub(super) async fn read(
 /// Reads and locks a policy, so that no other transaction changes it or begins to refer to it.
 pub(super) async fn lock(
     connection: &mut PgConnection,
-    name: &Name,
+    name: &PolicyName,
 ) -> sqlx::Result<Option<Policy>> {
     let (id, number) = name.parts();
     select(
@@ -155,13 +155,4 @@ pub(super) async fn referrers(
         .into_iter()
         .map(|(id, name)| format!("identity {name:?} ({id})"));
     Ok(api_keys.chain(identities).collect())
-}
-
-impl Name {
-    fn parts(&self) -> (Option<PolicyId>, Option<&str>) {
-        match self {
-            Self::Id(id) => (Some(*id), None),
-            Self::Number(number) => (None, Some(number.as_str())),
-        }
-    }
 }

@@ -15,7 +15,7 @@ use super::kind::{Batch, BatchLimits, Item};
 use crate::audit::Unrecorded;
 use crate::auth::Application;
 use crate::protection::long_work::Cost;
-use crate::protection::{Body, Call, Protection, Refusal, Unread};
+use crate::protection::{Body, Call, Protection, Refusal, UnreadableBody};
 use formats::json::Text;
 
 /// The average size of items, in bytes, from which each item has a task of its own.
@@ -130,13 +130,13 @@ impl Work {
     }
 
     fn may_begin(&self) -> bool {
-        let now = self.protection.modules.clock.monotonic();
+        let now = self.protection.dependencies.clock.monotonic();
         now <= self.last_begin && !Caller::is_gone()
     }
 
     async fn one(&self, call: &mut Call, item: &[u8]) -> Result<Body, Refusal> {
         if item.len() > self.item_bytes {
-            return Err(Unread::TooLarge.into());
+            return Err(UnreadableBody::TooLarge.into());
         }
         let parsing = || Text::parse(item);
         let text = self

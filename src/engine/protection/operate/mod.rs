@@ -257,7 +257,7 @@ impl Protection {
         key_id: Option<&str>,
         kinds: &[Algorithm],
     ) -> Result<PermittedKey<'a, Permit<O>>, Refusal> {
-        let chosen = self.modules.keyring.choose(permit, key_id, kinds).await;
+        let chosen = self.dependencies.keyring.choose(permit, key_id, kinds).await;
         match chosen {
             Ok(key) => {
                 call.note_key(key.id());
@@ -294,7 +294,7 @@ impl Protection {
         let answer = OperationAnswer {
             request_id: call.tag(),
             result,
-            timestamp: self.modules.clock.now(),
+            timestamp: self.dependencies.clock.now(),
         };
         written(bytes.div_ceil(3) * 4 + data, &answer)
     }

@@ -17,7 +17,7 @@ use super::signature::{SignatureFormat, curve};
 use crate::audit::OperationType;
 use crate::ids::KeyId;
 use crate::protection::body::{Base64, Described, Reference, Schemas, reference, request};
-use crate::protection::{Call, Refusal, Unread};
+use crate::protection::{Call, Refusal, UnreadableBody};
 use formats::json::{Members, Text};
 use formats::problem::{Code, Problem, Problems};
 
@@ -195,7 +195,7 @@ pub(super) fn read<'a>(
         Some(OperationType::Decrypt | OperationType::Verify)
     );
     if is_large && !has_room {
-        return Err(Unread::TooLarge.into());
+        return Err(UnreadableBody::TooLarge.into());
     }
     let payload = members.required(PAYLOAD);
     let request = operation.zip(payload).and_then(|(operation, payload)| {
