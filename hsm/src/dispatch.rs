@@ -13,7 +13,7 @@ use tokio::time::timeout_at;
 use crate::caller::Caller;
 use crate::opening;
 use crate::session::Session;
-use crate::threads::{Device, Job, Access, Supervisor, supervise};
+use crate::threads::{Access, Device, Job, Supervisor, supervise};
 use crate::{Config, ErrorKind, Fatal, HsmError, KeyRef, OpenError, TokenState};
 
 pub(crate) struct Dispatcher {

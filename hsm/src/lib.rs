@@ -104,5 +104,5 @@ pub use open_error::OpenError;
 pub use pin_memory::{PinAttempt, PinMemory};
 pub use probe::{ModuleFacts, ProbeReport, Probed, Speed, TokenFacts, Works};
 pub use purpose::Purpose;
-pub use status::{Fatal, OaepMethod, OaepSupport, TokenStatuses, TokenState, TokenStatus};
+pub use status::{Fatal, OaepMethod, OaepSupport, TokenState, TokenStatus, TokenStatuses};
 pub use token::Token;

@@ -12,7 +12,9 @@ use engine::auth::{ApiKeyType, Role};
 use engine::catalog::Catalog;
 use engine::fingerprint::Fingerprint;
 use engine::ids::ApiKeyId;
-use engine::management::api_keys::{ApiKey, ApiKeyRequest, Created, ApiKeyFilter, ApiKeyStatus, operator};
+use engine::management::api_keys::{
+    ApiKey, ApiKeyFilter, ApiKeyRequest, ApiKeyStatus, Created, operator,
+};
 use engine::management::{Error, PageRequest, System};
 use engine::resource::ResourceRequest;
 use engine::settings::Environment;
@@ -116,7 +118,7 @@ async fn list(system: &System, wanted: &List) -> Result<(), Failure> {
     let filter = ApiKeyFilter {
         kind: wanted.kind,
         status: wanted.status,
-        ..Filter::default()
+        ..ApiKeyFilter::default()
     };
     let mut request = PageRequest::default();
     loop {

@@ -14,7 +14,7 @@ use super::error::PageError;
 use super::form::Form;
 use super::view::confirm::{self, Question};
 use super::view::notice::Notice;
-use super::view::shell::{self, Section, PageStatus};
+use super::view::shell::{self, PageStatus, Section};
 use super::viewer::Viewer;
 use engine::management::changes;
 use engine::management::security::LogRead;

@@ -10,7 +10,7 @@ use super::error::{self, PageError};
 use super::session::Transport;
 use engine::request_tag::RequestTag;
 use engine::web::{
-    ClientAddress, NoResponse, FrameAdapter, OverTls, X_REQUEST_ID, client_certificate,
+    ClientAddress, FrameAdapter, NoResponse, OverTls, X_REQUEST_ID, client_certificate,
 };
 
 /// No scripts; styles, images and forms of this site only; no framing.

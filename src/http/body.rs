@@ -32,7 +32,10 @@ pub(super) async fn read(
     check_media(parts)?;
     let reading = read_bytes(parts, body, limit, memory);
     match parts.extensions.get::<Arrival>() {
-        Some(arrival) => arrival.in_time(reading).await.unwrap_or(Err(UnreadableBody::Late)),
+        Some(arrival) => arrival
+            .in_time(reading)
+            .await
+            .unwrap_or(Err(UnreadableBody::Late)),
         // A route without the frame around it has no time limit.
         None => reading.await,
     }
@@ -147,7 +150,10 @@ mod tests {
         BodyMemory::new(LIMIT, Duration::from_secs(3600))
     }
 
-    async fn read_announced(announced: usize, frames: Vec<Vec<u8>>) -> Result<BodyBytes, UnreadableBody> {
+    async fn read_announced(
+        announced: usize,
+        frames: Vec<Vec<u8>>,
+    ) -> Result<BodyBytes, UnreadableBody> {
         let frames = frames.into_iter().map(Ok::<_, std::io::Error>);
         let request = Request::post("/")
             .header(header::CONTENT_TYPE, "application/json")

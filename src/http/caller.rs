@@ -11,12 +11,12 @@ use tracing::Instrument as _;
 use super::app::App;
 use super::error::ApiError;
 use engine::auth::{
-    Administrator, Application, Caller, CallerId, Credentials, Denied, CredentialRefused, WrongKind,
+    Administrator, Application, Caller, CallerId, CredentialRefused, Credentials, Denied, WrongKind,
 };
 use engine::catalog::Unreadable;
 use engine::management::security::RefusedRequest;
 use engine::management::{Actor, Event};
-use engine::ratelimit::{Exceeded, Rule, Scope, BucketState};
+use engine::ratelimit::{BucketState, Exceeded, Rule, Scope};
 use engine::request_tag::RequestTag;
 use engine::telemetry::step;
 use engine::web::{ClientAddress, LoggedCaller, credentials, write_rate_limit};

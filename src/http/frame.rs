@@ -9,7 +9,7 @@ use super::error::{ApiError, CarriedError};
 use engine::client_certificates::PeerCertificate;
 use engine::request_tag::{NotATag, RequestTag};
 use engine::web::{
-    Cause, ClientAddress, NoResponse, FrameAdapter, RefusedHead, TrustedProxy, X_REQUEST_ID,
+    Cause, ClientAddress, FrameAdapter, NoResponse, RefusedHead, TrustedProxy, X_REQUEST_ID,
     client_certificate,
 };
 use formats::problem::{Code, Problem};

@@ -17,7 +17,7 @@ use super::body;
 use super::error::ApiError;
 use engine::auth::{Administrator, Authorization, Person};
 use engine::body_memory::BodyBytes;
-use engine::management::{Claim, IdempotentCall, ClaimState};
+use engine::management::{Claim, ClaimState, IdempotentCall};
 use engine::web::authorization;
 use formats::problem::{Code, Problem};
 

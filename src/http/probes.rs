@@ -13,7 +13,9 @@ use super::app::App;
 use super::error::ApiError;
 use super::routes::{Access, Routes};
 
-const OK: ProbeResult = ProbeResult { status: ProbeStatus::Ok };
+const OK: ProbeResult = ProbeResult {
+    status: ProbeStatus::Ok,
+};
 
 /// The routes of the listener for probes alone.
 pub fn router(app: App) -> Router {

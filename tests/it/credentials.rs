@@ -9,7 +9,7 @@ use std::slice;
 use std::time::Duration;
 
 use axum::http::Method;
-use engine::auth::{ApiKeyType, ApiKeySecret, Role};
+use engine::auth::{ApiKeySecret, ApiKeyType, Role};
 use engine::settings::Stage;
 use formats::clock::{Clock, Entropy, Timestamp};
 use secrecy::ExposeSecret as _;

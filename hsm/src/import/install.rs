@@ -9,7 +9,7 @@ use super::request::Imported;
 use crate::attribute_values;
 use crate::keys::attributes::{Template, allowed_mechanisms, bound};
 use crate::keys::{self, inspect, public};
-use crate::session::{Known, Session, Temporary};
+use crate::session::{LastSearch, Session, Temporary};
 use crate::{KeyClass, KeyKind, NewKey, Purpose, Usages, Weakness};
 use formats::algorithms::{Family, PublicParts};
 
@@ -120,7 +120,7 @@ pub(super) fn install(
 
     let key = plan.key.key_ref();
     session.connection().handles.forget(&key);
-    session.cache(&key, Known::Held(handle));
+    session.cache(&key, LastSearch::Held(handle));
     Ok(Imported {
         key,
         public,

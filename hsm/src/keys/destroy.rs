@@ -5,7 +5,7 @@ use cryptoki::object::{Attribute, AttributeType, ObjectClass, ObjectHandle};
 use super::{KeyKind, inspect, public};
 use crate::crypt::proof;
 use crate::key::INTERNAL;
-use crate::session::{Known, Session, named, search};
+use crate::session::{LastSearch, Session, named, search};
 use crate::{ErrorKind, HsmError, KeyClass, KeyName, KeyRef, RecordedKey};
 use formats::algorithms::Family;
 
@@ -60,7 +60,7 @@ fn find(session: &Session, key: &KeyRef) -> Result<ObjectHandle, HsmError> {
             session.connection().handles.forget(key);
             Err(HsmError::key_missing())
         }
-        (several, Some(Known::Held(handle))) if several.contains(&handle) => Ok(handle),
+        (several, Some(LastSearch::Held(handle))) if several.contains(&handle) => Ok(handle),
         (several, _) => Err(HsmError::ambiguous_name(several.len(), &key.name)),
     }
 }

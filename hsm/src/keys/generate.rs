@@ -6,7 +6,7 @@ use super::draft::{Draft, Objects};
 use super::usages::Usages;
 use super::{inspect, public};
 use crate::crypt::proof;
-use crate::session::{Known, Session};
+use crate::session::{LastSearch, Session};
 use crate::{HsmError, KeyKind, KeyRef, NewKey, Purpose};
 use formats::algorithms::PublicParts;
 
@@ -106,7 +106,7 @@ fn finish(
         .map(|half| public::of_object(session, half))
         .transpose()?;
     session.connection().handles.forget(name);
-    session.cache(name, Known::Held(objects.guarded));
+    session.cache(name, LastSearch::Held(objects.guarded));
     Ok(public)
 }
 

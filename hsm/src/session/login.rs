@@ -52,7 +52,7 @@ pub(crate) enum PinRefusal {
 /// Why there is no logged-in session.
 #[derive(Debug)]
 pub(crate) enum ConnectError {
-    OpenSlot(OpenError),
+    Place(OpenError),
     Pin(PinRefusal),
     Call(HsmError),
 }

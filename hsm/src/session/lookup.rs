@@ -6,7 +6,7 @@ use cryptoki::error::RvError;
 use cryptoki::object::{Attribute, AttributeType, ObjectClass, ObjectHandle};
 
 use super::Session;
-use super::handles::Known;
+use super::handles::LastSearch;
 use crate::attribute_values;
 use crate::key::INTERNAL;
 use crate::{ErrorKind, HsmError, KeyClass, KeyName, KeyRef};

@@ -27,7 +27,7 @@ use module::OpenSession;
 
 pub(crate) use canary::CanaryKey;
 pub(crate) use connection::{Connection, Identity};
-pub(crate) use handles::Known;
+pub(crate) use handles::LastSearch;
 pub(crate) use login::ConnectError;
 pub(crate) use lookup::{Key, named, search};
 pub(crate) use module::Module;

@@ -8,7 +8,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::job::{Job, Access};
+use super::job::{Access, Job};
 use crate::lanes::{Lanes, Queued as _};
 use crate::{ErrorKind, HsmError};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::device::Device;
-use super::job::{Job, Access};
+use super::job::{Access, Job};
 use super::queue::Next;
 use super::registry::Thread;
 use crate::lanes::Queued as _;

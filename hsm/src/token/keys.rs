@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Token;
 use crate::crypt::proof;
 use crate::session::Session;
-use crate::threads::{Device, Access};
+use crate::threads::{Access, Device};
 use crate::{
     AdoptError, Adopted, ErrorKind, FoundKey, Generated, HsmError, ImportError, ImportKey,
     ImportWrapped, Imported, KeyName, KeyRef, NewKey, Presence, Purpose, RecordedKey, TokenObject,

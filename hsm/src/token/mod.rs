@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::dispatch::Dispatcher;
-use crate::threads::{Device, Access};
+use crate::threads::{Access, Device};
 use crate::{Config, Fatal, HsmError, OpenError, ProbeReport, TokenStatuses, probe};
 use formats::algorithms::OaepHash;
 

@@ -86,7 +86,8 @@ async fn verify(
         }
         (None, Some(tiles)) => verify::tiles(&trust, tiles, &mut progress)?,
         (None, None) => {
-            let not_checked = |failure: super::Failure| NotVerified::NotChecked(failure.to_string());
+            let not_checked =
+                |failure: super::Failure| NotVerified::NotChecked(failure.to_string());
             let settings = startup::prepare_quietly(config, environment).map_err(not_checked)?;
             let database = startup::database(&settings, environment).await;
             let database = database.map_err(not_checked)?;

@@ -19,9 +19,11 @@ use crate::view::notice::Notice;
 use crate::view::services::service;
 use crate::view::shell::Section;
 use crate::view::words::{Tone, ago, badge, isolated, moment, moment_and_distance, moment_or};
-use engine::auth::{ApiKeyType, ApiKeySecret, Role};
+use engine::auth::{ApiKeySecret, ApiKeyType, Role};
 use engine::ids::{ApiKeyId, ServiceId};
-use engine::management::api_keys::{self, ApiKey, ApiKeyRequest, Created, ApiKeyFilter, ApiKeyStatus};
+use engine::management::api_keys::{
+    self, ApiKey, ApiKeyFilter, ApiKeyRequest, ApiKeyStatus, Created,
+};
 use engine::management::{Error, Expected, ManageAdminKeys, ManageApiKeys, services};
 use engine::operation::Operation;
 use engine::resource::{Field, Input, ResourceRequest};
@@ -40,7 +42,7 @@ pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup,
         kind: filters.one_of("type", "Type"),
         status: filters.one_of("status", "Status"),
         service_id: filters.service("serviceId", "Service", &services),
-        ..Filter::default()
+        ..ApiKeyFilter::default()
     };
     let page = api_keys::list(&cx.authorize()?, &filter, filters.page()).await?;
     let names: HashMap<_, _> = services.into_iter().collect();
@@ -167,7 +169,9 @@ fn without_admin(input: Input) -> Input {
     let Input::OneOf(names, descriptions) = input else {
         return input;
     };
-    let types = names.iter().take_while(|name| **name != ApiKeyType::Admin.name());
+    let types = names
+        .iter()
+        .take_while(|name| **name != ApiKeyType::Admin.name());
     let count = types.count();
     Input::OneOf(
         names.get(..count).unwrap_or(names),

@@ -17,7 +17,7 @@ use crate::view::list::{Listing, facts};
 use crate::view::services::service;
 use crate::view::shell::Section;
 use crate::view::words::{Tone, badge, count, isolated, millis, moment};
-use engine::audit::{Entry, Export, EntryFilter, Format, Operations, Outcome, entries, entry};
+use engine::audit::{Entry, EntryFilter, Export, Format, Operations, Outcome, entries, entry};
 use engine::ids::{ApiKeyId, IdentityId, RecordId, ServiceId};
 use engine::management::security::{Log, LogRead, Selection};
 use engine::management::{Error, ManageApiKeys, ManageIdentities, Page, ReadAudit, services};

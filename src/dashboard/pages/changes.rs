@@ -16,7 +16,9 @@ use crate::view::shell::{Section, token};
 use crate::view::words::{Tone, badge, isolated, moment, moment_and_distance};
 use engine::change_kind::ChangeKind;
 use engine::ids::ChangeId;
-use engine::management::changes::{self, ChangeStatus, Choice, ChangeFilter, Proposal, Proposer, TokenAccess};
+use engine::management::changes::{
+    self, ChangeFilter, ChangeStatus, Choice, Proposal, Proposer, TokenAccess,
+};
 use formats::closed_set;
 
 const SECTION: Section = Section::Changes;

@@ -18,7 +18,9 @@ use crate::view::shell::Section;
 use crate::view::words::{Tone, ago, badge, isolated, moment, moment_or};
 use engine::auth::Match;
 use engine::ids::{IdentityId, ServiceId};
-use engine::management::identities::{self, IdentityFilter, IdentityRequest, IdentityStatus, WorkloadIdentity};
+use engine::management::identities::{
+    self, IdentityFilter, IdentityRequest, IdentityStatus, WorkloadIdentity,
+};
 use engine::management::{Error, Expected, ManageIdentities, services};
 use engine::operation::Operation;
 use engine::resource::ResourceRequest;
@@ -36,7 +38,7 @@ pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup,
         name_contains: filters.search("nameContains", "Name contains"),
         status: filters.one_of("status", "Status"),
         service_id: filters.service("serviceId", "Service", &services),
-        ..Filter::default()
+        ..IdentityFilter::default()
     };
     let page = identities::list(&cx.authorize()?, &filter, filters.page()).await?;
     let names: HashMap<_, _> = services.into_iter().collect();

@@ -16,7 +16,7 @@ use crate::view::notice::Notice;
 use crate::view::shell::Section;
 use crate::view::words::{Tone, badge, count, isolated, moment};
 use engine::ids::ServiceId;
-use engine::management::services::{self, ServiceFilter, Service, ServiceRequest};
+use engine::management::services::{self, Service, ServiceFilter, ServiceRequest};
 use engine::management::{Error, Expected, ManageApiKeys, ManagePolicies};
 use engine::resource::ResourceRequest;
 
@@ -26,7 +26,7 @@ pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup,
     let mut filters = Filters::of(query);
     let filter = ServiceFilter {
         name_contains: filters.search("nameContains", "Name contains"),
-        ..Filter::default()
+        ..ServiceFilter::default()
     };
     let page = services::list(&cx.context, &filter, filters.page()).await?;
     let create = cx.may::<ManagePolicies>().then(|| {

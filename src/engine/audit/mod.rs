@@ -31,7 +31,9 @@ pub use self::login::{Login, login};
 pub use self::outcome::Outcome;
 pub use self::query::{entries, entries_named, entry, plan};
 pub use self::queue::{Receipt, Unrecorded};
-pub use self::record::{CLIENT_CLOSED_REQUEST, Endpoint, OperationType, Record, RewrapTarget, clean};
+pub use self::record::{
+    CLIENT_CLOSED_REQUEST, Endpoint, OperationType, Record, RewrapTarget, clean,
+};
 pub use self::recorder::{Pending, Recorder};
 pub use self::retention::{Retention, RetentionError, Retired, retire_days};
 pub use self::store::MaintenanceError;

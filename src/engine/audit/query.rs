@@ -151,7 +151,7 @@ mod tests {
         let filter = EntryFilter {
             from: Some(at("2030-03-28T08:00:00Z")),
             to: Some(at("2030-03-29T09:00:00Z")),
-            ..Filter::default()
+            ..EntryFilter::default()
         };
         let today_and_before = [
             "2030-03-29 to 2030-03-29T09:00:00.000Z",
@@ -171,7 +171,7 @@ mod tests {
         let midnight = at("2030-03-30T00:00:00Z");
         let to = EntryFilter {
             to: Some(midnight),
-            ..Filter::default()
+            ..EntryFilter::default()
         };
         assert_eq!(shown(&to, None)[0], "2030-03-29 to 2030-03-30");
         let last = u128::try_from(midnight.as_millis()).unwrap() << 80;
@@ -182,7 +182,7 @@ mod tests {
         );
         let from = EntryFilter {
             from: Some(at("2031-01-01T00:00:00Z")),
-            ..Filter::default()
+            ..EntryFilter::default()
         };
         assert_eq!(shown(&from, None), ["2031-01-01 to …"]);
     }

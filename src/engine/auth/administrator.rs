@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::{Caller, CallerId, ApiKeyType, Person, RateLimit, Roles, WrongKind};
+use super::{ApiKeyType, Caller, CallerId, Person, RateLimit, Roles, WrongKind};
 use crate::ids::ApiKeyId;
 
 /// An administrator: the holder of an admin key, or a person who signed in or has an access token.

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::identity::{Identity, Noted, CredentialRefused, Workload};
-use super::{CallerId, ApiKeyType, RateLimit, Roles};
+use super::identity::{CredentialRefused, Identity, Noted, Workload};
+use super::{ApiKeyType, CallerId, RateLimit, Roles};
 use crate::ids::{CredentialId, PolicyId, ServiceId};
 use crate::operation::{Operation, Operations};
 
@@ -138,10 +138,12 @@ impl Caller {
     /// It is an admin key.
     pub fn application(self) -> Result<Application, WrongKind> {
         match (self.kind(), self.service_id()) {
-            (None | Some(ApiKeyType::Live | ApiKeyType::Test), Some(service_id)) => Ok(Application {
-                caller: self,
-                service_id,
-            }),
+            (None | Some(ApiKeyType::Live | ApiKeyType::Test), Some(service_id)) => {
+                Ok(Application {
+                    caller: self,
+                    service_id,
+                })
+            }
             (kind, _) => Err(kind.into()),
         }
     }
@@ -221,11 +223,27 @@ mod tests {
             Caller::new(Arc::new(identity), IpAddr::from([127, 0, 0, 1]))
         };
         let service = Some(ServiceId::from_uuid(Uuid::from_u128(2)));
-        assert!(caller(Some(ApiKeyType::Live), service).application().is_ok());
-        assert!(caller(Some(ApiKeyType::Test), service).application().is_ok());
+        assert!(
+            caller(Some(ApiKeyType::Live), service)
+                .application()
+                .is_ok()
+        );
+        assert!(
+            caller(Some(ApiKeyType::Test), service)
+                .application()
+                .is_ok()
+        );
         assert!(caller(Some(ApiKeyType::Admin), None).application().is_err());
-        assert!(caller(Some(ApiKeyType::Live), service).administrator().is_err());
-        assert!(caller(Some(ApiKeyType::Admin), None).administrator().is_ok());
+        assert!(
+            caller(Some(ApiKeyType::Live), service)
+                .administrator()
+                .is_err()
+        );
+        assert!(
+            caller(Some(ApiKeyType::Admin), None)
+                .administrator()
+                .is_ok()
+        );
         assert!(caller(None, service).application().is_ok());
         assert!(caller(None, service).administrator().is_err());
     }

@@ -66,12 +66,18 @@ impl Certificates {
             return Err(CredentialRefused::Missing.into());
         }
         let now = self.clock.now();
-        let known = certificate.known(now).await.map_err(CredentialRefused::from)?;
+        let known = certificate
+            .known(now)
+            .await
+            .map_err(CredentialRefused::from)?;
         let verified = match known {
             Some(verified) => verified,
             None => {
                 admission.counted().await?;
-                certificate.verified(now).await.map_err(CredentialRefused::from)?
+                certificate
+                    .verified(now)
+                    .await
+                    .map_err(CredentialRefused::from)?
             }
         };
         let names = Names::of(&verified);

@@ -204,7 +204,11 @@ mod tests {
             let mut changed = text.as_bytes().to_vec();
             changed[place] = if changed[place] == b'a' { b'b' } else { b'a' };
             let changed = String::from_utf8(changed).unwrap();
-            assert_eq!(ApiKeySecret::parse(&changed).err(), Some(Malformed), "{place}");
+            assert_eq!(
+                ApiKeySecret::parse(&changed).err(),
+                Some(Malformed),
+                "{place}"
+            );
         }
     }
 

@@ -1,7 +1,7 @@
 //! The credentials of a request, and the one that authenticates it.
 
 use super::ApiKeySecret;
-use super::identity::Refusal;
+use super::identity::CredentialRefused;
 use crate::client_certificates::{self, ClientCertificate};
 
 /// What a request presents to authenticate.

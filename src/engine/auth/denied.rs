@@ -1,6 +1,6 @@
 //! Why a request is not authenticated.
 
-use super::identity::Refusal;
+use super::identity::CredentialRefused;
 use crate::catalog::Unreadable;
 
 /// A request is not authenticated.

@@ -52,7 +52,12 @@ pub(super) struct Workload {
 
 impl StoredKey {
     /// The reason to refuse the key, apart from its digest and its certificate.
-    pub(super) fn refusal(&self, now: Timestamp, stage: Stage, client: IpAddr) -> Option<CredentialRefused> {
+    pub(super) fn refusal(
+        &self,
+        now: Timestamp,
+        stage: Stage,
+        client: IpAddr,
+    ) -> Option<CredentialRefused> {
         if self.revoked_at.is_some() {
             return Some(CredentialRefused::Revoked);
         }
@@ -205,7 +210,10 @@ mod tests {
             revoked_at: at(NOW),
             ..StoredKey::sample()
         };
-        assert_eq!(refusal(&revoked, stage, "::1"), Some(CredentialRefused::Revoked));
+        assert_eq!(
+            refusal(&revoked, stage, "::1"),
+            Some(CredentialRefused::Revoked)
+        );
     }
 
     #[test]

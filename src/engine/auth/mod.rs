@@ -34,7 +34,7 @@ pub use self::caller_id::CallerId;
 pub use self::credential::{ApiKeyDigest, ApiKeySecret, Malformed};
 pub use self::credentials::{Authorization, Credentials};
 pub use self::denied::Denied;
-pub use self::identity::{Identity, CredentialRefused};
+pub use self::identity::{CredentialRefused, Identity};
 pub use self::kind::ApiKeyType;
 pub use self::last_use::LastUse;
 pub use self::matching::{Match, TokenRule};

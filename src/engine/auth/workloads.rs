@@ -16,7 +16,9 @@ use super::identity::{CredentialRefused, Workload};
 use super::{Admission, Caller, Match, store};
 use crate::catalog::{Cache, Catalog, Topic, Unreadable};
 use crate::db::Pool;
-use crate::jwt::{Issuer, Location, PublishedKeys, TokenRefused, TokenRules, VerifiedToken, Unverified};
+use crate::jwt::{
+    Issuer, Location, PublishedKeys, TokenRefused, TokenRules, Unverified, VerifiedToken,
+};
 use crate::settings::{Auth, AuthIssuer, NotInPem, certificates};
 use formats::clock::Clock;
 
@@ -132,7 +134,9 @@ impl Workloads {
         let unverified = Unverified::parse(token).map_err(CredentialRefused::from)?;
         let mut issuers = self.issuers.iter();
         let named = issuers.find(|issuer| issuer.name() == unverified.issuer());
-        let issuer = named.ok_or(TokenRefused::Issuer).map_err(CredentialRefused::from)?;
+        let issuer = named
+            .ok_or(TokenRefused::Issuer)
+            .map_err(CredentialRefused::from)?;
         // The verification can wait for the issuer, so it takes no turn of others.
         admission.counted().await?;
         let verified = issuer.verify(unverified, self.clock.now()).await;
@@ -152,7 +156,11 @@ impl Workloads {
     }
 
     /// Authenticates from the caches alone.
-    pub(super) async fn recall(&self, token: &str, client: IpAddr) -> Result<Caller, CredentialRefused> {
+    pub(super) async fn recall(
+        &self,
+        token: &str,
+        client: IpAddr,
+    ) -> Result<Caller, CredentialRefused> {
         let known = self.known(&Sha256::digest(token).into()).await;
         let known = known.ok_or(CredentialRefused::Unknown)?;
         let workload = self.workloads.remembered(&TokenKey::of(&known)).await;

@@ -16,5 +16,5 @@ mod trust;
 pub use self::chain::{Chain, moment};
 pub use self::examined::expiry;
 pub use self::forwarded::{NotACertificate, forwarded};
-pub use self::presented::{ClientCertificate, PeerCertificate, CertificateRefused};
+pub use self::presented::{CertificateRefused, ClientCertificate, PeerCertificate};
 pub use self::trust::{Authority, CurrentTrust, Trust, VerifiedCertificate};

@@ -46,7 +46,10 @@ impl ClientCertificate {
     ///
     /// # Errors
     /// There is no certificate.
-    pub async fn known(&self, now: Timestamp) -> Result<Option<Arc<VerifiedCertificate>>, CertificateRefused> {
+    pub async fn known(
+        &self,
+        now: Timestamp,
+    ) -> Result<Option<Arc<VerifiedCertificate>>, CertificateRefused> {
         match self {
             Self::Absent => Err(CertificateRefused::Absent),
             Self::Malformed => Err(CertificateRefused::Malformed),
@@ -60,7 +63,10 @@ impl ClientCertificate {
     ///
     /// # Errors
     /// There is no certificate, or none that may be trusted.
-    pub async fn verified(&self, now: Timestamp) -> Result<Arc<VerifiedCertificate>, CertificateRefused> {
+    pub async fn verified(
+        &self,
+        now: Timestamp,
+    ) -> Result<Arc<VerifiedCertificate>, CertificateRefused> {
         match self {
             Self::Absent => Err(CertificateRefused::Absent),
             Self::Malformed => Err(CertificateRefused::Malformed),

@@ -106,7 +106,9 @@ fn issuer(claims: &[u8]) -> Result<String, TokenRefused> {
     let text = Text::parse(claims).map_err(|_| TokenRefused::Malformed)?;
     let mut members = Members::of(text, &["iss"]);
     let issuer = members.required_string("iss");
-    let issuer = members.finish(|| issuer).map_err(|_| TokenRefused::Malformed)?;
+    let issuer = members
+        .finish(|| issuer)
+        .map_err(|_| TokenRefused::Malformed)?;
     Ok(issuer.into_owned())
 }
 

@@ -6,8 +6,8 @@ use super::compact::{Header, Unverified};
 use super::key_set::PublishedKey;
 use super::published::PublishedKeys;
 use super::refused::TokenRefused;
-use super::rules::Rules;
-use super::token::Token;
+use super::rules::TokenRules;
+use super::token::VerifiedToken;
 use formats::clock::Timestamp;
 
 /// An issuer with the rules for its tokens.
@@ -40,7 +40,11 @@ impl Issuer {
     ///
     /// # Errors
     /// Why the token is refused.
-    pub async fn verify(&self, token: Unverified<'_>, now: Timestamp) -> Result<VerifiedToken, TokenRefused> {
+    pub async fn verify(
+        &self,
+        token: Unverified<'_>,
+        now: Timestamp,
+    ) -> Result<VerifiedToken, TokenRefused> {
         if token.issuer() != self.rules.issuer {
             return Err(TokenRefused::Issuer);
         }

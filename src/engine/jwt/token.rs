@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use super::compact::Header;
 use super::key_set::PublishedKey;
 use super::refused::TokenRefused;
-use super::rules::Rules;
+use super::rules::TokenRules;
 use formats::clock::Timestamp;
-use formats::json::{ValueKind, Members, Text};
+use formats::json::{Members, Text, ValueKind};
 
 /// The tolerated difference between the clocks of an issuer and of this machine.
 const LEEWAY: Duration = Duration::from_secs(60);

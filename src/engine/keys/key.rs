@@ -2,7 +2,7 @@
 
 use hsm::{KeyClass, KeyName, KeyRef};
 
-use super::{Cause, NoTransition, PrivateHalf, RotationDays, KeyStatus, Usage};
+use super::{Cause, KeyStatus, NoTransition, PrivateHalf, RotationDays, Usage};
 use crate::ids::{KeyId, ServiceId};
 use crate::resource;
 use crate::resource::{Name, Printable, Stored as _};

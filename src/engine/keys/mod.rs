@@ -38,7 +38,7 @@ pub use self::private_half::PrivateHalf;
 pub use self::reconciler::NotCompared;
 pub use self::refused_pins::RefusedPins;
 pub use self::rotation::RotationDays;
-pub use self::status::{Cause, NoTransition, KeyStatus};
+pub use self::status::{Cause, KeyStatus, NoTransition};
 pub use self::usage::Usage;
 pub(crate) use self::vault::COMPARE_EVERY;
 pub use self::vault::{Assignment, Described, UnrecordedKey, Vault, VaultError, Wrapped};

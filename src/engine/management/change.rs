@@ -4,7 +4,7 @@ use std::slice;
 
 use sqlx::{PgConnection, Postgres, Transaction};
 
-use super::changes::{self, Authority, StoredRequest, Proposal, Proposed, Proposer};
+use super::changes::{self, Authority, Proposal, Proposed, Proposer, StoredRequest};
 use super::store::{self, Author};
 use super::{Action, Actor, Authorized, Context, Error, Event, Resource, Right};
 use crate::auth::Role;

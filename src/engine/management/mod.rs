@@ -69,7 +69,7 @@ pub use self::context::Context;
 pub use self::error::{Error, Missing};
 pub use self::event::{Action, Event, Resource, ResourceType};
 pub use self::expected::Expected;
-pub use self::idempotency::{Claim, IdempotentCall, KeptAnswer, KeptOutcome, ClaimState};
+pub use self::idempotency::{Claim, ClaimState, IdempotentCall, KeptAnswer, KeptOutcome};
 pub use self::page::{Cursor, Limit, NotACursor, Page, PageRequest};
 pub use self::right::{
     Authorized, ManageAdminKeys, ManageApiKeys, ManageIdentities, ManageKeys, ManagePolicies,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Policy, PolicyNumber, store};
+use super::{Policy, PolicyName, store};
 use crate::auth::Application;
 use crate::catalog::{Cache, Catalog, Topic, Unreadable};
 use crate::db::Pool;
@@ -69,7 +69,9 @@ impl Policies {
         number: Option<&str>,
     ) -> Result<Arc<Policy>, Unresolved> {
         let name = match (number, application.bound_policy()) {
-            (Some(number), _) => PolicyName::Number(number.parse().map_err(|_| Unresolved::NotFound)?),
+            (Some(number), _) => {
+                PolicyName::Number(number.parse().map_err(|_| Unresolved::NotFound)?)
+            }
             (None, Some(bound)) => PolicyName::Id(bound),
             (None, None) => return Err(Unresolved::NotNamed),
         };

@@ -3,6 +3,7 @@
 use sqlx::PgExecutor;
 
 use super::{Policy, PolicyName};
+use crate::ids::PolicyId;
 use crate::resource::select;
 
 /// The policy of that name that is not deleted.

@@ -6,7 +6,7 @@ use super::{RecordedStatus, Refusal};
 use crate::audit::{Endpoint, OperationType, Outcome, Record, RewrapTarget};
 use crate::auth::{Application, Caller};
 use crate::ids::KeyId;
-use crate::ratelimit::{Exceeded, BucketState};
+use crate::ratelimit::{BucketState, Exceeded};
 use crate::request_tag::RequestTag;
 use formats::envelope::ContextTag;
 use formats::json::Text;

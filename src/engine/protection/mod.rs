@@ -215,7 +215,11 @@ impl Protection {
         number: Option<&str>,
     ) -> Result<Arc<Policy>, Refusal> {
         call.note_policy(number);
-        let policy = self.dependencies.policies.resolve(application, number).await?;
+        let policy = self
+            .dependencies
+            .policies
+            .resolve(application, number)
+            .await?;
         call.note_policy(Some(policy.policy_number.as_str()));
         Ok(policy)
     }

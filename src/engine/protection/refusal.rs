@@ -5,7 +5,7 @@ use hsm::{ErrorKind, HsmError};
 use crate::audit::Outcome;
 use crate::auth::WrongKind;
 use crate::catalog::Unreadable;
-use crate::keys::{KeyError, NoKey, NotCounted, KeyStatus};
+use crate::keys::{KeyError, KeyStatus, NoKey, NotCounted};
 use crate::policy::{NotAllowed, OpeningRefused, UnprotectNotAvailable, Unresolved};
 use crate::ratelimit::Exceeded;
 use formats::envelope::{NotAnEnvelope, SealError, Unopenable};

@@ -12,7 +12,7 @@ use super::buckets::Buckets;
 use super::census::Census;
 use super::scope::Scope;
 use super::shared::{PERIOD, Shared};
-use super::tally::{Counts, Counting, Tally};
+use super::tally::{CountedIn, Counts, Tally};
 use super::turns::Turns;
 use crate::db::Pool;
 use crate::jobs::{Job, Observed, Pulse};
@@ -193,17 +193,17 @@ impl Limiter {
         rule: Rule,
         given_back: u32,
         tokens: NonZeroU32,
-    ) -> (Counting, Result<BucketState, Exceeded>) {
-        let mut place = Counting::Alone;
+    ) -> (CountedIn, Result<BucketState, Exceeded>) {
+        let mut place = CountedIn::Alone;
         if let Some(shared) = &self.shared {
             let ahead = self.buckets.ahead(scope, self.now());
             let asked = shared.ask(scope, rule, ahead, given_back, tokens.get());
             if let Some(bucket) = asked.await {
                 self.buckets.learn(scope, rule, bucket.lacking, self.now());
                 let decided = rule.decided(bucket.taken, bucket.lacking, tokens);
-                return (Counting::Together, outcome(rule, decided, bucket.at));
+                return (CountedIn::Together, outcome(rule, decided, bucket.at));
             }
-            place = Counting::Apart;
+            place = CountedIn::Apart;
         }
         let rule = self.own_part(rule);
         for _ in 0..given_back {
@@ -266,7 +266,11 @@ impl Limiter {
     }
 }
 
-fn outcome(rule: Rule, taken: Result<Level, Empty>, at: Timestamp) -> Result<BucketState, Exceeded> {
+fn outcome(
+    rule: Rule,
+    taken: Result<Level, Empty>,
+    at: Timestamp,
+) -> Result<BucketState, Exceeded> {
     match taken {
         Ok(level) => Ok(standing(rule, level, at)),
         Err(empty) => Err(Exceeded {

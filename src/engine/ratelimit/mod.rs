@@ -19,7 +19,7 @@ mod tally;
 mod turns;
 
 pub use self::bucket::{MOST_TOKENS, Rule};
-pub use self::limiter::{Counting, Exceeded, Limiter, BucketState};
+pub use self::limiter::{BucketState, Counting, Exceeded, Limiter};
 pub use self::look_up::{Crowded, LookUp};
 pub use self::scope::{Scope, network_of};
 pub use self::shared::{BadAddress, Shared};

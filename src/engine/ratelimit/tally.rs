@@ -17,7 +17,7 @@ pub struct Counts {
 
 /// The mode of counting of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Counting {
+pub(super) enum CountedIn {
     /// In this process, without shared storage.
     Alone,
     /// In the shared storage.
@@ -45,11 +45,11 @@ struct Decisions {
 }
 
 impl Tally {
-    pub(super) fn count(&self, place: Counting, scope: Scope, is_admitted: bool) {
+    pub(super) fn count(&self, place: CountedIn, scope: Scope, is_admitted: bool) {
         let at_place = match place {
-            Counting::Alone => &self.alone,
-            Counting::Together => &self.together,
-            Counting::Apart => &self.apart,
+            CountedIn::Alone => &self.alone,
+            CountedIn::Together => &self.together,
+            CountedIn::Apart => &self.apart,
         };
         at_place.fetch_add(1, Ordering::Relaxed);
         let of_scope = match scope {

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use super::{Field, Member, Value};
 use formats::clock::Timestamp;
-use formats::json::{ValueKind, Members, Text};
+use formats::json::{Members, Text, ValueKind};
 use formats::problem::{Code, Problem, Problems};
 
 const NOT_NULL: &str = "must not be null";

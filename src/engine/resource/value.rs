@@ -16,7 +16,7 @@ use crate::operation::{Operation, Operations};
 use crate::spiffe::SpiffeId;
 use formats::clock::Timestamp;
 use formats::closed_set::NamedValue as _;
-use formats::json::{ValueKind, Text};
+use formats::json::{Text, ValueKind};
 use formats::problem::{Code, Problem, Problems};
 
 /// The most items of a list.

@@ -15,7 +15,7 @@ mod resources;
 pub use self::arrival::Arrival;
 pub use self::client_address::{ClientAddress, OverTls, RefusedHead, TrustedProxy};
 pub use self::client_certificate::{authorization, client_certificate, credentials};
-pub use self::frame::{NoResponse, FrameAdapter, X_REQUEST_ID};
+pub use self::frame::{FrameAdapter, NoResponse, X_REQUEST_ID};
 pub use self::rate_limit::write_rate_limit;
 pub use self::request_log::{Cause, LoggedCaller};
 pub use self::resources::Resources;

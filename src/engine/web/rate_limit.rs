@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::Resources;
 use crate::auth::{Administrator, Caller, CallerId};
-use crate::ratelimit::{Exceeded, Rule, Scope, BucketState};
+use crate::ratelimit::{BucketState, Exceeded, Rule, Scope};
 
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");

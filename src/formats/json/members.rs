@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::scan::scan;
-use super::text::{ValueKind, Text};
+use super::text::{Text, ValueKind};
 use crate::closed_set::{NamedValue, NotOneOf};
 use crate::problem::{Code, Problem, Problems};
 use crate::similar::nearest;
@@ -82,7 +82,8 @@ impl<'a> Members<'a> {
     /// The text of an optional member; `null` equals absence.
     #[must_use]
     pub fn optional(&self, name: &str) -> Option<Text<'a>> {
-        self.get(name).filter(|value| value.kind() != ValueKind::Null)
+        self.get(name)
+            .filter(|value| value.kind() != ValueKind::Null)
     }
 
     /// The text of a required member; `null` is a value.

@@ -15,6 +15,6 @@ mod verbatim;
 
 pub use members::Members;
 pub use scan::{MAX_DEPTH, NotJson};
-pub use text::{ValueKind, NotUnicode, Text};
+pub use text::{NotUnicode, Text, ValueKind};
 pub use tree::NotATree;
 pub use verbatim::Verbatim;

@@ -6,7 +6,7 @@ use super::filters::Filters;
 use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::ids::ApiKeyId;
-use engine::management::api_keys::{self, ApiKey, ApiKeyRequest, ApiKeyFilter};
+use engine::management::api_keys::{self, ApiKey, ApiKeyFilter, ApiKeyRequest};
 use engine::management::{Authorized, ManageApiKeys, PageRequest};
 
 type NewApiKey = CreateBody<ApiKeyRequest>;

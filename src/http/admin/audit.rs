@@ -8,7 +8,7 @@ use super::export::{Order, Records, in_log_order, wanted};
 use super::filters::Filters;
 use crate::app::App;
 use crate::error::ApiError;
-use engine::audit::{Entry, Export, EntryFilter, Format, Operations, entries};
+use engine::audit::{Entry, EntryFilter, Export, Format, Operations, entries};
 use engine::catalog::Unreadable;
 use engine::ids::RecordId;
 use engine::ledger::Log;

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::ids::ChangeId;
-use engine::management::changes::{self, DecisionRequest, ChangeFilter, Proposal};
+use engine::management::changes::{self, ChangeFilter, DecisionRequest, Proposal};
 use engine::management::{Authorized, PageRequest, ReadResources};
 
 type Decision = DecisionBody<DecisionRequest>;

@@ -15,8 +15,8 @@ use crate::error::ApiError;
 use engine::auth::Administrator;
 use engine::ids::{ApiKeyId, ChangeId, IdentityId, KeyId, ServiceId};
 use engine::management::{
-    self, Actor, Authorized, Claim, Context, Expected, ManageAdminKeys, ManageApiKeys, Missing,
-    Right, BucketState, policies,
+    self, Actor, Authorized, Claim, ClaimState, Context, Expected, ManageAdminKeys, ManageApiKeys,
+    Missing, Right, policies,
 };
 use engine::request_tag::RequestTag;
 use engine::resource::{RequestBody, ResourceRequest};
@@ -54,7 +54,7 @@ impl Address for ServiceId {
     const MISSING: Missing = Missing::Service;
 }
 
-impl Address for policies::Name {
+impl Address for policies::PolicyName {
     const MISSING: Missing = Missing::Policy;
 }
 
@@ -98,7 +98,7 @@ impl<R: Right> FromRequestParts<App> for Authorized<R> {
         };
         let authorized = context.authorize::<R>();
         let authorized = authorized.map_err(|error| ApiError::from(error).into_response())?;
-        match parts.extensions.remove::<BucketState>() {
+        match parts.extensions.remove::<ClaimState>() {
             Some(standing) => Err(repeated(standing, &context)),
             None => Ok(authorized),
         }
@@ -106,24 +106,24 @@ impl<R: Right> FromRequestParts<App> for Authorized<R> {
 }
 
 /// The answer to a request that is not the first one with its `Idempotency-Key`.
-fn repeated(standing: BucketState, context: &Context) -> Response {
+fn repeated(standing: ClaimState, context: &Context) -> Response {
     match standing {
-        BucketState::Again(answer) if answer.is_admin_key() && !context.may::<ManageAdminKeys>() => {
+        ClaimState::Again(answer) if answer.is_admin_key() && !context.may::<ManageAdminKeys>() => {
             ApiError::from(management::Error::Forbidden(ManageAdminKeys::ROLES)).into_response()
         }
-        BucketState::Again(answer)
+        ClaimState::Again(answer)
             if answer.is_credential_change() && !context.may::<ManageApiKeys>() =>
         {
             ApiError::from(management::Error::Forbidden(ManageApiKeys::ROLES)).into_response()
         }
-        BucketState::Again(answer) => Replayed(answer).into_response(),
-        BucketState::InProgress => ApiError::InProgress.into_response(),
-        BucketState::OtherBody => {
+        ClaimState::Again(answer) => Replayed(answer).into_response(),
+        ClaimState::InProgress => ApiError::InProgress.into_response(),
+        ClaimState::OtherBody => {
             let message = "the Idempotency-Key was used with another body";
             ApiError::Conflict(message.to_owned()).into_response()
         }
         // Its handler runs.
-        BucketState::First(_) => ApiError::Internal.into_response(),
+        ClaimState::First(_) => ApiError::Internal.into_response(),
     }
 }
 

@@ -12,7 +12,7 @@ use engine::ids::KeyId;
 use engine::keys::Key;
 use engine::management::changes::TokenAccess;
 use engine::management::keys::{
-    self, KeyFilter, ImportParameters, ImportParametersRequest, KeyRequest, KeyUpdate, KeyRules,
+    self, ImportParameters, ImportParametersRequest, KeyFilter, KeyRequest, KeyRules, KeyUpdate,
 };
 use engine::management::{Authorized, ManageKeys, PageRequest, ReadResources};
 
@@ -21,7 +21,12 @@ type KeyChanges = UpdateBody<KeyUpdate>;
 type NewImportParameters = CreateBody<ImportParametersRequest>;
 
 /// Lists keys.
-#[utoipa::path(get, path = "", operation_id = "listKeys", params(PageRequest, KeyFilter))]
+#[utoipa::path(
+    get,
+    path = "",
+    operation_id = "listKeys",
+    params(PageRequest, KeyFilter)
+)]
 pub(crate) async fn list(
     context: Authorized<ReadResources>,
     mut filters: Filters,

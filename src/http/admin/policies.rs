@@ -5,7 +5,7 @@ use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::error::ApiError;
 use crate::error_code::errors;
-use engine::management::policies::{self, PolicyFilter, PolicyName, Policy};
+use engine::management::policies::{self, Policy, PolicyFilter, PolicyName};
 use engine::management::{Authorized, ManagePolicies, PageRequest, ReadResources};
 use engine::policy::PolicyRequest;
 

@@ -6,7 +6,7 @@ use super::filters::Filters;
 use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::ids::ServiceId;
-use engine::management::services::{self, ServiceFilter, Service, ServiceRequest};
+use engine::management::services::{self, Service, ServiceFilter, ServiceRequest};
 use engine::management::{Authorized, ManagePolicies, PageRequest, ReadResources};
 
 type NewService = CreateBody<ServiceRequest>;

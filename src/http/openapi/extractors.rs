@@ -25,7 +25,7 @@ impl<K: Named> Described for Id<K> {
     }
 }
 
-impl Described for policies::Name {
+impl Described for policies::PolicyName {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new()
             .schema_type(Type::String)

@@ -196,7 +196,10 @@ fn check(app: &App) -> Health {
         missing.unwrap_or_default(),
     );
     let audit = Audit {
-        status: app.recorder.is_healthy().map_or(HealthStatus::Degraded, working),
+        status: app
+            .recorder
+            .is_healthy()
+            .map_or(HealthStatus::Degraded, working),
         queued: app.recorder.queued(),
     };
     let rate_limiter = RateLimiter {

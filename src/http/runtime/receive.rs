@@ -153,11 +153,10 @@ async fn receive_body(
         Err(refusal) => {
             let refusal = match (refusal, call.application()) {
                 // The syntax of a longer body is unknown.
-                (Refusal::UnreadableBody(UnreadableBody::TooLarge | UnreadableBody::NoMemory), Err(limited))
-                    if admitted.is_err() =>
-                {
-                    limited
-                }
+                (
+                    Refusal::UnreadableBody(UnreadableBody::TooLarge | UnreadableBody::NoMemory),
+                    Err(limited),
+                ) if admitted.is_err() => limited,
                 (refusal, _) => refusal,
             };
             Err(respond(
@@ -216,9 +215,12 @@ async fn reject_anonymous(
 ) -> Response {
     let client = origin.client;
     let error = match body {
-        Err(unread @ (UnreadableBody::OtherMedia | UnreadableBody::Encoded | UnreadableBody::BrokenOff | UnreadableBody::Late)) => {
-            unread.into()
-        }
+        Err(
+            unread @ (UnreadableBody::OtherMedia
+            | UnreadableBody::Encoded
+            | UnreadableBody::BrokenOff
+            | UnreadableBody::Late),
+        ) => unread.into(),
         // The syntax of the body is unknown.
         Err(UnreadableBody::TooLarge | UnreadableBody::NoMemory) => {
             no_application(app, credentials, client, denied).await

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use engine::audit::{
-    Endpoint, Export, EntryFilter, Format, OperationType, Operations, Outcome, Record, Recorder,
+    Endpoint, EntryFilter, Export, Format, OperationType, Operations, Outcome, Record, Recorder,
     Unrecorded, entries,
 };
 use engine::db::Pool;
@@ -206,7 +206,7 @@ async fn the_audit_log_is_paged_with_the_newest_record_first() {
     }
     let filter = EntryFilter {
         operation_type: Some(OperationType::Hash),
-        ..Filter::default()
+        ..EntryFilter::default()
     };
     // An hour later, the first of the two days is closed and is queried separately.
     let later = clock.now().plus(Duration::from_secs(60 * 60));

@@ -49,7 +49,7 @@ async fn a_day_is_retired_when_it_is_sealed_and_its_hashes_stay() {
     let whole = VerifiedLog {
         covered: 3,
         retired: 2,
-        ..Verified::default()
+        ..VerifiedLog::default()
     };
     let text = lines.join("\n");
     let verified = verify::export(&trust, text.as_bytes(), None, &mut |_| ());

@@ -4,9 +4,7 @@ use engine::ledger::{Log, Renewal};
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 
-use super::fixture::{
-    checkpoint, covered, export, hash, indexes, initialize, root_of, sealed_world,
-};
+use super::fixture::{covered, export, hash, indexes, initialize, root_of, sealed_world};
 use testkit::{OPERATIONS, PATIENCE, World, insert_records, within};
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::auth::{ApiKeyType, ApiKeySecret};
+use engine::auth::{ApiKeySecret, ApiKeyType};
 use engine::ids::ServiceId;
 use engine::settings::Stage;
 use formats::clock::{Clock, Entropy, Timestamp};

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use divan::{Bencher, black_box};
 use engine::audit::{Endpoint, OperationType, Outcome, Record, Recorder};
-use engine::auth::{ApiKeyType, ApiKeySecret};
+use engine::auth::{ApiKeySecret, ApiKeyType};
 use engine::catalog::{Cache, Catalog, Topic};
 use engine::ids::KeyId;
 use engine::settings::Audit;

@@ -146,7 +146,11 @@ fn many_threads_lose_no_job() {
             let queue = Arc::clone(&queue);
             thread::spawn(move || {
                 for n in 0..500 {
-                    let kind = if n % 5 == 0 { Access::Write } else { Access::Read };
+                    let kind = if n % 5 == 0 {
+                        Access::Write
+                    } else {
+                        Access::Read
+                    };
                     let (job, answer) = job(kind);
                     queue.push(job).unwrap();
                     assert!(answer.blocking_recv().unwrap().is_err());

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use maud::{Markup, html};
 
-use self::steps::Step;
+use self::steps::KeyAction;
 use super::form::Editable;
 use crate::error::PageError;
 use crate::extract::{Addressed, PageContext, Query};
@@ -21,8 +21,8 @@ use crate::view::words::{
 };
 use engine::audit::traffic::{last_uses, uses};
 use engine::ids::{KeyId, ServiceId};
-use engine::keys::{Key, Origin, KeyStatus, Usage};
-use engine::management::keys::{self, KeyFilter, KeyUpdate, KeyRules};
+use engine::keys::{Key, KeyStatus, Origin, Usage};
+use engine::management::keys::{self, KeyFilter, KeyRules, KeyUpdate};
 use engine::management::{Error, Expected, ManageKeys, ReadAudit, services};
 use engine::resource::ResourceRequest;
 use formats::clock::Timestamp;
@@ -40,7 +40,7 @@ pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup,
         usage: filters.one_of("use", "Use"),
         status: filters.one_of("status", "Status"),
         service_id: filters.service("serviceId", "Service", &services),
-        ..Filter::default()
+        ..KeyFilter::default()
     };
     let page = keys::list(&cx.context, filter, filters.page()).await?;
     let names: HashMap<_, _> = services.into_iter().collect();

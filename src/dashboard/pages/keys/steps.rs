@@ -12,7 +12,7 @@ use crate::view::confirm::Question;
 use crate::view::notice::Notice;
 use crate::view::words::{isolated, moment, span, words};
 use engine::ids::KeyId;
-use engine::keys::{Key, Origin, RotationDays, KeyStatus};
+use engine::keys::{Key, KeyStatus, Origin, RotationDays};
 use engine::management::keys::{self, KeyRequest, KeyUpdate};
 use engine::management::{Error, Expected, ManageKeys};
 use formats::closed_set;
@@ -132,7 +132,12 @@ pub(crate) async fn take(
     }
 }
 
-async fn carry_out(cx: &PageContext, id: KeyId, step: KeyAction, form: &Form) -> Result<KeyId, Error> {
+async fn carry_out(
+    cx: &PageContext,
+    id: KeyId,
+    step: KeyAction,
+    form: &Form,
+) -> Result<KeyId, Error> {
     cx.authorize::<ManageKeys>()?;
     let expected = form.expected();
     let key = keys::read(&cx.context, id).await?;

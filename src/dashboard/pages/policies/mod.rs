@@ -20,7 +20,7 @@ use crate::view::services::service;
 use crate::view::shell::Section;
 use crate::view::words::{Tone, badge, isolated, moment};
 use engine::ids::{PolicyId, ServiceId};
-use engine::management::policies::{self, PolicyFilter, PolicyName, Policy};
+use engine::management::policies::{self, Policy, PolicyFilter, PolicyName};
 use engine::management::{Error, Expected, ManagePolicies, services};
 use engine::operation::Operation;
 use engine::policy::{AllowedServices, KeyOwnership, PolicyRequest};
@@ -36,7 +36,7 @@ pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup,
         text: filters.search("text", "Number or name"),
         status: filters.one_of("status", "Status"),
         destination_service_id: filters.service("destinationServiceId", "Destination", &services),
-        ..Filter::default()
+        ..PolicyFilter::default()
     };
     let page = policies::list(&cx.context, &filter, filters.page()).await?;
     let names: HashMap<_, _> = services.into_iter().collect();
@@ -239,7 +239,11 @@ impl Removable for Policy {
         }
     }
 
-    async fn remove(cx: &PageContext, name: &PolicyName, expected: &Expected) -> Result<String, Error> {
+    async fn remove(
+        cx: &PageContext,
+        name: &PolicyName,
+        expected: &Expected,
+    ) -> Result<String, Error> {
         policies::delete(&cx.authorize()?, name, expected).await?;
         Ok(SECTION.place().to_owned())
     }

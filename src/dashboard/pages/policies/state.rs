@@ -15,7 +15,7 @@ use crate::view::fields::{body, form_of};
 use crate::view::filters::Filters;
 use crate::view::notice::Notice;
 use crate::view::words::{Tone, badge, isolated};
-use engine::management::policies::{self, PolicyName, Policy};
+use engine::management::policies::{self, Policy, PolicyName};
 use engine::management::{Error, ManagePolicies};
 use engine::policy::{PolicyRequest, PolicyStatus, Verdict};
 use engine::resource::{Field, RequestBody as _};

@@ -173,8 +173,12 @@ fn page(
 ) -> Markup {
     let takes_keys = dashboard.settings.admin.key_sign_in;
     let has_provider = dashboard.provider.is_some();
-    let of_key = refused.filter(|why| why.is_about_key()).map(SignInRefused::text);
-    let of_page = refused.filter(|why| !why.is_about_key()).map(SignInRefused::text);
+    let of_key = refused
+        .filter(|why| why.is_about_key())
+        .map(SignInRefused::text);
+    let of_page = refused
+        .filter(|why| !why.is_about_key())
+        .map(SignInRefused::text);
     let content = html! {
         div.lone.narrow {
             div.brand-large { (shell::logo()) }

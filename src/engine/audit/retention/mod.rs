@@ -9,7 +9,7 @@ use sqlx::PgConnection;
 use tokio::time::{Instant, sleep};
 
 pub use self::store::RetentionError;
-use self::store::Step;
+use self::store::RetentionStep;
 use super::days::DAY;
 use crate::db::earlier_present;
 use crate::jobs::{release_turn, take_turn};

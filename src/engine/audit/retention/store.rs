@@ -69,8 +69,12 @@ pub(super) async fn retire(
     moment: Timestamp,
 ) -> Result<Option<String>, RetentionError> {
     let sql = match step {
-        RetentionStep::Detach => "SELECT detach_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text",
-        RetentionStep::Drop => "SELECT drop_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text",
+        RetentionStep::Detach => {
+            "SELECT detach_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text"
+        }
+        RetentionStep::Drop => {
+            "SELECT drop_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text"
+        }
     };
     let retired = sqlx::query_scalar(sql).bind(moment);
     retired.fetch_one(connection).await.map_err(failure)

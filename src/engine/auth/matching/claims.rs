@@ -9,7 +9,7 @@ use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::jwt::Token;
+use crate::jwt::VerifiedToken;
 use crate::resource::{Input, Member, Value, string, wrong_type};
 use formats::json::{Members, Text};
 use formats::problem::{Code, Problem, Problems};
@@ -46,7 +46,7 @@ impl Claims {
     }
 
     /// Whether the token has all values.
-    pub(super) fn hold_in(&self, token: &Token) -> bool {
+    pub(super) fn hold_in(&self, token: &VerifiedToken) -> bool {
         self.iter().all(|(name, expected)| {
             let found = if name.starts_with('/') {
                 at_pointer(token, name)
@@ -59,7 +59,7 @@ impl Claims {
 }
 
 /// The value at a JSON Pointer. Its first part names a claim.
-fn at_pointer<'t>(token: &'t Token, pointer: &str) -> Option<&'t Json> {
+fn at_pointer<'t>(token: &'t VerifiedToken, pointer: &str) -> Option<&'t Json> {
     let rest = pointer.strip_prefix('/')?;
     let (name, rest) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let name = name.replace("~1", "/").replace("~0", "~");

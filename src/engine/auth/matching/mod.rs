@@ -13,7 +13,7 @@ use crate::fingerprint::Fingerprint;
 use crate::request;
 use crate::resource::{Input, Member, RequestBody as _, Value, object};
 use crate::spiffe::SpiffeId;
-use formats::json::{ValueKind, Text};
+use formats::json::{Text, ValueKind};
 use formats::problem::{Code, Problem, Problems};
 
 request! {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::claims::{Claims, Exact};
-use crate::jwt::Token;
+use crate::jwt::VerifiedToken;
 
 /// The tokens that match an identity: all conditions hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub struct TokenRule {
 
 impl TokenRule {
     /// Whether the token matches.
-    pub(in crate::auth) fn matches(&self, token: &Token) -> bool {
+    pub(in crate::auth) fn matches(&self, token: &VerifiedToken) -> bool {
         token.issuer == self.issuer.as_str()
             && self.subject().is_none_or(|it| it == token.subject)
             && (self.subject.is_some() || self.claims.is_some())

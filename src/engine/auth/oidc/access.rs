@@ -9,7 +9,9 @@ use moka::future::Cache;
 use serde_json::Value;
 
 use crate::ids::PersonId;
-use crate::jwt::{Issuer, PublishedKey, PublishedKeys, TokenRefused, TokenRules, VerifiedToken, Unverified};
+use crate::jwt::{
+    Issuer, PublishedKey, PublishedKeys, TokenRefused, TokenRules, Unverified, VerifiedToken,
+};
 use crate::settings::Oidc;
 use formats::algorithms::JwsAlgorithm;
 use formats::clock::Timestamp;

@@ -96,7 +96,7 @@ pub enum NotSignedIn {
     Unavailable(String),
     /// The provider refused the request or the code.
     #[error("the provider answered {0:?}")]
-    TokenRefused(String),
+    Refused(String),
     /// The ID token is not valid.
     #[error(transparent)]
     Token(#[from] TokenRefused),

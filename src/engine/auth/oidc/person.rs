@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use super::{Provider, profile};
-use crate::auth::{Administrator, Admission, Denied, Person, CredentialRefused, TokenKind};
+use crate::auth::{Administrator, Admission, CredentialRefused, Denied, Person, TokenKind};
 use crate::catalog::Unreadable;
 use crate::db::Pool;
 use crate::ids::PersonId;
@@ -61,8 +61,8 @@ impl Provider {
         let source = TokenKind::Access {
             has_public_subject: self.has_public_subjects().await,
         };
-        let profile =
-            profile::of(settings, &token, source).map_err(|_| CredentialRefused::from(TokenRefused::Claim))?;
+        let profile = profile::of(settings, &token, source)
+            .map_err(|_| CredentialRefused::from(TokenRefused::Claim))?;
         admission.turn().await?;
         let id = PersonId::new(&self.0.clock, entropy);
         let person = Person::record(database, id, &profile);

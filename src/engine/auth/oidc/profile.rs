@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{NotSignedIn, roles};
 use crate::auth::{Profile, TokenKind};
-use crate::jwt::Token;
+use crate::jwt::VerifiedToken;
 use crate::resource::is_hidden;
 use crate::settings::Oidc;
 
@@ -20,7 +20,7 @@ const NAMES: [&str; 3] = ["name", "preferred_username", "email"];
 /// The person of a verified token.
 pub(super) fn of(
     settings: &Oidc,
-    token: &Token,
+    token: &VerifiedToken,
     source: TokenKind,
 ) -> Result<Profile, NotSignedIn> {
     let subject = &token.subject;

@@ -14,7 +14,7 @@ use crate::auth::{Administrator, Person, Profile, TokenKind};
 use crate::catalog::Unreadable;
 use crate::db::Pool;
 use crate::ids::PersonId;
-use crate::jwt::{VerifiedToken, Unverified};
+use crate::jwt::{Unverified, VerifiedToken};
 use formats::clock::Entropy;
 
 /// The parameters of the redirect from the provider.

@@ -73,7 +73,9 @@ impl PinMemory for RefusedPins {
             Ok((transaction, refusals))
         });
         let (transaction, refusals) = begun.map_err(|error: sqlx::Error| error.to_string())?;
-        let is_refused = refusals.iter().any(|it| *it == RefusedPin::of(pin, &it.salt));
+        let is_refused = refusals
+            .iter()
+            .any(|it| *it == RefusedPin::of(pin, &it.salt));
         let salt: [u8; 16] = self.entropy.bytes();
         let mut attempt = Attempt {
             runtime: self.runtime.clone(),

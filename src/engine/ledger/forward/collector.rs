@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::connection::{CollectorError, Connector};
-use super::entry::Entry;
+use super::entry::ForwardedRecord;
 use super::https::Https;
 use super::syslog::Syslog;
 use crate::ledger::Log;
@@ -78,7 +78,11 @@ impl Collector {
     }
 
     /// Sends a batch, on a new connection if there is none. After an error there is none.
-    pub(super) async fn send(&mut self, log: Log, batch: &[ForwardedRecord]) -> Result<(), CollectorError> {
+    pub(super) async fn send(
+        &mut self,
+        log: Log,
+        batch: &[ForwardedRecord],
+    ) -> Result<(), CollectorError> {
         match &mut self.0 {
             Protocol::Https(https) => https.send(batch).await,
             Protocol::Syslog(syslog) => syslog.send(log, batch).await,

@@ -10,7 +10,7 @@ use super::backoff::Backoff;
 use super::collector::Collector;
 use super::connection::CollectorError;
 use super::cursor::{Cursor, Position};
-use super::entry::Entry;
+use super::entry::ForwardedRecord;
 use super::status::{ForwardState, ForwardStatus};
 use super::{entry, store};
 use crate::db::Pool;
@@ -210,7 +210,11 @@ impl Forwarder {
     }
 
     /// Sends a batch of each log in turn, until there is none or the interval is over.
-    async fn send(&mut self, session: &mut CollectorSession, now: Duration) -> Result<(), ForwardError> {
+    async fn send(
+        &mut self,
+        session: &mut CollectorSession,
+        now: Duration,
+    ) -> Result<(), ForwardError> {
         let deadline = Instant::now() + self.interval;
         let is_connected = self.collector.is_connected().await;
         let CollectorSession {

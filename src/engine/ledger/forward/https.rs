@@ -12,7 +12,7 @@ use secrecy::ExposeSecret as _;
 use tokio::task::spawn_blocking;
 
 use super::connection::{CollectorError, Connector};
-use super::entry::Entry;
+use super::entry::ForwardedRecord;
 use crate::settings::{Endpoint, Environment, Forward, SecretSource};
 
 /// The longest answer after which the connection is used again.

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
 use super::connection::{CollectorError, Connector};
-use super::entry::Entry;
+use super::entry::ForwardedRecord;
 use crate::ledger::Log;
 
 /// Facility 13 (log audit), severity 6 (informational).
@@ -66,7 +66,11 @@ impl Syslog {
         is_open
     }
 
-    pub(super) async fn send(&mut self, log: Log, batch: &[ForwardedRecord]) -> Result<(), CollectorError> {
+    pub(super) async fn send(
+        &mut self,
+        log: Log,
+        batch: &[ForwardedRecord],
+    ) -> Result<(), CollectorError> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
             None => self.connector.connect().await?,

@@ -1,6 +1,6 @@
 //! The comparison of a sequence of records with checkpoints.
 
-use super::finding::{Change, NotVerified, Finding};
+use super::finding::{Change, Finding, NotVerified};
 use super::trust::Trust;
 use formats::tlog::{Hash, Tree};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::checker::{Checker, Progress, LoggedRecord, VerifiedLog};
+use super::checker::{Checker, LoggedRecord, Progress, VerifiedLog};
 use super::finding::{Change, NotVerified};
 use super::span::Span;
 use super::trust::Trust;

@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use serde::Deserialize;
 
-use super::checker::{Checker, Progress, LoggedRecord, VerifiedLog};
+use super::checker::{Checker, LoggedRecord, Progress, VerifiedLog};
 use super::finding::{Change, NotVerified};
 use super::span::Span;
 use super::tiles::TileFolder;

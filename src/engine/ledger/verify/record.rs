@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::checker::Verified;
-use super::finding::{Change, NotVerified, Finding};
+use super::checker::VerifiedLog;
+use super::finding::{Change, Finding, NotVerified};
 use super::trust::Trust;
 use crate::ledger::leaf::leaf;
 use formats::tlog::{Hash, ProofText, verify_inclusion};
@@ -51,7 +51,7 @@ pub fn record(trust: &mut Trust, record: &str, proof: &str) -> Result<VerifiedLo
     }
     Ok(VerifiedLog {
         covered: 1,
-        ..Verified::default()
+        ..VerifiedLog::default()
     })
 }
 

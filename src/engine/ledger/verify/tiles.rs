@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::checker::{Checker, Progress, LoggedRecord, VerifiedLog};
+use super::checker::{Checker, LoggedRecord, Progress, VerifiedLog};
 use super::finding::{Change, NotVerified};
 use super::trust::Trust;
 use crate::ledger::Log;

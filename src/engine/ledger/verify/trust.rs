@@ -1,6 +1,6 @@
 //! The public keys and the checkpoints that a verification relies on.
 
-use super::finding::{Change, NotVerified, Finding};
+use super::finding::{Change, Finding, NotVerified};
 use crate::ledger::Log;
 use formats::tlog::{Checkpoint, InvalidCheckpoint, Note, VerifierKey};
 

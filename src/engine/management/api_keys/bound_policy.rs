@@ -12,7 +12,7 @@ use crate::ids::{Named as _, PolicyId, PolicyKind};
 use crate::management::policies;
 use crate::policy::PolicyNumber;
 use crate::resource::{ColumnGroup, Columns, Input, Member, Value, string};
-use formats::json::{ValueKind, Text};
+use formats::json::{Text, ValueKind};
 use formats::problem::{Code, Problem, Problems};
 
 /// The policy that a credential is bound to, if any. The API shows its number, the row has its

@@ -15,19 +15,19 @@ use serde::{Serialize, Serializer};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use super::changes::{StoredRequest, NewCredential};
+use super::changes::{NewCredential, StoredRequest};
 use super::check::checked;
 use super::{
     Action, Authorized, Change, Error, Event, Expected, ManageAdminKeys, ManageApiKeys, Missing,
     Page, PageRequest, ResourceType,
 };
-use crate::auth::{ApiKeyType, ApiKeySecret};
+use crate::auth::{ApiKeySecret, ApiKeyType};
 use crate::change_kind::ChangeKind;
 use crate::ids::{ApiKeyId, ServiceId};
 use crate::resource::{ResourceRequest, Stored as _};
 use formats::clock::Timestamp;
 
-pub use self::api_key::{ApiKey, ApiKeyRequest, Hint, ApiKeyStatus};
+pub use self::api_key::{ApiKey, ApiKeyRequest, ApiKeyStatus, Hint};
 pub use self::bound_policy::BoundPolicy;
 pub(super) use self::judge::adds_operations;
 pub use self::network::Networks;

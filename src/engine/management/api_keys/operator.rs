@@ -1,6 +1,6 @@
 //! API keys without the API: for the operator on the machine of the service.
 
-use super::{ApiKey, ApiKeyRequest, Created, ApiKeyFilter};
+use super::{ApiKey, ApiKeyFilter, ApiKeyRequest, Created};
 use crate::ids::ApiKeyId;
 use crate::management::{Error, Expected, Page, PageRequest, System};
 use crate::resource::ResourceRequest;

@@ -66,7 +66,7 @@ pub(super) async fn apply(
             policies::create(&by.authorized(), request(call)?).await?;
         }
         (ResourceType::Policy, Verb::Update, Some(id)) => {
-            let name = policies::Name::Id(PolicyId::from_uuid(id));
+            let name = policies::PolicyName::Id(PolicyId::from_uuid(id));
             policies::update(&by.authorized(), &name, &expected, request(call)?).await?;
         }
         (ResourceType::ApiKey, Verb::Create, None) => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::apply::{Token, apply};
+use super::apply::{TokenAccess, apply};
 use super::authority::LastApproval;
 use super::decide::{DecisionRequest, begin, check_independent, comment, decision, save};
 use super::proposal::{ChangeStatus, Proposal};
@@ -20,7 +20,7 @@ use crate::resource::ResourceRequest;
 /// database fails.
 pub async fn approve(
     context: &Authorized<ReadResources>,
-    token: Token,
+    token: TokenAccess,
     id: ChangeId,
     request: ResourceRequest<DecisionRequest>,
 ) -> Result<Proposal, Error> {
@@ -36,7 +36,7 @@ pub async fn approve(
 
 async fn carry_out(
     context: &Authorized<ReadResources>,
-    token: &Token,
+    token: &TokenAccess,
     id: ChangeId,
     comment: Option<String>,
 ) -> Result<Proposal, Error> {

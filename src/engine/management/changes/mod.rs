@@ -18,14 +18,14 @@ mod propose;
 mod read;
 mod store;
 
-pub use self::apply::Token;
+pub use self::apply::TokenAccess;
 pub use self::approve::approve;
 pub(super) use self::authority::Authority;
 pub use self::backlog::{Backlog, Pending};
-pub(super) use self::call::{StoredRequest, NewCredential};
+pub(super) use self::call::{NewCredential, StoredRequest};
 pub use self::decide::{Choice, DecisionRequest, choice, reject, withdraw};
 pub use self::eligible::{Shortage, shortage, unknown_people};
-pub use self::filter::Filter;
+pub use self::filter::ChangeFilter;
 pub use self::judgement::Judgement;
 pub use self::proposal::{Approval, ChangeStatus, Proposal, Proposed, Proposer};
 pub(super) use self::propose::needed;

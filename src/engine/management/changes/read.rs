@@ -1,6 +1,6 @@
 //! Reads changes that need approval.
 
-use super::filter::Filter;
+use super::filter::ChangeFilter;
 use super::proposal::Proposal;
 use super::store;
 use crate::change_kind::ChangeKind;

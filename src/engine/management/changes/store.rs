@@ -7,7 +7,7 @@ use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
 use uuid::Uuid;
 
 use super::call::StoredRequest;
-use super::filter::Filter;
+use super::filter::ChangeFilter;
 use super::proposal::{Approval, ChangeStatus, Proposal, Proposer, Target};
 use crate::auth::Role;
 use crate::db::sql;
@@ -62,7 +62,10 @@ pub(super) async fn read(
 }
 
 /// The use case of a change.
-pub(super) async fn call(database: impl PgExecutor<'_>, id: ChangeId) -> sqlx::Result<StoredRequest> {
+pub(super) async fn call(
+    database: impl PgExecutor<'_>,
+    id: ChangeId,
+) -> sqlx::Result<StoredRequest> {
     let call: Json<StoredRequest> = sqlx::query_scalar("SELECT call FROM changes WHERE id = $1")
         .bind(id)
         .fetch_one(database)

@@ -5,7 +5,7 @@ use sqlx::types::Json;
 use sqlx::{FromRow, PgExecutor};
 use uuid::Uuid;
 
-use super::{EventPerson, EventFilter, Recorded};
+use super::{EventFilter, EventPerson, Recorded};
 use crate::db::{Pool, sql};
 use crate::ids::{ApiKeyId, ChangeId, EventId};
 use crate::management::{Action, ResourceType};

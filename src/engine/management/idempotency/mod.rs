@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::changes::ChangeStatus;
 use super::{Error, ResourceType};
-use crate::auth::{CallerId, ApiKeyType};
+use crate::auth::{ApiKeyType, CallerId};
 use crate::change_kind::ChangeKind;
 use crate::db::Pool;
 use formats::clock::{Entropy, Timestamp};

@@ -4,11 +4,12 @@ use serde_json::json;
 
 use super::plan::planned;
 use super::request::{KeyRequest, RequestedKey, Source};
-use super::rules::Rules;
+use super::rules::KeyRules;
 use super::{retire_former, store};
 use crate::ids::{ImportKeyId, KeyId, ServiceId};
 use crate::keys::{
-    Assignment, ImportKeyRecord, Key, Made, Origin, KeyStatus, UnrecordedKey, Usage, Vault, VaultError,
+    Assignment, ImportKeyRecord, Key, KeyStatus, Made, Origin, UnrecordedKey, Usage, Vault,
+    VaultError,
 };
 use crate::management::changes::StoredRequest;
 use crate::management::{Authorized, Change, Claim, Error, Event, ManageKeys, ResourceType};

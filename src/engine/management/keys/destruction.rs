@@ -1,6 +1,6 @@
 //! Destroying a key, after a delay.
 
-use super::rules::Rules;
+use super::rules::KeyRules;
 use super::{lock, store};
 use crate::db::later_present;
 use crate::ids::KeyId;

@@ -1,7 +1,7 @@
 //! The changes of a key that can need approval.
 
 use crate::change_kind::ChangeKind;
-use crate::keys::{DefaultKey, Key, Origin, KeyStatus, Usage};
+use crate::keys::{DefaultKey, Key, KeyStatus, Origin, Usage};
 use crate::management::changes::Judgement;
 use crate::management::{Resource, ResourceType};
 use formats::clock::Timestamp;
@@ -136,7 +136,11 @@ mod tests {
                 KeyStatus::Active,
                 &[ChangeKind::KeyActivate],
             ),
-            (Origin::Imported, KeyStatus::Retired, &[ChangeKind::KeyImport]),
+            (
+                Origin::Imported,
+                KeyStatus::Retired,
+                &[ChangeKind::KeyImport],
+            ),
             (
                 Origin::Imported,
                 KeyStatus::Active,

@@ -16,7 +16,7 @@ use super::{
     policies,
 };
 use crate::ids::KeyId;
-use crate::keys::{Cause, Key, NoTransition, KeyStatus, Usage, VaultError, store};
+use crate::keys::{Cause, Key, KeyStatus, NoTransition, Usage, VaultError, store};
 
 pub use self::create::create;
 pub use self::destruction::{delete, destroy_due};
@@ -26,7 +26,7 @@ pub use self::import_parameters::{
 pub use self::maintenance::maintain;
 pub use self::request::{KeyRequest, TokenObjectRequest, WrappedKeyRequest};
 pub use self::rotation::rotate_due;
-pub use self::rules::Rules;
+pub use self::rules::KeyRules;
 pub use self::update::update;
 pub use crate::keys::KeyUpdate;
 pub use crate::keys::store::KeyFilter;

@@ -2,10 +2,10 @@
 
 use super::request::check_rotation;
 use super::rotation::take_over;
-use super::rules::Rules;
+use super::rules::KeyRules;
 use super::{lock, store};
 use crate::ids::KeyId;
-use crate::keys::{Cause, Key, KeyUpdate, Origin, KeyStatus, Vault};
+use crate::keys::{Cause, Key, KeyStatus, KeyUpdate, Origin, Vault};
 use crate::management::changes::StoredRequest;
 use crate::management::check::{self, checked};
 use crate::management::{Action, Authorized, Error, Event, Expected, ManageKeys, ResourceType};

@@ -155,7 +155,11 @@ pub async fn delete(
     change.delete(&policy, &referrers).await
 }
 
-async fn lock(change: &mut Change<'_>, name: &PolicyName, expected: &Expected) -> Result<Policy, Error> {
+async fn lock(
+    change: &mut Change<'_>,
+    name: &PolicyName,
+    expected: &Expected,
+) -> Result<Policy, Error> {
     let policy = store::lock(change.connection(), name)
         .await?
         .ok_or(Error::Missing(Missing::Policy))?;

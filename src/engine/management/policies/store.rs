@@ -2,7 +2,7 @@
 
 use sqlx::{PgConnection, PgExecutor};
 
-use super::{PolicyFilter, PolicyName, Policy};
+use super::{Policy, PolicyFilter, PolicyName};
 use crate::db::undecodable;
 use crate::ids::{ApiKeyId, IdentityId, PolicyId, ServiceId};
 use crate::keys::{self, Usage};

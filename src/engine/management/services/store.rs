@@ -2,7 +2,7 @@
 
 use sqlx::{PgConnection, PgExecutor};
 
-use super::{ServiceFilter, Service};
+use super::{Service, ServiceFilter};
 use crate::ids::{ApiKeyId, IdentityId, KeyId, PolicyId, ServiceId};
 use crate::keys;
 use crate::management::PageRequest;

@@ -257,7 +257,11 @@ impl Protection {
         key_id: Option<&str>,
         kinds: &[Algorithm],
     ) -> Result<PermittedKey<'a, Permit<O>>, Refusal> {
-        let chosen = self.dependencies.keyring.choose(permit, key_id, kinds).await;
+        let chosen = self
+            .dependencies
+            .keyring
+            .choose(permit, key_id, kinds)
+            .await;
         match chosen {
             Ok(key) => {
                 call.note_key(key.id());

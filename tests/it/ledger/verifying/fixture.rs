@@ -3,7 +3,7 @@
 use std::fs;
 
 use engine::db::Pool;
-use engine::ledger::verify::{self, Change, NotVerified, Finding, TileFolder, Trust, VerifiedLog};
+use engine::ledger::verify::{self, Change, Finding, NotVerified, TileFolder, Trust, VerifiedLog};
 use engine::ledger::{self, Log};
 use formats::tlog::{TILE_WIDTH, Tile, TileContent};
 use serde_json::Value;
@@ -113,7 +113,11 @@ pub(super) fn with(line: &str, name: &str, value: Value) -> String {
 }
 
 #[track_caller]
-pub(super) fn finds(result: Result<VerifiedLog, NotVerified>, change: &Change, checkpoint: Option<u64>) {
+pub(super) fn finds(
+    result: Result<VerifiedLog, NotVerified>,
+    change: &Change,
+    checkpoint: Option<u64>,
+) {
     let Err(NotVerified::Tampered(finding)) = result else {
         panic!("{result:?}");
     };

@@ -22,7 +22,7 @@ async fn an_unchanged_log_is_verified_from_every_source() {
     let sealed = Sealed::new().await;
     let whole = VerifiedLog {
         covered: 6,
-        ..Verified::default()
+        ..VerifiedLog::default()
     };
     let tiles = sealed.mirror().await;
     assert_eq!(sealed.export(&sealed.lines, None).unwrap(), whole);

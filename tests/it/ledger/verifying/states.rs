@@ -1,7 +1,7 @@
 //! States of resources in long management events, whose leaves have only the hashes of the states.
 
 use engine::ledger::Log;
-use engine::ledger::verify::{self, Change, NotVerified, Finding, Trust};
+use engine::ledger::verify::{self, Change, Finding, NotVerified, Trust};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use sqlx::types::Json;

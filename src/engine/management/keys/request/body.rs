@@ -18,7 +18,7 @@ use crate::resource::{
 };
 use formats::binary::from_base64;
 use formats::clock::Timestamp;
-use formats::json::{ValueKind, Text};
+use formats::json::{Text, ValueKind};
 use formats::material::{Algorithm, Jwk, PrivateJwk};
 use formats::problem::{Code, Problem, Problems};
 

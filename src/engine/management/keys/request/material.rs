@@ -8,7 +8,7 @@ use super::kind::StatedKind;
 use super::source::Source;
 use crate::keys::Usage;
 use crate::resource::Member;
-use formats::json::{ValueKind, Text};
+use formats::json::{Text, ValueKind};
 use formats::material::{Algorithm, PrivateKey, PrivatePem, PublicKey, SecretKey, Unlock};
 use formats::problem::{Code, Problem, Problems};
 

@@ -17,7 +17,7 @@ pub use self::body::{KeyRequest, TokenObjectRequest, WrappedKeyRequest};
 use self::kind::StatedKind;
 use self::partner_kid::partner_kid;
 pub(super) use self::source::Source;
-use super::rules::Rules;
+use super::rules::KeyRules;
 use crate::ids::ServiceId;
 use crate::keys::RotationDays;
 use crate::management::Error;

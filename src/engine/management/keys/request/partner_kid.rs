@@ -2,7 +2,7 @@
 
 use super::body::{KeyRequest, KeyText};
 use crate::resource::{Member, Printable, Value as _};
-use formats::json::{ValueKind, Members, Text};
+use formats::json::{Members, Text, ValueKind};
 use formats::problem::{Code, Problem, Problems};
 
 /// The prefix of the identifiers of keys.

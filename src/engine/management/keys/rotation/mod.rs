@@ -11,7 +11,7 @@ use super::create::record;
 use super::{lock, retire_former};
 use crate::ids::KeyId;
 use crate::keys::{
-    Assignment, Cause, Key, Made, Origin, KeyStatus, Usage, Vault, store as keys_store,
+    Assignment, Cause, Key, KeyStatus, Made, Origin, Usage, Vault, store as keys_store,
 };
 use crate::management::{Action, Authorized, Change, Error, Event, Expected, ManageKeys, System};
 
