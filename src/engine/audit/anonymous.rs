@@ -34,17 +34,16 @@ struct Counts<R> {
     summarized: Duration,
 }
 
-impl<R> Default for AnonymousLimit<R> {
-    fn default() -> Self {
+impl<R: Copy> AnonymousLimit<R> {
+    /// Counts from `now` on.
+    pub fn new(now: Duration) -> Self {
         Self(Mutex::new(Counts {
             recorded: PerSecond::default(),
             others: None,
-            summarized: Duration::ZERO,
+            summarized: now,
         }))
     }
-}
 
-impl<R: Copy> AnonymousLimit<R> {
     /// Whether a request that arrives `now` is recorded by itself; otherwise it is counted.
     pub fn admit(&self, now: Duration, refused: R) -> bool {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,7 +85,7 @@ mod tests {
 
     #[test]
     fn twenty_requests_per_second_are_recorded_and_the_others_counted_every_minute() {
-        let limit = AnonymousLimit::default();
+        let limit = AnonymousLimit::new(Duration::from_millis(100));
         let refused = (418, Some("TEAPOT"), Outcome::Refused);
         let at = |millis| Duration::from_millis(millis);
         let admitted = |from| {
@@ -99,6 +98,7 @@ mod tests {
             refused,
         });
         assert_eq!(admitted(60_000), 20);
+        assert_eq!(limit.summary(at(60_099), false), None);
         assert_eq!(limit.summary(at(60_100), false), thirty);
         assert_eq!(admitted(61_000), 20);
         assert_eq!(limit.summary(at(120_099), false), None);

@@ -97,10 +97,10 @@ impl Shared {
         Self {
             availability: Availability::starting(clock.monotonic()),
             period: spec.period(),
+            anonymous: AnonymousLimit::new(clock.monotonic()),
             clock,
             entropy,
             deadline,
-            anonymous: AnonymousLimit::default(),
             over_limit: Mutex::default(),
             commit_durations: durations(),
             batch_sizes: Histogram::new(SIZES),

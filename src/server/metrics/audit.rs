@@ -20,12 +20,10 @@ pub(super) fn audit(page: &mut Page<'_>, app: &App) -> fmt::Result {
 
 fn records(page: &mut Page<'_>, app: &App) -> fmt::Result {
     let recorder = &app.recorder;
-    page.gauges(
+    page.gauge(
         "sealward_audit_up",
         "Whether audit records can be committed; absent if unknown.",
-        recorder
-            .is_healthy()
-            .map(|is_healthy| (vec![], flag(is_healthy))),
+        recorder.is_healthy().map(flag),
     )?;
     page.gauge(
         "sealward_audit_queue_records",

@@ -39,11 +39,9 @@ pub(super) fn limiter(page: &mut Page<'_>, limiter: &Limiter) -> fmt::Result {
         "Outages of the shared storage of rate limits; absent without one.",
         limiter.outages().map(|number| (vec![], number)),
     )?;
-    page.gauges(
+    page.gauge(
         "sealward_ratelimit_instances",
         "Known instances that share rate limits; absent without shared storage.",
-        limiter
-            .instances()
-            .map(|number| (vec![], f64::from(number.get()))),
+        limiter.instances().map(|number| f64::from(number.get())),
     )
 }

@@ -42,15 +42,16 @@ impl Page<'_> {
         })
     }
 
-    /// A gauge.
+    /// A gauge. Without a value it is absent.
     pub(super) fn gauge(
         &mut self,
         name: &'static str,
         help: &'static str,
-        value: f64,
+        value: impl Into<Option<f64>>,
     ) -> fmt::Result {
+        let value = value.into();
         self.metric(name, help, MetricType::Gauge, |mut encoder| {
-            encoder.encode_gauge(&value)
+            value.map_or(Ok(()), |value| encoder.encode_gauge(&value))
         })
     }
 

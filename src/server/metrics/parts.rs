@@ -57,10 +57,10 @@ impl Parts {
                 "Expiry of the certificate in use, as a Unix time.",
                 unix(tls.expires()),
             )?;
-            page.gauges(
+            page.gauge(
                 "sealward_tls_client_crl_expiry_timestamp_seconds",
                 "Earliest expiry of the client revocation lists in use, as a Unix time; absent without a list.",
-                tls.lists_end().map(|end| (vec![], unix(end))),
+                tls.lists_end().map(unix),
             )?;
         }
         Ok(())
@@ -123,22 +123,20 @@ impl Parts {
     fn keys(&self, page: &mut Page<'_>) -> fmt::Result {
         let vault = &self.app.vault;
         let worn = self.app.database_monitor.worn();
-        page.gauges(
+        page.gauge(
             "sealward_keys_worn",
             "Keys that have encrypted so often that they should be rotated; absent if unknown.",
-            worn.map(|worn| (vec![], count(worn.len()))),
+            worn.map(|worn| count(worn.len())),
         )?;
-        page.gauges(
+        page.gauge(
             "sealward_keys_missing",
             "Recorded keys that no token held at the last comparison; absent if unknown.",
-            vault
-                .latest()
-                .map(|latest| (vec![], count(latest.missing.len()))),
+            vault.latest().map(|latest| count(latest.missing.len())),
         )?;
-        page.gauges(
+        page.gauge(
             "sealward_keys_rotation_overdue",
             "Active keys that their successors should have replaced; absent if unknown.",
-            vault.overdue().map(|keys| (vec![], count(keys))),
+            vault.overdue().map(count),
         )?;
         let expiring = vault.expiring().into_iter().flatten();
         page.gauges(
@@ -150,17 +148,17 @@ impl Parts {
 
     fn changes(&self, page: &mut Page<'_>) -> fmt::Result {
         let (pending, now) = (self.app.backlog.pending(), self.app.clock.now());
-        page.gauges(
+        page.gauge(
             "sealward_changes_pending",
             "Changes that wait for approval; absent if unknown.",
-            pending.map(|it| (vec![], exact(it.number.unsigned_abs()))),
+            pending.map(|it| exact(it.number.unsigned_abs())),
         )?;
-        page.gauges(
+        page.gauge(
             "sealward_changes_oldest_pending_age_seconds",
             "Time since the oldest pending change was proposed; absent without one.",
             pending
                 .and_then(|it| it.oldest)
-                .map(|at| (vec![], seconds(now.since(at)))),
+                .map(|at| seconds(now.since(at))),
         )
     }
 
@@ -178,15 +176,15 @@ impl Parts {
     fn database(&self, page: &mut Page<'_>) -> fmt::Result {
         let state = self.app.database_monitor.state();
         let latency = state.latency();
-        page.gauges(
+        page.gauge(
             "sealward_database_up",
             "Whether the database responds; absent if unknown.",
-            (state != DatabaseState::Unknown).then(|| (vec![], flag(latency.is_some()))),
+            (state != DatabaseState::Unknown).then(|| flag(latency.is_some())),
         )?;
-        page.gauges(
+        page.gauge(
             "sealward_database_latency_seconds",
             "Response time of the last database check; absent while the database does not respond.",
-            latency.map(|latency| (vec![], seconds(latency))),
+            latency.map(seconds),
         )?;
         let pool = self.app.database.current();
         let idle = pool.num_idle();

@@ -88,6 +88,7 @@ impl SecurityLog {
     pub fn open(clock: Clock, entropy: Entropy, pool: Pool) -> (Self, SecurityWriter) {
         let (sender, waiting) = mpsc::channel(QUEUE);
         let log = Self(Arc::new(State {
+            anonymous: AnonymousLimit::new(clock.monotonic()),
             clock,
             entropy,
             pool,
@@ -95,7 +96,6 @@ impl SecurityLog {
                 .max_capacity(READS)
                 .time_to_live(HOUR)
                 .build(),
-            anonymous: AnonymousLimit::default(),
             waiting: sender,
         }));
         let writer = SecurityWriter {
