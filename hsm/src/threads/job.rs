@@ -106,7 +106,8 @@ impl Job {
             return Span::none();
         };
         drop(trace.wait);
-        tracing::trace_span!(target: "hsm::step", parent: &trace.within, "token", token)
+        let parent = &trace.within;
+        tracing::trace_span!(target: "hsm::step", parent: parent, "token", sealward.token = token)
     }
 
     /// Runs the operation and keeps its result for [`Job::answer`].

@@ -8,14 +8,15 @@ use tracing_subscriber::filter::{FilterExt as _, Targets};
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 
 pub use self::log::BadFilter;
-pub use self::traces::{BadExporter, Traces, trace_id};
+pub use self::traces::{BadExporter, Traces, join_trace};
 use crate::settings::{Log, Telemetry};
-use formats::clock::{Clock, Entropy};
+use formats::clock::Entropy;
 
 /// A step of a request: a span if traces are enabled.
 ///
-/// Its fields leave this process: they contain names and numbers of the service, never input of a
-/// client and never keys.
+/// Its fields are the attributes of the span and leave this process: they contain names and numbers of
+/// the service, never input of a client and never keys. They have the names of the semantic conventions
+/// where these exist.
 #[macro_export]
 macro_rules! step {
     ($name:literal $(, $($fields:tt)+)?) => {
@@ -51,12 +52,12 @@ pub fn start(log: &Log, telemetry: &Telemetry) -> Result<Option<Traces>, Error> 
         );
         return Ok(None);
     }
-    let (steps, traces) = traces::open(Clock::system(), Entropy::system(), &telemetry.otlp)?;
+    let traces = traces::open(Entropy::system(), &telemetry.otlp)?;
     let are_steps =
         Targets::new().with_targets(STEPS.map(|target| (target, tracing::Level::TRACE)));
     let subscriber = Registry::default()
         .with(log::lines(log).with_filter(filter.and(are_steps.clone().not())))
-        .with(steps.with_filter(are_steps));
+        .with(traces.layer().with_filter(are_steps));
     let _ = tracing::subscriber::set_global_default(subscriber);
     Ok(Some(traces))
 }

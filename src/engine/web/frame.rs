@@ -16,7 +16,7 @@ use tracing::field::Empty;
 use super::{Arrival, Cause, LoggedCaller, Resources, TrustedProxy};
 use crate::auth::CallerId;
 use crate::request_tag::RequestTag;
-use crate::telemetry::{step, trace_id};
+use crate::telemetry::{join_trace, step};
 
 /// The header that carries the id of a request.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -59,19 +59,20 @@ impl Resources {
     {
         let arrived = self.clock.monotonic();
         let method = request.method().clone();
-        let trace = trace_id(S::traceparent(&request), &self.entropy);
-        let from_proxy = request.extensions().get::<TrustedProxy>();
         let step = step!(
             "request",
-            method = method.as_str(),
-            route,
-            traceparent = S::traceparent(&request),
-            trusted_parent = from_proxy.map(|_| "true"),
-            trace_id = trace.as_str(),
-            request_id = tag.as_str(),
-            status = Empty,
-            code = Empty,
+            otel.name = title(&method, route),
+            otel.kind = "server",
+            otel.status_code = Empty,
+            http.request.method = method.as_str(),
+            http.route = route,
+            http.response.status_code = Empty,
+            error.type = Empty,
+            sealward.request_id = tag.as_str(),
         );
+        let from_proxy = request.extensions().get::<TrustedProxy>().is_some();
+        let traceparent = S::traceparent(&request);
+        let trace = join_trace(&step, traceparent, from_proxy, &self.entropy);
         request.extensions_mut().insert(tag.clone());
         let deadline = Instant::now() + self.settings.limits.request_timeout.0;
         let arrival = Arrival::until(deadline);
@@ -96,8 +97,11 @@ impl Resources {
         };
         let (mut response, code) = S::complete(response, &tag);
         let status = response.status().as_u16();
-        step.record("status", status);
-        step.record("code", code);
+        step.record("http.response.status_code", i64::from(status));
+        step.record("error.type", code);
+        if status >= 500 {
+            step.record("otel.status_code", "error");
+        }
         let took = self.clock.monotonic().saturating_sub(arrived);
         self.meter.count(route, method.as_str(), status, code, took);
         Line {
@@ -124,6 +128,14 @@ impl Resources {
         } else {
             response
         }
+    }
+}
+
+/// The name of the span of a request.
+fn title(method: &Method, route: Option<&str>) -> String {
+    match route {
+        Some(route) => format!("{method} {route}"),
+        None => method.to_string(),
     }
 }
 

@@ -1,30 +1,31 @@
 //! Traces by OTLP: each step of a request is a span in the trace of the client.
 //!
-//! Steps are spans of `tracing`. A layer places them in a trace and passes finished spans to the batch
-//! processor of OpenTelemetry, which drops spans that it cannot send. Requests never wait for it. The
-//! exporter also reads the `OTEL_*` variables; settings take precedence.
+//! Steps are spans of `tracing`. The layer of `tracing-opentelemetry` passes them to the batch processor
+//! of OpenTelemetry, which drops spans that it cannot send. Requests never wait for it. The exporter
+//! also reads the `OTEL_*` variables; settings take precedence.
 
 mod client;
 mod context;
-mod layer;
-mod span;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use opentelemetry::KeyValue;
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_otlp::{
     ExporterBuildError, SpanExporter, WithExportConfig as _, WithHttpConfig as _,
 };
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanProcessor as _};
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tracing::Subscriber;
+use tracing_subscriber::layer::Layer;
+use tracing_subscriber::registry::LookupSpan;
 
 use self::client::Client;
-pub use self::context::trace_id;
-pub(super) use self::layer::Steps;
+use self::context::RequestSampler;
+pub use self::context::join_trace;
 use crate::settings::{NotInPem, Otlp, certificates};
-use formats::clock::{Clock, Entropy};
+use formats::clock::Entropy;
 
 /// Why traces cannot be exported.
 #[derive(Debug, thiserror::Error)]
@@ -44,14 +45,10 @@ pub enum BadExporter {
 
 /// The handle of the exporter.
 #[derive(Debug)]
-pub struct Traces(Arc<BatchSpanProcessor>);
+pub struct Traces(SdkTracerProvider);
 
-/// The layer that sees steps, and the handle of the exporter.
-pub(super) fn open(
-    clock: Clock,
-    entropy: Entropy,
-    settings: &Otlp,
-) -> Result<(Steps, Traces), BadExporter> {
+/// Starts the exporter.
+pub(super) fn open(entropy: Entropy, settings: &Otlp) -> Result<Traces, BadExporter> {
     let authorities = settings.ca.as_ref().map(|path| {
         certificates(path).map_err(|source| BadExporter::Ca {
             path: path.clone(),
@@ -64,11 +61,13 @@ pub(super) fn open(
         let endpoint = endpoint.trim_end_matches('/');
         exporter = exporter.with_endpoint(format!("{endpoint}/v1/traces"));
     }
-    let mut processor = BatchSpanProcessor::builder(exporter.build()?).build();
-    processor.set_resource(&resource(entropy));
-    let processor = Arc::new(processor);
-    let steps = Steps::new(clock, entropy, settings.ratio, Arc::clone(&processor));
-    Ok((steps, Traces(processor)))
+    let provider = SdkTracerProvider::builder()
+        .with_batch_exporter(exporter.build()?)
+        .with_resource(resource(entropy))
+        .with_sampler(RequestSampler {
+            ratio: settings.ratio,
+        });
+    Ok(Traces(provider.build()))
 }
 
 /// The attributes of this instance; `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` add to them.
@@ -91,6 +90,22 @@ fn resource(entropy: Entropy) -> Resource {
 }
 
 impl Traces {
+    /// The layer that passes steps to the exporter. Spans have no attributes but the fields of steps.
+    pub(super) fn layer<S>(&self) -> impl Layer<S>
+    where
+        S: Subscriber + for<'a> LookupSpan<'a>,
+    {
+        let scope =
+            InstrumentationScope::builder("sealward").with_version(env!("CARGO_PKG_VERSION"));
+        tracing_opentelemetry::layer()
+            .with_tracer(self.0.tracer_with_scope(scope.build()))
+            .with_context_activation(false)
+            .with_location(false)
+            .with_target(false)
+            .with_threads(false)
+            .with_tracked_inactivity(false)
+    }
+
     /// Sends the remaining spans, within `limit`.
     pub async fn finish(self, limit: Duration) {
         let shutdown = move || self.0.shutdown_with_timeout(limit);
