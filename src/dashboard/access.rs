@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use tracing::Instrument as _;
 use zeroize::Zeroizing;
 
-use super::app::Dashboard;
+use super::app::{Dashboard, SharedDashboard};
 use super::cross_site;
 use super::error::{self, PageError};
 use super::form::Form;
@@ -39,7 +39,7 @@ const ANONYMOUS_FORM_PATIENCE: Duration = Duration::from_secs(5);
 /// Admits administrators who are signed in. Adds the [`Viewer`] and the submitted [`Form`] to the
 /// request's extensions.
 pub(super) async fn signed_in_only(
-    State(dashboard): State<Dashboard>,
+    State(dashboard): State<SharedDashboard>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -86,7 +86,7 @@ pub(super) async fn signed_in_only(
 
 /// Gives a browser that is not signed in a secret, and requires its form token on forms.
 pub(super) async fn visitors(
-    State(dashboard): State<Dashboard>,
+    State(dashboard): State<SharedDashboard>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -96,7 +96,7 @@ pub(super) async fn visitors(
     if is_new && cross_site::is_cross_site(&request) {
         return cross_site::reload(&request);
     }
-    let secret = known.unwrap_or_else(|| Secret::generate(&dashboard.entropy));
+    let secret = known.unwrap_or_else(|| Secret::generate(&dashboard.engine.entropy));
     if let Err(error) = take_anonymous_form(&dashboard, &secret, &mut request).await {
         let response = error.into_response();
         let (method, route) = (request.method(), matched_path(&request));
@@ -131,7 +131,7 @@ async fn take_anonymous_form(
     // The front knows the address of every request.
     let client = request.extensions().get().copied();
     let ClientAddress(client) = client.ok_or(PageError::Defect)?;
-    let memory = &dashboard.body_memory;
+    let memory = &dashboard.engine.body_memory;
     let _body = memory.form(network_of(client)).ok_or(PageError::NoMemory)?;
     let taken = take_form(secret, request, ANONYMOUS_FORM_LIMIT);
     let taken = timeout(ANONYMOUS_FORM_PATIENCE, taken).await;
@@ -169,12 +169,12 @@ async fn resume(
         digest: secret.digest(),
         client,
         certificate,
-        now: dashboard.clock.now(),
+        now: dashboard.engine.clock.now(),
     };
-    let look_up = dashboard.limiter.look_up(client);
+    let look_up = dashboard.engine.limiter.look_up(client);
     let resumed = dashboard
         .sessions
-        .resume(&dashboard.authenticator, visit, look_up);
+        .resume(&dashboard.engine.authenticator, visit, look_up);
     Ok(resumed.await?.map(|administrator| Viewer {
         administrator,
         secret,
@@ -187,11 +187,11 @@ async fn admit(
     request: &mut Request,
 ) -> Result<(), PageError> {
     let caller = viewer.administrator.id();
-    let taken = dashboard.admit_administrator(&viewer.administrator);
+    let taken = dashboard.engine.admit_administrator(&viewer.administrator);
     let taken = taken.instrument(step!("limit")).await;
     taken.map_err(|_| PageError::TooMany)?;
-    let limit = dashboard.settings.limits.max_body_bytes;
-    let memory = dashboard.body_memory.of(caller.uuid());
+    let limit = dashboard.engine.settings.limits.max_body_bytes;
+    let memory = dashboard.engine.body_memory.of(caller.uuid());
     let share = reserve(memory, size_of(request.body(), limit)).await?;
     take_form(&viewer.secret, request, limit).await?;
     request.extensions_mut().insert(share);

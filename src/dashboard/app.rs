@@ -1,6 +1,5 @@
 //! The state that all pages share.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use engine::auth::Sessions;
@@ -9,20 +8,15 @@ use engine::keys::Vault;
 use engine::ledger::SealStatus;
 use engine::ledger::forward::ForwardStatus;
 use engine::management::security::SecurityLog;
-use engine::web::Resources;
+use engine::web::Engine;
 
-/// Everything a page may use. Clones share it.
-#[derive(Clone, Debug)]
-pub struct Dashboard {
-    parts: Arc<Parts>,
-    pub(super) sessions: Arc<Sessions>,
-}
-
-/// The parts of a [`Dashboard`].
+/// Everything a page may use.
 #[derive(Debug)]
-pub struct Parts {
+pub struct Dashboard {
     /// What the dashboard shares with the API.
-    pub resources: Arc<Resources>,
+    pub engine: Arc<Engine>,
+    /// The sessions of the people who are signed in.
+    pub sessions: Arc<Sessions>,
     /// Makes keys in the tokens.
     pub vault: Vault,
     /// Records security events.
@@ -35,31 +29,5 @@ pub struct Parts {
     pub forward_status: ForwardStatus,
 }
 
-impl Dashboard {
-    /// Shares `parts` among pages.
-    #[must_use]
-    pub fn new(parts: Parts) -> Self {
-        let resources = &parts.resources;
-        let sessions = Sessions::new(resources.database.clone(), &resources.settings.admin);
-        Self {
-            parts: Arc::new(parts),
-            sessions: Arc::new(sessions),
-        }
-    }
-}
-
-impl Deref for Dashboard {
-    type Target = Parts;
-
-    fn deref(&self) -> &Parts {
-        &self.parts
-    }
-}
-
-impl Deref for Parts {
-    type Target = Resources;
-
-    fn deref(&self) -> &Resources {
-        &self.resources
-    }
-}
+/// The [`Dashboard`] that all pages share.
+pub type SharedDashboard = Arc<Dashboard>;

@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use maud::Markup;
 
-use super::app::Dashboard;
+use super::app::SharedDashboard;
 use super::error::PageError;
 use super::form::Form;
 use super::view::confirm::{self, Question};
@@ -31,7 +31,7 @@ pub(super) struct PageContext {
     /// The administrator who is signed in.
     pub(super) viewer: Viewer,
     /// The state that all pages share.
-    pub(super) dashboard: Dashboard,
+    pub(super) dashboard: SharedDashboard,
     /// What every page shows.
     status: PageStatus,
 }
@@ -83,7 +83,7 @@ impl PageContext {
 
     /// The time for which a page is rendered.
     pub(super) fn now(&self) -> Timestamp {
-        self.dashboard.clock.now()
+        self.dashboard.engine.clock.now()
     }
 }
 
@@ -102,12 +102,12 @@ pub(super) fn done(place: &str, notice: Notice) -> Response {
     Redirect::to(&format!("{place}?done={}", notice.name())).into_response()
 }
 
-impl FromRequestParts<Dashboard> for PageContext {
+impl FromRequestParts<SharedDashboard> for PageContext {
     type Rejection = PageError;
 
     async fn from_request_parts(
         parts: &mut Parts,
-        dashboard: &Dashboard,
+        dashboard: &SharedDashboard,
     ) -> Result<Self, PageError> {
         let viewer = parts.extensions.get::<Viewer>().cloned();
         let tag = parts.extensions.get::<RequestTag>();
@@ -116,15 +116,16 @@ impl FromRequestParts<Dashboard> for PageContext {
             return Err(PageError::Defect);
         };
         let query = Form::of(parts.uri.query().unwrap_or_default().as_bytes());
+        let engine = &dashboard.engine;
         let context = Context {
-            clock: dashboard.clock.clone(),
-            entropy: dashboard.entropy,
-            catalog: dashboard.catalog.clone(),
-            pool: dashboard.database.clone(),
-            approvals: dashboard.settings.approvals.clone(),
-            post_quantum: dashboard.settings.envelopes.post_quantum,
+            clock: engine.clock.clone(),
+            entropy: engine.entropy,
+            catalog: engine.catalog.clone(),
+            pool: engine.database.clone(),
+            approvals: engine.settings.approvals.clone(),
+            post_quantum: engine.settings.envelopes.post_quantum,
             actor: Actor::administrator(&viewer.administrator, tag.to_string()),
-            owners_sign_in: dashboard.settings.admin.oidc.has_owners(),
+            owners_sign_in: engine.settings.admin.oidc.has_owners(),
             claim: None,
         };
         let context = context.authorize()?;
@@ -141,10 +142,10 @@ impl FromRequestParts<Dashboard> for PageContext {
     }
 }
 
-impl FromRequestParts<Dashboard> for Submitted {
+impl FromRequestParts<SharedDashboard> for Submitted {
     type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Dashboard) -> Result<Self, PageError> {
+    async fn from_request_parts(parts: &mut Parts, _: &SharedDashboard) -> Result<Self, PageError> {
         parts
             .extensions
             .remove::<Form>()
@@ -153,20 +154,26 @@ impl FromRequestParts<Dashboard> for Submitted {
     }
 }
 
-impl FromRequestParts<Dashboard> for Query {
+impl FromRequestParts<SharedDashboard> for Query {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Dashboard) -> Result<Self, Infallible> {
+    async fn from_request_parts(
+        parts: &mut Parts,
+        _: &SharedDashboard,
+    ) -> Result<Self, Infallible> {
         let query = parts.uri.query().unwrap_or_default();
         Ok(Self(Form::of(query.as_bytes())))
     }
 }
 
-impl<T: FromStr> FromRequestParts<Dashboard> for Addressed<T> {
+impl<T: FromStr> FromRequestParts<SharedDashboard> for Addressed<T> {
     type Rejection = PageError;
 
     /// A malformed id is answered like an unknown one.
-    async fn from_request_parts(parts: &mut Parts, state: &Dashboard) -> Result<Self, PageError> {
+    async fn from_request_parts(
+        parts: &mut Parts,
+        state: &SharedDashboard,
+    ) -> Result<Self, PageError> {
         let path = Path::<String>::from_request_parts(parts, state).await;
         let Path(text) = path.map_err(|_| PageError::NotFound)?;
         text.parse().map(Self).map_err(|_| PageError::NotFound)

@@ -5,7 +5,7 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use super::app::Dashboard;
+use super::app::SharedDashboard;
 use super::error::{self, PageError};
 use super::session::Transport;
 use engine::request_tag::RequestTag;
@@ -41,7 +41,7 @@ struct Pages;
 
 /// Frames one request. The outermost layer.
 pub(super) async fn frame(
-    State(dashboard): State<Dashboard>,
+    State(dashboard): State<SharedDashboard>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -49,16 +49,17 @@ pub(super) async fn frame(
     let route = route.as_ref().map(MatchedPath::as_str);
     let given = request.headers().get(X_REQUEST_ID);
     let tag = given.and_then(|tag| RequestTag::from_client(tag.as_bytes()).ok()?);
-    let tag = tag.unwrap_or_else(|| dashboard.new_request_tag());
-    let client = ClientAddress::of_request(&request, &dashboard.settings.http.trusted_proxies);
+    let engine = &dashboard.engine;
+    let tag = tag.unwrap_or_else(|| engine.new_request_tag());
+    let client = ClientAddress::of_request(&request, &engine.settings.http.trusted_proxies);
     request.extensions_mut().insert(client);
     let transport = Transport::of(client.0, request.extensions().get::<OverTls>());
     request.extensions_mut().insert(transport);
-    let certificate = client_certificate(&request, &dashboard.settings.http);
+    let certificate = client_certificate(&request, &engine.settings.http);
     request.extensions_mut().insert(certificate);
 
     let handle = async |request| next.run(request).await;
-    let framed = dashboard.frame::<Pages, _>(route, tag, request, handle);
+    let framed = engine.frame::<Pages, _>(route, tag, request, handle);
     let mut response = framed.await;
     let headers = response.headers_mut();
     for (name, value) in HEADERS {

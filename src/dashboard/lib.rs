@@ -22,5 +22,5 @@ mod session;
 mod view;
 mod viewer;
 
-pub use self::app::{Dashboard, Parts};
+pub use self::app::{Dashboard, SharedDashboard};
 pub use self::router::{names, router};

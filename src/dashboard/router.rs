@@ -4,7 +4,7 @@ use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get, post};
 
-use super::app::Dashboard;
+use super::app::SharedDashboard;
 use super::error::PageError;
 use super::pages::{
     api_keys, audit, changes, events, form, identities, keys, overview, policies, removal,
@@ -18,7 +18,7 @@ use engine::management::policies::Policy;
 use engine::management::services::Service;
 
 /// The whole dashboard, all of it under `/dashboard`.
-pub fn router(dashboard: Dashboard) -> Router {
+pub fn router(dashboard: SharedDashboard) -> Router {
     let signed_in = from_fn_with_state(dashboard.clone(), access::signed_in_only);
     let visitors = from_fn_with_state(dashboard.clone(), access::visitors);
     let [administration, entrance, files] = groups().map(|group| group.router);
@@ -150,12 +150,12 @@ fn groups() -> [Pages; 3] {
 /// Pages with the same permitted visitors.
 #[derive(Default)]
 struct Pages {
-    router: Router<Dashboard>,
+    router: Router<SharedDashboard>,
     names: Vec<&'static str>,
 }
 
 impl Pages {
-    fn at(mut self, path: &'static str, page: MethodRouter<Dashboard>) -> Self {
+    fn at(mut self, path: &'static str, page: MethodRouter<SharedDashboard>) -> Self {
         self.router = self.router.route(path, page);
         self.names.push(path);
         self

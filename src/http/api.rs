@@ -7,7 +7,7 @@ use axum::extract::Request;
 use axum::response::Response;
 use tower::ServiceExt as _;
 
-use super::app::App;
+use super::app::{App, AppState};
 use super::frame::frame;
 use super::router::{names, router};
 
@@ -16,15 +16,15 @@ use super::router::{names, router};
 /// The frame is not a layer of the router: each layer would add heap allocations to every request.
 #[derive(Clone, Debug)]
 pub struct Api {
-    app: App,
+    app: Arc<AppState>,
     router: Router,
     names: Arc<matchit::Router<&'static str>>,
 }
 
 impl Api {
     /// The API over `app`.
-    pub fn new(app: App) -> Self {
-        let router = router(app.clone());
+    pub fn new(app: Arc<AppState>) -> Self {
+        let router = router(App(app.clone()));
         let mut known = matchit::Router::new();
         for name in names() {
             // The router has accepted the same paths, so they do not conflict.

@@ -1,6 +1,5 @@
 //! The state that all handlers share.
 
-use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,17 +13,13 @@ use engine::ledger::{PublishedLogs, SealStatus};
 use engine::management::changes::Backlog;
 use engine::management::security::SecurityLog;
 use engine::protection::Protection;
-use engine::web::Resources;
+use engine::web::Engine;
 
-/// Everything a handler may use. Clones share it.
-#[derive(Clone, Debug)]
-pub struct App(Arc<Parts>);
-
-/// The parts of an [`App`].
+/// Everything a handler may use.
 #[derive(Debug)]
-pub struct Parts {
+pub struct AppState {
     /// What the API shares with the dashboard.
-    pub resources: Arc<Resources>,
+    pub engine: Arc<Engine>,
     /// Runs the operations of applications.
     pub protection: Protection,
     /// The state of the database within the last second.
@@ -51,31 +46,13 @@ pub struct Parts {
     pub document: fn() -> OpenApi,
 }
 
-impl App {
-    /// Shares `parts` among handlers.
-    #[must_use]
-    pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(parts))
-    }
+/// The state of the routers. Extractors of types of other crates need a type of this crate.
+#[derive(Clone, Debug)]
+pub(crate) struct App(pub(crate) Arc<AppState>);
 
+impl AppState {
     /// Reports the instance as not ready, so that load balancers send no more requests.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
-    }
-}
-
-impl Deref for App {
-    type Target = Parts;
-
-    fn deref(&self) -> &Parts {
-        &self.0
-    }
-}
-
-impl Deref for Parts {
-    type Target = Resources;
-
-    fn deref(&self) -> &Resources {
-        &self.resources
     }
 }

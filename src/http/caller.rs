@@ -8,7 +8,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tracing::Instrument as _;
 
-use super::app::App;
+use super::app::{App, AppState};
 use super::error::ApiError;
 use engine::auth::{
     Administrator, Application, Caller, CallerId, CredentialRefused, Credentials, Denied, WrongKind,
@@ -24,7 +24,7 @@ use engine::web::{ClientAddress, LoggedCaller, credentials, write_rate_limit};
 /// Admits administrators within their rate limit, and adds the [`Administrator`] to the request's
 /// extensions. Records refusals.
 pub(super) async fn administrators_only(
-    State(app): State<App>,
+    State(App(app)): State<App>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -114,18 +114,18 @@ impl AdminCaller {
     }
 
     /// Takes one request from the limit of the caller.
-    async fn admit(&self, app: &App) -> Result<BucketState, Exceeded> {
+    async fn admit(&self, app: &AppState) -> Result<BucketState, Exceeded> {
         match self {
-            Self::Caller(caller) => app.admit(caller).await,
-            Self::Person(person) => app.admit_administrator(person).await,
+            Self::Caller(caller) => app.engine.admit(caller).await,
+            Self::Person(person) => app.engine.admit_administrator(person).await,
         }
     }
 
     /// The state of the limit of the caller; takes nothing from it.
-    pub(super) async fn rate_limit(&self, app: &App) -> BucketState {
+    pub(super) async fn rate_limit(&self, app: &AppState) -> BucketState {
         match self {
-            Self::Caller(caller) => app.rate_limit(caller).await,
-            Self::Person(person) => app.rate_limit_of_administrator(person).await,
+            Self::Caller(caller) => app.engine.rate_limit(caller).await,
+            Self::Person(person) => app.engine.rate_limit_of_administrator(person).await,
         }
     }
 
@@ -139,7 +139,7 @@ impl AdminCaller {
 
 /// Authenticates a caller of the management API.
 async fn known(
-    app: &App,
+    app: &AppState,
     credentials: &Credentials<'_>,
     client: IpAddr,
 ) -> Result<AdminCaller, ApiError> {
@@ -148,7 +148,7 @@ async fn known(
         Ok(None) => {}
         Err(denied) => return Err(unauthenticated(app, client, denied).await),
     }
-    match app.authenticate(credentials, client).await {
+    match app.engine.authenticate(credentials, client).await {
         Ok(caller) => Ok(AdminCaller::Caller(caller)),
         Err(denied) => Err(unauthenticated(app, client, denied).await),
     }
@@ -156,15 +156,16 @@ async fn known(
 
 /// The person with an access token of the provider; none for other credentials.
 pub(super) async fn person(
-    app: &App,
+    app: &AppState,
     credentials: &Credentials<'_>,
     client: IpAddr,
 ) -> Result<Option<Administrator>, Denied> {
     let (Some(provider), Some(token)) = (&app.provider, credentials.token()) else {
         return Ok(None);
     };
-    let mut look_up = app.limiter.look_up(client);
-    let person = provider.administrator(&app.database, &app.entropy, token, client, &mut look_up);
+    let (database, entropy) = (&app.engine.database, &app.engine.entropy);
+    let mut look_up = app.engine.limiter.look_up(client);
+    let person = provider.administrator(database, entropy, token, client, &mut look_up);
     let person = person.await?;
     if person.is_some() {
         look_up.found();
@@ -175,7 +176,7 @@ pub(super) async fn person(
 /// The error for a denied request to the runtime API: 403 for the access token of a person, as for the
 /// keys of administrators, or else that of [`unauthenticated`].
 pub(super) async fn no_application(
-    app: &App,
+    app: &AppState,
     credentials: &Credentials<'_>,
     client: IpAddr,
     denied: Denied,
@@ -186,7 +187,7 @@ pub(super) async fn no_application(
     match person(app, credentials, client).await {
         Ok(Some(person)) => {
             // The refusal counts, also if the limit is exceeded.
-            let _ = app.admit_administrator(&person).await;
+            let _ = app.engine.admit_administrator(&person).await;
             WrongKind::Person.into()
         }
         Ok(None) => unauthenticated(app, client, denied).await,
@@ -200,7 +201,7 @@ fn matched_path(request: &Request) -> Option<MatchedPath> {
 
 /// Answers a request of an application within its rate limit. Look-ups have no audit record.
 pub(super) async fn for_application<R: IntoResponse>(
-    app: &App,
+    app: &AppState,
     request: Request,
     look_up: impl AsyncFnOnce(Application) -> Result<R, ApiError>,
 ) -> Response {
@@ -214,11 +215,11 @@ pub(super) async fn for_application<R: IntoResponse>(
     };
     LoggedCaller::note(&parts.extensions, caller.id());
     let (standing, answered) = match caller.clone().application() {
-        Ok(application) => match app.admit(&caller).instrument(step!("limit")).await {
+        Ok(application) => match app.engine.admit(&caller).instrument(step!("limit")).await {
             Ok(standing) => (standing, look_up(application).await),
             Err(exceeded) => (exceeded.standing, Err(exceeded.into())),
         },
-        Err(wrong) => (app.rate_limit(&caller).await, Err(wrong.into())),
+        Err(wrong) => (app.engine.rate_limit(&caller).await, Err(wrong.into())),
     };
     let mut response = answered.into_response();
     write_rate_limit(standing, response.headers_mut());
@@ -227,11 +228,11 @@ pub(super) async fn for_application<R: IntoResponse>(
 
 /// Authenticates an application.
 async fn identify(
-    app: &App,
+    app: &AppState,
     credentials: &Credentials<'_>,
     client: IpAddr,
 ) -> Result<Caller, ApiError> {
-    match app.authenticate(credentials, client).await {
+    match app.engine.authenticate(credentials, client).await {
         Ok(caller) => Ok(caller),
         Err(denied) => Err(no_application(app, credentials, client, denied).await),
     }
@@ -245,13 +246,14 @@ pub(super) fn client_address(request: &Request) -> IpAddr {
 
 /// The error for a denied request: 401 for a refused credential, or 429 once the address has failed
 /// too often; 503 for a credential that cannot be checked now.
-pub(super) async fn unauthenticated(app: &App, client: IpAddr, denied: Denied) -> ApiError {
+pub(super) async fn unauthenticated(app: &AppState, client: IpAddr, denied: Denied) -> ApiError {
     let refusal = match denied {
         Denied::Refused(refusal) => refusal,
         Denied::Unreadable(unreadable) => return unreadable.into(),
         Denied::Crowded => return ApiError::Crowded,
     };
     match app
+        .engine
         .limiter
         .take(Scope::Failures(client), Rule::FAILURES)
         .await

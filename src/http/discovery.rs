@@ -68,7 +68,7 @@ impl IntoResponse for Published {
     responses(errors::NotFound)
 )]
 pub(super) async fn jwks(
-    State(app): State<App>,
+    State(App(app)): State<App>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
     service: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
@@ -76,7 +76,7 @@ pub(super) async fn jwks(
     // A segment that cannot be decoded is answered like an unknown id.
     let Path(service) = service.map_err(|_| ApiError::NotFound)?;
     let service: ServiceId = service.parse().map_err(|_| ApiError::NotFound)?;
-    let mut look_up = app.limiter.look_up(client);
+    let mut look_up = app.engine.limiter.look_up(client);
     let admission = async { look_up.turn().await.map_err(ApiError::from) };
     let published = app.keyring.published(service, admission).await?;
     let keys = published.ok_or(ApiError::NotFound)?;
@@ -94,7 +94,7 @@ pub(super) async fn jwks(
     operation_id = "openapi",
     responses((status = 200, description = "An OpenAPI 3.1 document.", body = serde_json::Value))
 )]
-pub(super) async fn openapi(State(app): State<App>) -> impl IntoResponse {
+pub(super) async fn openapi(State(App(app)): State<App>) -> impl IntoResponse {
     static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
     let document = DOCUMENT.get_or_init(|| (app.document)().to_json().unwrap_or_default().into());
     let json = (header::CONTENT_TYPE, "application/json");

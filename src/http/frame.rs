@@ -4,7 +4,7 @@ use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
-use super::app::App;
+use super::app::AppState;
 use super::error::{ApiError, CarriedError};
 use engine::client_certificates::PeerCertificate;
 use engine::request_tag::{NotATag, RequestTag};
@@ -22,7 +22,7 @@ struct JsonApi;
 
 /// Frames one request for `route`, which `handle` answers.
 pub(super) async fn frame<F>(
-    app: &App,
+    app: &AppState,
     route: Option<&'static str>,
     mut request: Request,
     handle: impl FnOnce(Request) -> F,
@@ -30,24 +30,28 @@ pub(super) async fn frame<F>(
 where
     F: Future<Output = Response>,
 {
-    let client = ClientAddress::of_request(&request, &app.settings.http.trusted_proxies);
+    let engine = &app.engine;
+    let http = &engine.settings.http;
+    let client = ClientAddress::of_request(&request, &http.trusted_proxies);
     request.extensions_mut().insert(client);
-    if let Some(proxy) = TrustedProxy::of_request(&request, &app.settings.http.trusted_proxies) {
+    if let Some(proxy) = TrustedProxy::of_request(&request, &http.trusted_proxies) {
         request.extensions_mut().insert(proxy);
     }
     if request.extensions().get::<PeerCertificate>().is_some() {
-        let certificate = client_certificate(&request, &app.settings.http);
+        let certificate = client_certificate(&request, http);
         request.extensions_mut().insert(certificate);
     }
     let (tag, refused) = match request_tag(app, &request) {
         Ok(tag) => (tag, refused_head(&request)),
-        Err(error) => (app.new_request_tag(), Some(error)),
+        Err(error) => (engine.new_request_tag(), Some(error)),
     };
     let handle = async |request| match refused {
         None => handle(request).await,
         Some(error) => error.into_response(),
     };
-    app.frame::<JsonApi, _>(route, tag, request, handle).await
+    engine
+        .frame::<JsonApi, _>(route, tag, request, handle)
+        .await
 }
 
 impl FrameAdapter for JsonApi {
@@ -98,7 +102,7 @@ fn refused_head(request: &Request) -> Option<ApiError> {
 }
 
 /// The client's id for its request, or a generated one.
-fn request_tag(app: &App, request: &Request) -> Result<RequestTag, ApiError> {
+fn request_tag(app: &AppState, request: &Request) -> Result<RequestTag, ApiError> {
     let mut given = request.headers().get_all(X_REQUEST_ID).iter();
     let first = given.next();
     let problem = |code| {
@@ -113,5 +117,5 @@ fn request_tag(app: &App, request: &Request) -> Result<RequestTag, ApiError> {
         NotATag::NotPrintable => problem(Code::Format),
         NotATag::TooLong => problem(Code::Length),
     });
-    Ok(tag?.unwrap_or_else(|| app.new_request_tag()))
+    Ok(tag?.unwrap_or_else(|| app.engine.new_request_tag()))
 }

@@ -12,11 +12,12 @@ use axum::response::{IntoResponse, Response};
 use secrecy::ExposeSecret as _;
 use tracing::Instrument as _;
 
-use super::app::App;
+use super::app::{App, AppState};
 use super::body;
 use super::error::ApiError;
 use engine::auth::{Administrator, Authorization, Person};
 use engine::body_memory::BodyBytes;
+use engine::db::Pool;
 use engine::management::{Claim, ClaimState, IdempotentCall};
 use engine::web::authorization;
 use formats::problem::{Code, Problem};
@@ -33,7 +34,11 @@ const LONGEST_PATH: usize = 1024;
 const PURPOSE: &[u8] = b"sealward idempotency v1\0";
 
 /// Carries out a `POST` with an `Idempotency-Key` once. When it is sent again, it gets the same answer.
-pub(super) async fn idempotent(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(super) async fn idempotent(
+    State(App(app)): State<App>,
+    request: Request,
+    next: Next,
+) -> Response {
     let is_idempotent = *request.method() == Method::POST
         && request.headers().contains_key(&IDEMPOTENCY_KEY)
         && request.uri().path().len() <= LONGEST_PATH;
@@ -41,7 +46,9 @@ pub(super) async fn idempotent(State(app): State<App>, request: Request, next: N
         return next.run(request).await;
     }
     match begin(&app, request).await {
-        Ok((ClaimState::First(claim), request)) => run(app, claim, request, next).await,
+        Ok((ClaimState::First(claim), request)) => {
+            run(app.engine.database.clone(), claim, request, next).await
+        }
         // `Authorized` checks the role and then answers in place of the handler.
         Ok((standing, mut request)) => {
             request.extensions_mut().insert::<ClaimState>(standing);
@@ -52,15 +59,16 @@ pub(super) async fn idempotent(State(app): State<App>, request: Request, next: N
 }
 
 /// Reads the body and claims the key.
-async fn begin(app: &App, request: Request) -> Result<(ClaimState, Request), ApiError> {
+async fn begin(app: &AppState, request: Request) -> Result<(ClaimState, Request), ApiError> {
     let key = key(request.headers())?;
     let (mut parts, body) = request.into_parts();
     let administrator = parts.extensions.get::<Administrator>();
     // A route without authentication before it is a defect of the router.
     let administrator = administrator.ok_or(ApiError::Internal)?;
     let (caller, person) = (administrator.id(), administrator.person().cloned());
-    let limits = &app.settings.limits;
-    let memory = app.body_memory.of(caller.uuid());
+    let engine = &app.engine;
+    let limits = &engine.settings.limits;
+    let memory = engine.body_memory.of(caller.uuid());
     let is_absent = body.is_end_stream() && !parts.headers.contains_key(CONTENT_TYPE);
     let body = if is_absent {
         // The handler decides whether the request needs one.
@@ -75,7 +83,8 @@ async fn begin(app: &App, request: Request) -> Result<(ClaimState, Request), Api
         fingerprint: fingerprint(secret(app, &parts.headers, person.as_deref())?, &body)?,
     };
     let patience = limits.request_timeout.0 + MARGIN;
-    let standing = call.claim(&app.database, &app.entropy, app.clock.now(), patience);
+    let now = engine.clock.now();
+    let standing = call.claim(&engine.database, &engine.entropy, now, patience);
     let standing = standing.await?;
     if let ClaimState::First(claim) = &standing {
         parts.extensions.insert::<Claim>(claim.clone());
@@ -84,11 +93,11 @@ async fn begin(app: &App, request: Request) -> Result<(ClaimState, Request), Api
 }
 
 /// Runs the first request in a task of its own: if the client disconnects, its answer is still kept.
-async fn run(app: App, claim: Claim, request: Request, next: Next) -> Response {
+async fn run(database: Pool, claim: Claim, request: Request, next: Next) -> Response {
     let run = async move {
         let response = next.run(request).await;
         if !response.status().is_success()
-            && let Err(error) = claim.release(&app.database).await
+            && let Err(error) = claim.release(&database).await
         {
             tracing::warn!(%error, "the Idempotency-Key of a failed request could not be released");
         }
@@ -117,7 +126,7 @@ fn key(headers: &HeaderMap) -> Result<String, ApiError> {
 /// The key of fingerprints: a secret of the caller that the database does not have. An API key is one. The
 /// access tokens of a person change, so the secret of this service at the provider takes their place.
 fn secret<'a>(
-    app: &'a App,
+    app: &'a AppState,
     headers: &'a HeaderMap,
     person: Option<&Person>,
 ) -> Result<&'a [u8], ApiError> {

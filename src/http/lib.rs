@@ -21,7 +21,7 @@ mod routes;
 mod runtime;
 
 pub use self::api::Api;
-pub use self::app::{App, Parts};
+pub use self::app::AppState;
 pub use self::database_monitor::{DatabaseMonitor, DatabaseState};
 pub use self::error::{recorded_status, refusal_json};
 pub use self::probes::router as probe_router;

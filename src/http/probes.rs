@@ -1,5 +1,6 @@
 //! Liveness and readiness probes, without an API key.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::extract::State;
@@ -9,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::app::App;
+use super::app::{App, AppState};
 use super::error::ApiError;
 use super::routes::{Access, Routes};
 
@@ -18,11 +19,11 @@ const OK: ProbeResult = ProbeResult {
 };
 
 /// The routes of the listener for probes alone.
-pub fn router(app: App) -> Router {
+pub fn router(app: Arc<AppState>) -> Router {
     let routes = Routes::of(Access::Anyone)
         .at("/livez", routes!(live))
         .at("/readyz", routes!(ready));
-    routes.router.with_state(app)
+    routes.router.with_state(App(app))
 }
 
 /// The probe succeeded.
@@ -53,9 +54,9 @@ pub(super) async fn live() -> ProbeResult {
 /// Reports that the instance accepts traffic: the database answers, the background jobs that requests need
 /// run, and no shutdown has begun.
 #[utoipa::path(get, path = "", operation_id = "ready")]
-pub(super) async fn ready(State(app): State<App>) -> Result<ProbeResult, ApiError> {
+pub(super) async fn ready(State(App(app)): State<App>) -> Result<ProbeResult, ApiError> {
     let answers = app.database_monitor.state().latency().is_some();
-    if app.draining.load(Ordering::Relaxed) || !answers || !app.jobs.is_ready() {
+    if app.draining.load(Ordering::Relaxed) || !answers || !app.engine.jobs.is_ready() {
         return Err(ApiError::Unavailable);
     }
     Ok(OK)

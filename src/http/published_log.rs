@@ -9,7 +9,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 use super::admin::{LogText, LogTile, log_named, tile_at};
-use super::app::App;
+use super::app::{App, AppState};
 use super::error::ApiError;
 use crate::error_code::errors;
 use engine::ledger::{Log, PublishedLogs};
@@ -32,7 +32,7 @@ pub(super) struct PublishedTile(LogTile);
     responses(errors::NotFound)
 )]
 pub(super) async fn checkpoint(
-    State(app): State<App>,
+    State(App(app)): State<App>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
     log: Result<Path<String>, PathRejection>,
 ) -> Result<PublishedCheckpoint, ApiError> {
@@ -40,7 +40,7 @@ pub(super) async fn checkpoint(
     let Path(log) = log.map_err(|_| ApiError::NotFound)?;
     let log = log_named(&log)?;
     let logs = published(&app)?;
-    let mut look_up = app.limiter.look_up(client);
+    let mut look_up = app.engine.limiter.look_up(client);
     let admission = async { look_up.turn().await.map_err(ApiError::from) };
     let note = logs.checkpoint(log, admission).await?;
     note.map(|note| PublishedCheckpoint(LogText(note)))
@@ -58,14 +58,14 @@ pub(super) async fn checkpoint(
     responses(errors::NotFound)
 )]
 pub(super) async fn tile(
-    State(app): State<App>,
+    State(App(app)): State<App>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
     tile: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<PublishedTile, ApiError> {
     let Path((log, path)) = tile.map_err(|_| ApiError::NotFound)?;
     let (log, tile) = (log_named(&log)?, tile_at(&path)?);
     let logs = published(&app)?;
-    let mut look_up = app.limiter.look_up(client);
+    let mut look_up = app.engine.limiter.look_up(client);
     let admission = async { look_up.turn().await.map_err(ApiError::from) };
     let bytes = logs.tile(log, tile, admission).await?;
     bytes
@@ -74,8 +74,8 @@ pub(super) async fn tile(
 }
 
 /// The logs, if they are published.
-fn published(app: &App) -> Result<&PublishedLogs, ApiError> {
-    let is_published = app.settings.audit.seal.publish;
+fn published(app: &AppState) -> Result<&PublishedLogs, ApiError> {
+    let is_published = app.engine.settings.audit.seal.publish;
     is_published
         .then_some(&app.published_logs)
         .ok_or(ApiError::NotFound)

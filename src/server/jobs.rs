@@ -13,19 +13,22 @@ use engine::ledger::Sealer;
 use engine::ledger::forward::Forwarder;
 use engine::management::security::{RecordedStates, SecurityWriter};
 use engine::management::{System, keys};
-use sealward_http::App;
+use engine::settings::Forward;
+use engine::web::Engine;
+use sealward_http::AppState;
 
 /// The jobs that write what requests leave to them. They end last.
 pub(super) const WRITERS: [Job; 2] = [Job::AuditWriter, Job::SecurityWriter];
 
 /// Starts the jobs that each instance has.
 pub(super) fn start(
-    app: &App,
+    app: &Arc<AppState>,
     writer: Writer,
     security_writer: SecurityWriter,
     sealer: Sealer,
 ) -> Supervisor {
-    let mut jobs = Supervisor::new(app.jobs.clone());
+    let engine = &app.engine;
+    let mut jobs = Supervisor::new(engine.jobs.clone());
     let each = &mut jobs;
 
     // Without these, the instance is not ready.
@@ -35,10 +38,9 @@ pub(super) fn start(
     );
     each.run(
         Job::Notices,
-        with(app, |app, pulse| {
-            app.catalog
-                .clone()
-                .listen(app.database.clone(), app.entropy, pulse)
+        with(engine, |engine, pulse| {
+            let catalog = engine.catalog.clone();
+            catalog.listen(engine.database.clone(), engine.entropy, pulse)
         }),
     );
     each.run_with(writer.spec(), writer, |writer, pulse| {
@@ -46,19 +48,26 @@ pub(super) fn start(
     });
 
     // Without the others, the service is degraded. One instance at a time does this work:
-    let spec = Job::Sealer.spec().every(app.settings.audit.seal.interval.0);
+    let spec = Job::Sealer
+        .spec()
+        .every(engine.settings.audit.seal.interval.0);
     each.run_with(spec, sealer, |sealer, pulse| Box::pin(sealer.run(pulse)));
     each.run(
         Job::AuditDays,
-        with(app, |app, pulse| {
-            keep_days(app.clock.clone(), app.database.clone(), pulse)
+        with(engine, |engine, pulse| {
+            keep_days(engine.clock.clone(), engine.database.clone(), pulse)
         }),
     );
     each.run(
         Job::TrafficSums,
-        with(app, |app, pulse| {
-            let deadline = app.settings.audit.deadline.0;
-            traffic::keep(app.clock.clone(), app.database.clone(), deadline, pulse)
+        with(engine, |engine, pulse| {
+            let deadline = engine.settings.audit.deadline.0;
+            traffic::keep(
+                engine.clock.clone(),
+                engine.database.clone(),
+                deadline,
+                pulse,
+            )
         }),
     );
 
@@ -69,13 +78,13 @@ pub(super) fn start(
     let states = (app.clone(), RecordedStates::new());
     each.run_with(Job::TokenEvents, states, |(app, recorded), pulse| {
         let security = app.security.clone();
-        Box::pin(security.follow_tokens(app.token.clone(), recorded, pulse))
+        Box::pin(security.follow_tokens(app.engine.token.clone(), recorded, pulse))
     });
     each.run(
         Job::KeyMaintenance,
         with(app, |app, pulse| {
-            let overlap = app.settings.keys.rotation_overlap.0;
-            keys::maintain(housekeeping(app), app.vault.clone(), overlap, pulse)
+            let overlap = app.engine.settings.keys.rotation_overlap.0;
+            keys::maintain(housekeeping(&app.engine), app.vault.clone(), overlap, pulse)
         }),
     );
     each.run(
@@ -83,31 +92,29 @@ pub(super) fn start(
         with(app, |app, pulse| {
             app.backlog
                 .clone()
-                .watch(app.clock.clone(), app.database.clone(), pulse)
+                .watch(app.engine.clock.clone(), app.engine.database.clone(), pulse)
         }),
     );
     each.run(
         Job::LastUse,
-        with(app, |app, pulse| {
-            app.authenticator
-                .last_use()
-                .clone()
-                .keep_written(app.database.clone(), pulse)
+        with(engine, |engine, pulse| {
+            let last_use = engine.authenticator.last_use().clone();
+            last_use.keep_written(engine.database.clone(), pulse)
         }),
     );
     each.run(
         Job::Leaders,
-        with(app, |app, pulse| {
-            watch_leaders(app.jobs.clone(), app.database.clone(), pulse)
+        with(engine, |engine, pulse| {
+            watch_leaders(engine.jobs.clone(), engine.database.clone(), pulse)
         }),
     );
 
     // Some settings need these:
-    if app.authenticator.workloads().issuers().next().is_some() {
+    if engine.authenticator.workloads().issuers().next().is_some() {
         each.run(
             Job::IssuerKeys,
-            with(app, |app, pulse| {
-                let issuers = app.authenticator.workloads().issuers();
+            with(engine, |engine, pulse| {
+                let issuers = engine.authenticator.workloads().issuers();
                 keep_all(issuers.map(|it| it.keys().clone()).collect(), pulse)
             }),
         );
@@ -117,11 +124,11 @@ pub(super) fn start(
             keep_all(vec![provider.keys().clone()], pulse)
         });
     }
-    if app.limiter.is_shared() {
+    if engine.limiter.is_shared() {
         each.run(
             Job::RateLimits,
-            with(app, |app, pulse| {
-                Arc::clone(&app.limiter).keep(app.database.clone(), pulse)
+            with(engine, |engine, pulse| {
+                Arc::clone(&engine.limiter).keep(engine.database.clone(), pulse)
             }),
         );
     }
@@ -129,10 +136,8 @@ pub(super) fn start(
 }
 
 /// Forwards sealed audit records, on one instance at a time.
-pub(super) fn forward(jobs: &mut Supervisor, app: &App, forwarder: Forwarder) {
-    let spec = Job::Forwarder
-        .spec()
-        .every(app.settings.audit.forward.interval.0);
+pub(super) fn forward(jobs: &mut Supervisor, settings: &Forward, forwarder: Forwarder) {
+    let spec = Job::Forwarder.spec().every(settings.interval.0);
     jobs.run_with(spec, forwarder, |forwarder, pulse| {
         Box::pin(forwarder.run(pulse))
     });
@@ -154,25 +159,26 @@ pub(super) fn reload(jobs: &mut Supervisor, tls: Option<Tls>) {
     jobs.run(Job::TlsFiles, move |pulse| keep_current(tls.clone(), pulse));
 }
 
-/// A job that needs only the parts of the service.
-fn with<W>(
-    app: &App,
-    start: impl Fn(&App, Pulse) -> W + Send + Sync + 'static,
+/// A job that needs only shared state.
+fn with<T, W>(
+    shared: &Arc<T>,
+    start: impl Fn(&T, Pulse) -> W + Send + Sync + 'static,
 ) -> impl Fn(Pulse) -> W + Send + Sync + 'static
 where
+    T: Send + Sync + 'static,
     W: Send + 'static,
 {
-    let app = app.clone();
-    move |pulse| start(&app, pulse)
+    let shared = shared.clone();
+    move |pulse| start(&shared, pulse)
 }
 
 /// The actor of periodic work on keys.
-fn housekeeping(app: &App) -> System {
+fn housekeeping(engine: &Engine) -> System {
     System::new(
         "housekeeping",
-        app.clock.clone(),
-        app.entropy,
-        app.catalog.clone(),
-        app.database.clone(),
+        engine.clock.clone(),
+        engine.entropy,
+        engine.catalog.clone(),
+        engine.database.clone(),
     )
 }

@@ -13,7 +13,7 @@ use super::metrics;
 use super::tls::Tls;
 use engine::audit::Recorder;
 use engine::auth::oidc::Provider;
-use engine::auth::{Authenticator, Unusable};
+use engine::auth::{Authenticator, Sessions, Unusable};
 use engine::body_memory::BodyMemory;
 use engine::catalog::Catalog;
 use engine::db::{Pool, Primary};
@@ -28,11 +28,11 @@ use engine::policy::Policies;
 use engine::protection::{Dependencies, Protection};
 use engine::ratelimit::Limiter;
 use engine::settings::Settings;
-use engine::web::Resources;
+use engine::web::Engine;
 use formats::clock::{Clock, Entropy};
-use sealward_dashboard::Dashboard;
+use sealward_dashboard::{Dashboard, SharedDashboard};
 use sealward_http::router::names;
-use sealward_http::{Api, App, DatabaseMonitor, document, recorded_status, refusal_json};
+use sealward_http::{Api, AppState, DatabaseMonitor, document, recorded_status, refusal_json};
 
 /// The time limit for the security events that remain at shutdown.
 const LAST_EVENTS: Duration = Duration::from_secs(2);
@@ -40,8 +40,8 @@ const LAST_EVENTS: Duration = Duration::from_secs(2);
 /// A running service without its listeners. Dropping it aborts its jobs.
 #[derive(Debug)]
 pub struct Service {
-    app: App,
-    dashboard: Dashboard,
+    app: Arc<AppState>,
+    dashboard: SharedDashboard,
     jobs: Supervisor,
     token_times: TokenTimes,
 }
@@ -113,7 +113,8 @@ impl Service {
         let limits = &settings.limits;
         let body_memory = BodyMemory::new(limits.largest_body(), limits.request_timeout.0 / 4);
         let published_logs = PublishedLogs::new(database.clone());
-        let resources = Arc::new(Resources {
+        let sessions = Arc::new(Sessions::new(database.clone(), &settings.admin));
+        let engine = Arc::new(Engine {
             jobs: Board::new(clock.clone()),
             body_memory,
             clock,
@@ -127,16 +128,17 @@ impl Service {
             token,
             meter,
         });
-        let dashboard = Dashboard::new(sealward_dashboard::Parts {
-            resources: resources.clone(),
+        let dashboard = Arc::new(Dashboard {
+            engine: engine.clone(),
+            sessions,
             vault: vault.clone(),
             security: security.clone(),
             provider: provider.clone(),
             seal_status: seal_status.clone(),
             forward_status: forward_status.clone(),
         });
-        let app = App::new(sealward_http::Parts {
-            resources,
+        let app = Arc::new(AppState {
+            engine,
             protection: Protection::new(modules, recorded_status, refusal_json),
             database_monitor,
             keyring,
@@ -160,15 +162,16 @@ impl Service {
 
     /// Starts to forward sealed audit records to this collector.
     pub fn forward(&mut self, collector: Collector) {
-        let app = &self.app;
+        let engine = &self.app.engine;
+        let settings = &engine.settings.audit.forward;
         let forwarder = Forwarder::new(
-            app.database.clone(),
-            app.clock.clone(),
+            engine.database.clone(),
+            engine.clock.clone(),
             collector,
-            &app.settings.audit.forward,
-            app.forward_status.clone(),
+            settings,
+            self.app.forward_status.clone(),
         );
-        jobs::forward(&mut self.jobs, app, forwarder);
+        jobs::forward(&mut self.jobs, settings, forwarder);
     }
 
     /// Starts to follow the primary, if the settings name several servers.
@@ -183,7 +186,7 @@ impl Service {
 
     /// The background jobs.
     pub fn jobs(&self) -> &Board {
-        &self.app.jobs
+        &self.app.engine.jobs
     }
 
     /// Records security events.
@@ -218,20 +221,20 @@ impl Service {
     pub async fn finish(mut self) {
         self.jobs.abort_all_but(&jobs::WRITERS).await;
         // The token responds within its deadline or never.
-        let settings = &self.app.settings;
+        let settings = &self.app.engine.settings;
         if !self.app.protection.finish(settings.hsm.deadline.0).await {
             tracing::error!("operations of disconnected clients timed out and are not recorded");
         }
         // After this deadline the requests of the records have failed.
-        let patience = self.app.settings.audit.deadline.0;
+        let patience = self.app.engine.settings.audit.deadline.0;
         if !self.jobs.finish(Job::AuditWriter, patience).await {
             tracing::error!("audit records were lost: they could not be committed before shutdown");
         }
         if !self.jobs.finish(Job::SecurityWriter, LAST_EVENTS).await {
             tracing::warn!("some refused management requests could not be recorded");
         }
-        let last_use = self.app.authenticator.last_use();
-        if let Err(error) = last_use.flush(&self.app.database).await {
+        let last_use = self.app.engine.authenticator.last_use();
+        if let Err(error) = last_use.flush(&self.app.engine.database).await {
             tracing::warn!(%error, "the last use of credentials could not be written");
         }
     }

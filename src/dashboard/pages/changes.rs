@@ -126,8 +126,8 @@ pub(crate) async fn decide(
 
 /// A warning for each kind of change with too few people.
 pub(crate) async fn warnings(cx: &PageContext) -> Result<Markup, PageError> {
-    let required = &cx.dashboard.settings.approvals;
-    let found = changes::shortage(&cx.dashboard.database, cx.now(), required).await?;
+    let required = &cx.dashboard.engine.settings.approvals;
+    let found = changes::shortage(&cx.dashboard.engine.database, cx.now(), required).await?;
     Ok(html! {
         @for shortage in found {
             p.notice.warn {

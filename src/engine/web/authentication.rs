@@ -2,11 +2,11 @@
 
 use std::net::IpAddr;
 
-use super::Resources;
+use super::Engine;
 use crate::auth::{Admission, Caller, Credentials, Denied};
 use crate::ratelimit::LookUp;
 
-impl Resources {
+impl Engine {
     /// The caller with these credentials and this address. An unknown credential is looked up in
     /// the turn of its address.
     ///

@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tracing::Instrument as _;
 use tracing::field::Empty;
 
-use super::{Arrival, Cause, LoggedCaller, Resources, TrustedProxy};
+use super::{Arrival, Cause, Engine, LoggedCaller, TrustedProxy};
 use crate::auth::CallerId;
 use crate::request_tag::RequestTag;
 use crate::telemetry::{join_trace, step};
@@ -44,7 +44,7 @@ pub trait FrameAdapter {
     }
 }
 
-impl Resources {
+impl Engine {
     /// Handles one request for `route`. The frame is the outermost layer, so every response has
     /// passed through it.
     pub async fn frame<S: FrameAdapter, F>(

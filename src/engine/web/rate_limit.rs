@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::Resources;
+use super::Engine;
 use crate::auth::{Administrator, Caller, CallerId};
 use crate::ratelimit::{BucketState, Exceeded, Rule, Scope};
 
@@ -12,7 +12,7 @@ const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
-impl Resources {
+impl Engine {
     /// Takes one request from the caller's limit.
     ///
     /// # Errors

@@ -30,7 +30,7 @@ pub(super) struct Header {
 
 /// The members of a header to write.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Parts<'a> {
+pub(super) struct NewHeader<'a> {
     pub(super) alg: Alg,
     pub(super) enc: Enc,
     pub(super) kid: &'a str,
@@ -150,20 +150,20 @@ pub(super) fn read(json: &[u8], outside: &mut Option<EphemeralKey>) -> Result<He
 }
 
 /// Writes a header in base64url, its members in alphabetical order.
-pub(super) fn write(parts: Parts<'_>) -> String {
+pub(super) fn write(header: NewHeader<'_>) -> String {
     let mut json = Vec::with_capacity(512);
-    write_member(&mut json, "alg", parts.alg.name());
-    if let Some(ctx) = parts.ctx {
+    write_member(&mut json, "alg", header.alg.name());
+    if let Some(ctx) = header.ctx {
         write_member(&mut json, "ctx", &ctx.to_string());
     }
-    if parts.members.cty {
+    if header.members.cty {
         write_member(&mut json, "cty", "json");
     }
-    if let Some(ek) = parts.ek {
+    if let Some(ek) = header.ek {
         write_member(&mut json, "ek", &to_base64url(ek));
     }
-    write_member(&mut json, "enc", parts.enc.name());
-    if let Some((curve, point)) = parts.epk {
+    write_member(&mut json, "enc", header.enc.name());
+    if let Some((curve, point)) = header.epk {
         let coordinates = point.split_first().map_or(point, |(_form, xy)| xy);
         let (x, y) = coordinates.split_at(coordinates.len() / 2);
         json.extend_from_slice(b",\"epk\":");
@@ -173,14 +173,14 @@ pub(super) fn write(parts: Parts<'_>) -> String {
         write_member(&mut json, "y", &to_base64url(y));
         json.push(b'}');
     }
-    if let Some(iat) = parts.members.iat {
+    if let Some(iat) = header.members.iat {
         json.extend_from_slice(format!(",\"iat\":{iat}").as_bytes());
     }
-    write_member(&mut json, "kid", parts.kid);
-    if let Some(pol) = parts.pol {
+    write_member(&mut json, "kid", header.kid);
+    if let Some(pol) = header.pol {
         write_member(&mut json, "pol", pol);
     }
-    if let Some(typ) = parts.members.typ {
+    if let Some(typ) = header.members.typ {
         write_member(&mut json, "typ", typ);
     }
     json.push(b'}');

@@ -7,7 +7,7 @@ use super::agreement::{self, LONGEST_KEY, Parties};
 use super::algorithm::{Alg, Enc, oaep};
 use super::content::{self, ContentKey, IV_LEN};
 use super::context::{Context, ContextTag};
-use super::header::{self, HeaderMembers, Parts};
+use super::header::{self, HeaderMembers, NewHeader};
 use super::hpke;
 use super::hybrid::{self, Points};
 use super::public_key::{EcPublicKey, KemPublicKey, PublicKey, RsaPublicKey};
@@ -61,7 +61,7 @@ pub fn seal(
     let context = recipient.context;
     let ctx = context.map(|_| ContextTag::of(&content_key, enc.key_len(), context));
     let header = |epk, ek: Option<&[u8]>| {
-        header::write(Parts {
+        header::write(NewHeader {
             alg,
             enc,
             kid: recipient.kid,

@@ -26,7 +26,7 @@ use engine::management::{Authorized, Page, PageRequest, ReadAudit};
     params(PageRequest, EntryFilter, ("order" = Option<Order>, Query))
 )]
 pub(crate) async fn list(
-    State(app): State<App>,
+    State(App(app)): State<App>,
     context: Authorized<ReadAudit>,
     headers: HeaderMap,
     mut filters: Filters,
@@ -58,7 +58,7 @@ pub(crate) async fn list(
     };
     let recorded = app.security.record_read(&context, read);
     recorded.await.map_err(Unreadable::from)?;
-    let (database, now) = (app.database.clone(), app.clock.now());
+    let (database, now) = (app.engine.database.clone(), app.engine.clock.now());
     match file {
         Some(format) => {
             let source = Operations::new(database, now, filter);

@@ -61,10 +61,10 @@ pub(crate) struct ProofBody {
 )]
 pub(crate) async fn checkpoint(
     _: Authorized<ReadAudit>,
-    State(app): State<App>,
+    State(App(app)): State<App>,
     Path(log): Path<String>,
 ) -> Result<LogText, ApiError> {
-    let note = ledger::checkpoint(&app.database, log_named(&log)?).await;
+    let note = ledger::checkpoint(&app.engine.database, log_named(&log)?).await;
     let note = note.map_err(Unreadable::from)?;
     note.map(LogText).ok_or(ApiError::NotFound)
 }
@@ -79,10 +79,10 @@ pub(crate) async fn checkpoint(
 )]
 pub(crate) async fn key(
     _: Authorized<ReadAudit>,
-    State(app): State<App>,
+    State(App(app)): State<App>,
     Path(log): Path<String>,
 ) -> Result<LogText, ApiError> {
-    let keys = ledger::keys(&app.database, log_named(&log)?).await;
+    let keys = ledger::keys(&app.engine.database, log_named(&log)?).await;
     let keys = keys.map_err(Unreadable::from)?.ok_or(ApiError::NotFound)?;
     Ok(LogText(keys.iter().map(|key| format!("{key}\n")).collect()))
 }
@@ -99,10 +99,10 @@ pub(crate) async fn key(
 )]
 pub(crate) async fn tile(
     _: Authorized<ReadAudit>,
-    State(app): State<App>,
+    State(App(app)): State<App>,
     Path((log, path)): Path<(String, String)>,
 ) -> Result<LogTile, ApiError> {
-    let bytes = ledger::tile(&app.database, log_named(&log)?, &tile_at(&path)?).await;
+    let bytes = ledger::tile(&app.engine.database, log_named(&log)?, &tile_at(&path)?).await;
     let bytes = bytes.map_err(Unreadable::from)?;
     bytes.map(LogTile).ok_or(ApiError::NotFound)
 }
@@ -117,12 +117,12 @@ pub(crate) async fn tile(
 )]
 pub(crate) async fn proof(
     _: Authorized<ReadAudit>,
-    State(app): State<App>,
+    State(App(app)): State<App>,
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Result<RecordProof, ApiError> {
     let (log, id) = record(&id).ok_or(ApiError::NotFound)?;
-    let proof = ledger::prove(&app.database, log, id).await?;
+    let proof = ledger::prove(&app.engine.database, log, id).await?;
     let wants_text = accepted(&headers, |media| match media {
         "text/plain" => Some(true),
         "application/json" | "*/*" => Some(false),

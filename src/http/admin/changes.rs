@@ -61,7 +61,7 @@ pub(crate) async fn read(
 )]
 pub(crate) async fn approve(
     context: Authorized<ReadResources>,
-    State(app): State<App>,
+    State(App(app)): State<App>,
     PathId(id): PathId<ChangeId>,
     DecisionBody(request): Decision,
 ) -> Result<Shown<Proposal>, ApiError> {

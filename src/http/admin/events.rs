@@ -26,7 +26,7 @@ use engine::management::{Authorized, PageRequest, ReadAudit};
     params(PageRequest, EventFilter, ("order" = Option<Order>, Query))
 )]
 pub(crate) async fn list(
-    State(app): State<App>,
+    State(App(app)): State<App>,
     context: Authorized<ReadAudit>,
     headers: HeaderMap,
     mut filters: Filters,

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::answer::List;
 use super::extract::accepted;
 use super::filters::Filters;
-use crate::app::App;
+use crate::app::AppState;
 use crate::error::ApiError;
 use engine::audit::{Export, Exported as _, Format, Source};
 use engine::catalog::Unreadable;
@@ -64,7 +64,7 @@ fn download(media: &'static str, disposition: String, body: Body) -> Response {
 
 /// The export in the order of the log, if the query asks for it. The export is recorded.
 pub(super) async fn in_log_order(
-    app: &App,
+    app: &AppState,
     context: &Authorized<ReadAudit>,
     log: Log,
     headers: &HeaderMap,
@@ -85,7 +85,7 @@ pub(super) async fn in_log_order(
     };
     let recorded = app.security.record_read(context, read);
     recorded.await.map_err(Unreadable::from)?;
-    Ok(Some(ledger::Export::new(app.database.clone(), log)))
+    Ok(Some(ledger::Export::new(app.engine.database.clone(), log)))
 }
 
 /// The file format that `Accept` names first.

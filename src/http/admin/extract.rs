@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{IntoResponse as _, Response};
 
 use super::answer::Replayed;
-use crate::app::App;
+use crate::app::{App, AppState};
 use crate::body;
 use crate::error::ApiError;
 use engine::auth::Administrator;
@@ -78,22 +78,23 @@ impl Address for IdentityId {
 impl<R: Right> FromRequestParts<App> for Authorized<R> {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+    async fn from_request_parts(parts: &mut Parts, App(app): &App) -> Result<Self, Response> {
         let administrator = parts.extensions.get::<Administrator>();
         let tag = parts.extensions.get::<RequestTag>();
         // A route without authentication before it is a defect of the router.
         let (Some(administrator), Some(tag)) = (administrator, tag) else {
             return Err(ApiError::Internal.into_response());
         };
+        let engine = &app.engine;
         let context = Context {
-            clock: app.clock.clone(),
-            entropy: app.entropy,
-            catalog: app.catalog.clone(),
-            pool: app.database.clone(),
-            approvals: app.settings.approvals.clone(),
-            post_quantum: app.settings.envelopes.post_quantum,
+            clock: engine.clock.clone(),
+            entropy: engine.entropy,
+            catalog: engine.catalog.clone(),
+            pool: engine.database.clone(),
+            approvals: engine.settings.approvals.clone(),
+            post_quantum: engine.settings.envelopes.post_quantum,
             actor: Actor::administrator(administrator, tag.to_string()),
-            owners_sign_in: app.settings.admin.oidc.has_owners(),
+            owners_sign_in: engine.settings.admin.oidc.has_owners(),
             claim: parts.extensions.get::<Claim>().cloned(),
         };
         let authorized = context.authorize::<R>();
@@ -131,7 +132,7 @@ impl<T: Address> FromRequestParts<App> for PathId<T> {
     type Rejection = ApiError;
 
     /// A malformed id names no resource.
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, App(app): &App) -> Result<Self, ApiError> {
         let missing = || ApiError::Missing(T::MISSING);
         let Path(text) = Path::<String>::from_request_parts(parts, app)
             .await
@@ -143,7 +144,7 @@ impl<T: Address> FromRequestParts<App> for PathId<T> {
 impl<B: RequestBody> FromRequest<App> for CreateBody<B> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
+    async fn from_request(request: Request, App(app): &App) -> Result<Self, ApiError> {
         read(request, app, ResourceRequest::to_create)
             .await
             .map(Self)
@@ -153,7 +154,7 @@ impl<B: RequestBody> FromRequest<App> for CreateBody<B> {
 impl<B: RequestBody> FromRequest<App> for DecisionBody<B> {
     type Rejection = ApiError;
 
-    async fn from_request(mut request: Request, app: &App) -> Result<Self, ApiError> {
+    async fn from_request(mut request: Request, App(app): &App) -> Result<Self, ApiError> {
         if request.body().is_end_stream() {
             let json = HeaderValue::from_static("application/json");
             request.headers_mut().insert(header::CONTENT_TYPE, json);
@@ -168,7 +169,7 @@ impl<B: RequestBody> FromRequest<App> for DecisionBody<B> {
 impl<B: RequestBody> FromRequest<App> for UpdateBody<B> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
+    async fn from_request(request: Request, App(app): &App) -> Result<Self, ApiError> {
         let make = match *request.method() {
             Method::PATCH => ResourceRequest::to_patch,
             _ => ResourceRequest::to_update,
@@ -211,7 +212,7 @@ pub(super) fn accepted<T>(headers: &HeaderMap, known: impl Fn(&str) -> Option<T>
 /// Reads the body as JSON. Its memory is wiped when it is dropped.
 async fn read<B>(
     request: Request,
-    app: &App,
+    app: &AppState,
     make: impl FnOnce(Text<'_>) -> ResourceRequest<B>,
 ) -> Result<ResourceRequest<B>, ApiError>
 where
@@ -221,8 +222,8 @@ where
     let administrator = parts.extensions.get::<Administrator>();
     // A route without authentication before it is a defect of the router.
     let caller = administrator.ok_or(ApiError::Internal)?.id();
-    let limit = app.settings.limits.max_body_bytes;
-    let memory = app.body_memory.of(caller.uuid());
+    let limit = app.engine.settings.limits.max_body_bytes;
+    let memory = app.engine.body_memory.of(caller.uuid());
     let bytes = body::read(&parts, body, limit, Some(memory)).await?;
     let text = Text::parse(&bytes)
         .map_err(|not_json| ApiError::of_body(Code::Format, not_json.to_string()))?;

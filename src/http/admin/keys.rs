@@ -5,7 +5,7 @@ use axum::extract::State;
 use super::answer::{Accepted, Created, CreatedWithoutPath, Current, List, NoContent};
 use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
-use crate::app::App;
+use crate::app::{App, AppState};
 use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::ids::KeyId;
@@ -53,7 +53,7 @@ pub(crate) async fn list(
 )]
 pub(crate) async fn create(
     context: Authorized<ManageKeys>,
-    State(app): State<App>,
+    State(App(app)): State<App>,
     CreateBody(request): NewKey,
 ) -> Result<Created<Key>, ApiError> {
     let key = keys::create(&context, &app.vault, rules(&app), request).await?;
@@ -69,7 +69,7 @@ pub(crate) async fn create(
 )]
 pub(crate) async fn import_parameters(
     context: Authorized<ManageKeys>,
-    State(app): State<App>,
+    State(App(app)): State<App>,
     CreateBody(request): NewImportParameters,
 ) -> Result<CreatedWithoutPath<ImportParameters>, ApiError> {
     let made = keys::create_import_parameters(&context, &app.vault, request).await?;
@@ -102,7 +102,7 @@ pub(crate) async fn read(
 )]
 pub(crate) async fn update(
     context: Authorized<ManageKeys>,
-    State(app): State<App>,
+    State(App(app)): State<App>,
     PathId(id): PathId<KeyId>,
     IfMatch(expected): IfMatch,
     UpdateBody(request): KeyChanges,
@@ -140,7 +140,7 @@ pub(crate) async fn patch(
 )]
 pub(crate) async fn delete(
     context: Authorized<ManageKeys>,
-    State(app): State<App>,
+    State(App(app)): State<App>,
     PathId(id): PathId<KeyId>,
     IfMatch(expected): IfMatch,
 ) -> Result<NoContent, ApiError> {
@@ -149,18 +149,18 @@ pub(crate) async fn delete(
 }
 
 /// The access to tokens that an approved change needs.
-pub(super) fn token(app: &App) -> TokenAccess {
+pub(super) fn token(app: &AppState) -> TokenAccess {
     TokenAccess {
         vault: app.vault.clone(),
         rules: rules(app),
     }
 }
 
-fn rules(app: &App) -> KeyRules {
+fn rules(app: &AppState) -> KeyRules {
     KeyRules {
-        destruction_delay: app.settings.keys.destruction_delay.0,
-        rotation_overlap: app.settings.keys.rotation_overlap.0,
-        plaintext_import: app.settings.plaintext_import_allowed(),
-        extractable: app.settings.extractable_allowed(),
+        destruction_delay: app.engine.settings.keys.destruction_delay.0,
+        rotation_overlap: app.engine.settings.keys.rotation_overlap.0,
+        plaintext_import: app.engine.settings.plaintext_import_allowed(),
+        extractable: app.engine.settings.extractable_allowed(),
     }
 }

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::receive::{body_limit, receive};
 use super::respond::respond;
-use crate::app::App;
+use crate::app::{App, AppState};
 use engine::audit::Endpoint;
 use engine::protection::{
     Batch, BatchLimits, ProtectBatch, ProtectedBatch, RewrapBatch, RewrappedBatch, UnprotectBatch,
@@ -27,7 +27,7 @@ const MARGIN: Duration = Duration::from_secs(5);
     request_body = ProtectBatch<'static>,
     responses((status = 200, description = "The results.", body = ProtectedBatch<'static>))
 )]
-pub(crate) async fn protect(State(app): State<App>, request: Request) -> impl IntoResponse {
+pub(crate) async fn protect(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
     answer(&app, Batch::Protect, request).await
 }
 
@@ -39,7 +39,7 @@ pub(crate) async fn protect(State(app): State<App>, request: Request) -> impl In
     request_body = UnprotectBatch<'static>,
     responses((status = 200, description = "The results.", body = UnprotectedBatch<'static>))
 )]
-pub(crate) async fn unprotect(State(app): State<App>, request: Request) -> impl IntoResponse {
+pub(crate) async fn unprotect(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
     answer(&app, Batch::Unprotect, request).await
 }
 
@@ -51,11 +51,11 @@ pub(crate) async fn unprotect(State(app): State<App>, request: Request) -> impl 
     request_body = RewrapBatch<'static>,
     responses((status = 200, description = "The results.", body = RewrappedBatch<'static>))
 )]
-pub(crate) async fn rewrap(State(app): State<App>, request: Request) -> impl IntoResponse {
+pub(crate) async fn rewrap(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
     answer(&app, Batch::Rewrap, request).await
 }
 
-async fn answer(app: &App, batch: Batch, request: Request) -> Response {
+async fn answer(app: &AppState, batch: Batch, request: Request) -> Response {
     let (endpoint, single) = match batch {
         Batch::Protect => (Endpoint::ProtectBatch, Endpoint::Protect),
         Batch::Unprotect => (Endpoint::UnprotectBatch, Endpoint::Unprotect),
@@ -64,9 +64,9 @@ async fn answer(app: &App, batch: Batch, request: Request) -> Response {
     match receive(app, endpoint, request).await {
         Ok(received) => {
             let limits = BatchLimits {
-                item_bytes: body_limit(single, &app.settings.limits),
-                at_once: at_once(batch, &app.settings),
-                begin_within: begin_within(app.settings.limits.request_timeout.0),
+                item_bytes: body_limit(single, &app.engine.settings.limits),
+                at_once: at_once(batch, &app.engine.settings),
+                begin_within: begin_within(app.engine.settings.limits.request_timeout.0),
             };
             let answered = app
                 .protection

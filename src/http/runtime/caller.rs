@@ -50,7 +50,7 @@ enum CredentialType {
     operation_id = "readCaller",
     responses((status = 200, description = "The caller.", body = CallerIdentity))
 )]
-pub(crate) async fn read(State(app): State<App>, request: Request) -> impl IntoResponse {
+pub(crate) async fn read(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
     for_application(&app, request, async |application| {
         let policy = app.protection.bound_policy(&application).await?;
         Ok(Json(CallerIdentity {

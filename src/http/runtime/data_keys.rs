@@ -24,7 +24,7 @@ use engine::protection::{DataKey, DataKeyRequest};
         errors::DestinationKeyNotFound
     )
 )]
-pub(crate) async fn make(State(app): State<App>, request: Request) -> impl IntoResponse {
+pub(crate) async fn make(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
     match receive(&app, Endpoint::DataKeys, request).await {
         Ok(received) => {
             let made = app.protection.make_data_key(received.call, &received.body);

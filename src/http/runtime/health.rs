@@ -12,7 +12,7 @@ use serde::Serialize;
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
-use crate::app::App;
+use crate::app::{App, AppState};
 use crate::caller::{AdminCaller, client_address, person, unauthenticated};
 use crate::database_monitor::DatabaseState;
 use crate::error::ApiError;
@@ -110,7 +110,7 @@ struct RateLimiter {
         (status = 503, description = "The service does not work.", body = Health)
     )
 )]
-pub(crate) async fn health(State(app): State<App>, request: Request) -> impl IntoResponse {
+pub(crate) async fn health(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
     let client = client_address(&request);
     let parts = request.into_parts().0;
     let credentials = credentials(&parts.headers, &parts.extensions);
@@ -137,12 +137,12 @@ pub(crate) async fn health(State(app): State<App>, request: Request) -> impl Int
 
 /// Authenticates the caller; without the database, a remembered caller is enough.
 async fn identify(
-    app: &App,
+    app: &AppState,
     credentials: &Credentials<'_>,
     client: IpAddr,
 ) -> Result<AdminCaller, ApiError> {
     let known = async {
-        match app.authenticate(credentials, client).await {
+        match app.engine.authenticate(credentials, client).await {
             Err(denied @ Denied::Refused(_)) => {
                 let person = person(app, credentials, client).await?;
                 person.map(AdminCaller::Person).ok_or(denied)
@@ -156,7 +156,7 @@ async fn identify(
             Err(unauthenticated(app, client, denied).await)
         }
         Ok(Err(Denied::Unreadable(_))) | Err(_) => {
-            let remembered = app.authenticator.recall(credentials, client).await;
+            let remembered = app.engine.authenticator.recall(credentials, client).await;
             let remembered = remembered.map(AdminCaller::Caller);
             remembered.map_err(|_| ApiError::Unavailable)
         }
@@ -171,7 +171,7 @@ impl Health {
     }
 }
 
-fn check(app: &App) -> Health {
+fn check(app: &AppState) -> Health {
     let state = app.database_monitor.state();
     let database = DatabaseHealth {
         status: match state {
@@ -186,24 +186,24 @@ fn check(app: &App) -> Health {
     // The log and the metrics name the jobs. A state of keys is unknown without its job.
     let is_unknown = app.seal_status.state() == SealState::Unknown
         || app.forward_status.state() == ForwardState::Unknown;
-    let jobs = match app.jobs.missing().is_empty() && !is_unknown {
+    let jobs = match app.engine.jobs.missing().is_empty() && !is_unknown {
         true => HealthStatus::Ok,
         false => HealthStatus::Degraded,
     };
     let hsm = hsm(
-        app.token.status().tokens,
+        app.engine.token.status().tokens,
         worn.map_or_else(Vec::new, |worn| worn.as_ref().clone()),
         missing.unwrap_or_default(),
     );
+    let recorder = &app.engine.recorder;
     let audit = Audit {
-        status: app
-            .recorder
+        status: recorder
             .is_healthy()
             .map_or(HealthStatus::Degraded, working),
-        queued: app.recorder.queued(),
+        queued: recorder.queued(),
     };
     let rate_limiter = RateLimiter {
-        status: match app.limiter.counting() {
+        status: match app.engine.limiter.counting() {
             Counting::Alone | Counting::Together => HealthStatus::Ok,
             Counting::Apart(_) | Counting::Unknown => HealthStatus::Degraded,
         },
@@ -218,7 +218,7 @@ fn check(app: &App) -> Health {
     Health {
         status,
         version: env!("CARGO_PKG_VERSION"),
-        timestamp: app.clock.now(),
+        timestamp: app.engine.clock.now(),
         checks: Checks {
             database,
             hsm,

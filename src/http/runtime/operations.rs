@@ -23,10 +23,10 @@ use engine::protection::{OperationAnswer, OperationRequest};
         errors::DecryptionFailed
     )
 )]
-pub(crate) async fn operate(State(app): State<App>, request: Request) -> impl IntoResponse {
+pub(crate) async fn operate(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
     match receive(&app, Endpoint::Operations, request).await {
         Ok(received) => {
-            let limit = app.settings.limits.max_body_bytes;
+            let limit = app.engine.settings.limits.max_body_bytes;
             let answered = app
                 .protection
                 .operate(received.call, received.body, limit)

@@ -47,7 +47,7 @@ struct PolicySummary {
     )
 )]
 pub(crate) async fn read(
-    State(app): State<App>,
+    State(App(app)): State<App>,
     number: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> impl IntoResponse {

@@ -24,7 +24,7 @@ use engine::protection::{ProtectRequest, ProtectedPayload};
         errors::DestinationKeyNotFound
     )
 )]
-pub(crate) async fn protect(State(app): State<App>, request: Request) -> impl IntoResponse {
+pub(crate) async fn protect(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
     match receive(&app, Endpoint::Protect, request).await {
         Ok(received) => {
             let answered = app.protection.protect(received.call, &received.body).await;

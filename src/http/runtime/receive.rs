@@ -12,7 +12,7 @@ use axum::response::{IntoResponse as _, Response};
 use tracing::Instrument as _;
 
 use super::respond::respond;
-use crate::app::App;
+use crate::app::AppState;
 use crate::body;
 use crate::caller::{client_address, no_application};
 use engine::audit::{Endpoint, Record};
@@ -49,23 +49,24 @@ struct Origin {
 /// Receives a request. The credential is checked before the body is read; the order of refusals is
 /// kept all the same: malformed JSON comes before a bad credential.
 pub(super) async fn receive(
-    app: &App,
+    app: &AppState,
     endpoint: Endpoint,
     request: Request,
 ) -> Result<Received, Response> {
     let origin = Origin {
         endpoint,
-        arrived: app.clock.monotonic(),
+        arrived: app.engine.clock.monotonic(),
         tag: request
             .extensions()
             .get::<RequestTag>()
             .cloned()
-            .unwrap_or_else(|| app.new_request_tag()),
+            .unwrap_or_else(|| app.engine.new_request_tag()),
         client: client_address(&request),
     };
     let (parts, body) = request.into_parts();
     let credentials = credentials(&parts.headers, &parts.extensions);
     match app
+        .engine
         .authenticate(&credentials, origin.client)
         .instrument(step!("caller"))
         .await
@@ -75,7 +76,7 @@ pub(super) async fn receive(
             receive_body(app, origin, caller, &parts, body).await
         }
         Err(denied) => {
-            let limit = app.settings.limits.max_body_bytes;
+            let limit = app.engine.settings.limits.max_body_bytes;
             let body = read_refused(app, origin.client, &parts, body, limit).await;
             Err(reject_anonymous(app, origin, (&credentials, denied), body).await)
         }
@@ -84,29 +85,29 @@ pub(super) async fn receive(
 
 /// Reads the body of a request that will be refused.
 async fn read_refused(
-    app: &App,
+    app: &AppState,
     client: IpAddr,
     parts: &Parts,
     body: Body,
     limit: usize,
 ) -> Result<BodyBytes, UnreadableBody> {
-    match app.body_memory.refused(network_of(client)) {
+    match app.engine.body_memory.refused(network_of(client)) {
         Some(_permit) => body::read(parts, body, limit, None).await,
         None => Err(UnreadableBody::NoMemory),
     }
 }
 
 async fn receive_body(
-    app: &App,
+    app: &AppState,
     origin: Origin,
     caller: Caller,
     parts: &Parts,
     body: Body,
 ) -> Result<Received, Response> {
-    let admitted = app.admit(&caller).instrument(step!("limit")).await;
-    let limit = body_limit(origin.endpoint, &app.settings.limits);
+    let admitted = app.engine.admit(&caller).instrument(step!("limit")).await;
+    let limit = body_limit(origin.endpoint, &app.engine.settings.limits);
     let body = if admitted.is_ok() {
-        body::read(parts, body, limit, Some(app.memory_of(&caller))).await
+        body::read(parts, body, limit, Some(app.engine.memory_of(&caller))).await
     } else {
         // Without a token, the body is read for its syntax only.
         read_refused(app, origin.client, parts, body, limit).await
@@ -122,11 +123,11 @@ async fn receive_body(
         (Ok(standing), Some(batch), Ok(body)) => {
             match app.protection.tokens(&caller, batch, &body).await {
                 Ok(tokens) => {
-                    let admission = app.admit_items(&caller, tokens);
+                    let admission = app.engine.admit_items(&caller, tokens);
                     let admission = admission.instrument(step!("limit")).await;
                     // A refused batch takes no tokens, except one if its body is large.
                     if admission.is_err() && body.len() > SMALL_BODY {
-                        let _ = app.admit(&caller).await;
+                        let _ = app.engine.admit(&caller).await;
                     }
                     (admission, Ok(body))
                 }
@@ -193,22 +194,22 @@ fn batch_of(endpoint: Endpoint) -> Option<Batch> {
 
 /// Checks a credential again after a slow body, in case it was revoked meanwhile.
 async fn revalidate(
-    app: &App,
+    app: &AppState,
     origin: &Origin,
     caller: Caller,
     parts: &Parts,
 ) -> Result<Caller, Denied> {
-    if app.clock.monotonic().saturating_sub(origin.arrived) < CREDENTIAL_FRESHNESS {
+    if app.engine.clock.monotonic().saturating_sub(origin.arrived) < CREDENTIAL_FRESHNESS {
         return Ok(caller);
     }
     let credentials = credentials(&parts.headers, &parts.extensions);
-    let again = app.authenticate(&credentials, origin.client);
+    let again = app.engine.authenticate(&credentials, origin.client);
     again.instrument(step!("caller")).await
 }
 
 /// Refuses an unauthenticated request; its audit record is not awaited.
 async fn reject_anonymous(
-    app: &App,
+    app: &AppState,
     origin: Origin,
     (credentials, denied): (&Credentials<'_>, Denied),
     body: Result<BodyBytes, UnreadableBody>,
@@ -231,7 +232,7 @@ async fn reject_anonymous(
         },
     };
     let description = error.describe();
-    app.recorder.submit_anonymous(Record {
+    app.engine.recorder.submit_anonymous(Record {
         request_id: origin.tag.as_str().into(),
         service_id: None,
         credential_id: None,

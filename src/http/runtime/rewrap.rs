@@ -26,7 +26,7 @@ use engine::protection::{RewrapRequest, RewrappedPayload};
         errors::DestinationKeyNotFound
     )
 )]
-pub(crate) async fn rewrap(State(app): State<App>, request: Request) -> impl IntoResponse {
+pub(crate) async fn rewrap(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
     match receive(&app, Endpoint::Rewrap, request).await {
         Ok(received) => {
             let answered = app.protection.rewrap(received.call, received.body).await;

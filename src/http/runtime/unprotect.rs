@@ -25,7 +25,7 @@ use engine::protection::{UnprotectRequest, Unprotected};
         errors::DestinationKeyNotFound
     )
 )]
-pub(crate) async fn unprotect(State(app): State<App>, request: Request) -> impl IntoResponse {
+pub(crate) async fn unprotect(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
     match receive(&app, Endpoint::Unprotect, request).await {
         Ok(received) => {
             let answered = app.protection.unprotect(received.call, received.body).await;

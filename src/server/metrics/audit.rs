@@ -9,17 +9,17 @@ use prometheus_client::metrics::MetricType;
 use super::page::{Page, count, exact, flag, seconds};
 use engine::ledger::forward::ForwardState;
 use engine::ledger::{LogStatus, SealState};
-use sealward_http::App;
+use sealward_http::AppState;
 
 /// Metrics of the audit.
-pub(super) fn audit(page: &mut Page<'_>, app: &App) -> fmt::Result {
+pub(super) fn audit(page: &mut Page<'_>, app: &AppState) -> fmt::Result {
     records(page, app)?;
     logs(page, app)?;
     forwarding(page, app)
 }
 
-fn records(page: &mut Page<'_>, app: &App) -> fmt::Result {
-    let recorder = &app.recorder;
+fn records(page: &mut Page<'_>, app: &AppState) -> fmt::Result {
+    let recorder = &app.engine.recorder;
     page.gauge(
         "sealward_audit_up",
         "Whether audit records can be committed; absent if unknown.",
@@ -33,7 +33,7 @@ fn records(page: &mut Page<'_>, app: &App) -> fmt::Result {
     page.gauge(
         "sealward_audit_queue_limit_records",
         "Maximum number of audit records that wait.",
-        count(app.settings.audit.queue),
+        count(app.engine.settings.audit.queue),
     )?;
     page.metric(
         "sealward_audit_commit_duration_seconds",
@@ -54,14 +54,14 @@ fn records(page: &mut Page<'_>, app: &App) -> fmt::Result {
     )
 }
 
-fn logs(page: &mut Page<'_>, app: &App) -> fmt::Result {
+fn logs(page: &mut Page<'_>, app: &AppState) -> fmt::Result {
     let (present, logs) = (app.seal_status.state(), app.seal_status.logs());
     page.gauges(
         "sealward_audit_log_state",
         "1 for the state of sealing on this instance: starting, not_initialized, standby, sealing, failed or unknown.",
         SealState::NAMES.map(|state| (vec![("state", state)], flag(state == present.name()))),
     )?;
-    let now = app.clock.now();
+    let now = app.engine.clock.now();
     let each = |value: fn(&LogStatus) -> u64| {
         logs.iter()
             .map(move |it| (vec![("log", it.log.name())], exact(value(it))))
@@ -112,7 +112,7 @@ fn logs(page: &mut Page<'_>, app: &App) -> fmt::Result {
     )
 }
 
-fn forwarding(page: &mut Page<'_>, app: &App) -> fmt::Result {
+fn forwarding(page: &mut Page<'_>, app: &AppState) -> fmt::Result {
     let status = &app.forward_status;
     let (present, lags) = (status.state(), status.lags());
     page.gauges(
@@ -126,7 +126,7 @@ fn forwarding(page: &mut Page<'_>, app: &App) -> fmt::Result {
         lags.iter()
             .map(|it| (vec![("log", it.log.name())], exact(it.entries))),
     )?;
-    let now = app.clock.now();
+    let now = app.engine.clock.now();
     page.gauges(
         "sealward_audit_forward_lag_age_seconds",
         "Age of the first audit record that was not sent to the collector yet, by log, or 0; absent without forwarding, or if unknown.",

@@ -6,8 +6,8 @@ mod audit;
 mod jobs;
 mod limits;
 mod page;
-mod parts;
 mod process;
+mod service;
 mod tokens;
 
 use std::sync::Arc;
@@ -20,24 +20,24 @@ use axum::routing::get;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 
-use self::parts::Parts;
+use self::service::ServiceMetrics;
 use super::connections::Connections;
 use super::tls::Tls;
 use engine::meter::TokenTimes;
-use sealward_http::App;
+use sealward_http::AppState;
 
 /// The media type of the OpenMetrics text format, which Prometheus requests.
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The only page of the metrics listener.
 pub(super) fn router(
-    app: App,
+    app: Arc<AppState>,
     tls: Option<Tls>,
     connections: Connections,
     token_times: TokenTimes,
 ) -> Router {
     let mut registry = Registry::default();
-    registry.register_collector(Box::new(Parts {
+    registry.register_collector(Box::new(ServiceMetrics {
         app,
         tls,
         connections,

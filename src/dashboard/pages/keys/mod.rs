@@ -142,7 +142,7 @@ pub(crate) async fn show(
 
 /// The settings for keys.
 pub(crate) fn rules(cx: &PageContext) -> KeyRules {
-    let settings = &cx.dashboard.settings;
+    let settings = &cx.dashboard.engine.settings;
     KeyRules {
         destruction_delay: settings.keys.destruction_delay.0,
         rotation_overlap: settings.keys.rotation_overlap.0,

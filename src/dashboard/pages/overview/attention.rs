@@ -39,7 +39,7 @@ pub(super) async fn attention(cx: &PageContext) -> Result<Markup, PageError> {
     let found = dangers::find(&cx.context, now.plus(SOON)).await?;
     let busy = busy(cx, now).await?;
     let overdue = cx.dashboard.vault.overdue().unwrap_or_default();
-    let missing = cx.dashboard.jobs.missing();
+    let missing = cx.dashboard.engine.jobs.missing();
     let seal = sealing(cx);
     let not_forwarded = forwarding::warning(cx);
     Ok(html! {

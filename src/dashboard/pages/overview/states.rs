@@ -15,26 +15,26 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// One tile per component.
 pub(super) async fn states(dashboard: &Dashboard) -> Markup {
-    let asked = dashboard.clock.monotonic();
-    let answers = db::answers(&dashboard.database, PATIENCE).await;
-    let latency = dashboard.clock.monotonic().saturating_sub(asked);
-    let queued = i64::try_from(dashboard.recorder.queued()).unwrap_or(i64::MAX);
+    let asked = dashboard.engine.clock.monotonic();
+    let answers = db::answers(&dashboard.engine.database, PATIENCE).await;
+    let latency = dashboard.engine.clock.monotonic().saturating_sub(asked);
+    let queued = i64::try_from(dashboard.engine.recorder.queued()).unwrap_or(i64::MAX);
     html! {
         section aria-labelledby="states" {
             h2.unseen #states { "State" }
             ul.tiles {
-                @for token in dashboard.token.status().tokens { (token_tile(&token)) }
+                @for token in dashboard.engine.token.status().tokens { (token_tile(&token)) }
                 @if answers {
                     (tile("Database", Tone::Good, "answers", &format!("in {}", millis(latency.as_secs_f64() * 1_000.0))))
                 } @else {
                     (tile("Database", Tone::Bad, "does not answer", "Requests are refused because they cannot be recorded."))
                 }
-                @match dashboard.recorder.is_healthy() {
+                @match dashboard.engine.recorder.is_healthy() {
                     Some(true) => { (tile("Audit log", Tone::Good, "records", &format!("{} waiting to be committed", count(queued)))) }
                     Some(false) => { (tile("Audit log", Tone::Bad, "cannot record", "Requests are refused until records can be written.")) }
                     None => { (tile("Audit log", Tone::Warn, "unknown", "The audit writer has not reported for some time.")) }
                 }
-                @match dashboard.limiter.counting() {
+                @match dashboard.engine.limiter.counting() {
                     Counting::Alone => { (tile("Rate limiter", Tone::Good, "counts", "in this process")) }
                     Counting::Together => { (tile("Rate limiter", Tone::Good, "counts", "together with other instances")) }
                     Counting::Apart(_) => { (tile("Rate limiter", Tone::Warn, "counts separately", "Each instance enforces its share of each limit.")) }

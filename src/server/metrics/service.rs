@@ -1,6 +1,7 @@
 //! All metrics, by component.
 
 use std::fmt;
+use std::sync::Arc;
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
@@ -15,36 +16,37 @@ use super::tokens::tokens;
 use crate::server::connections::Connections;
 use crate::server::tls::Tls;
 use engine::meter::TokenTimes;
-use sealward_http::{App, DatabaseState};
+use sealward_http::{AppState, DatabaseState};
 
 /// The components to measure.
 #[derive(Debug)]
-pub(super) struct Parts {
-    pub(super) app: App,
+pub(super) struct ServiceMetrics {
+    pub(super) app: Arc<AppState>,
     pub(super) tls: Option<Tls>,
     pub(super) connections: Connections,
     pub(super) token_times: TokenTimes,
 }
 
-impl Collector for Parts {
+impl Collector for ServiceMetrics {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let page = &mut Page(encoder);
+        let engine = &self.app.engine;
         self.build(page)?;
         process(page)?;
-        jobs(page, &self.app.jobs)?;
+        jobs(page, &engine.jobs)?;
         self.connections(page)?;
         self.requests(page)?;
-        tokens(page, &self.app.token.status().tokens, &self.token_times)?;
+        tokens(page, &engine.token.status().tokens, &self.token_times)?;
         self.keys(page)?;
         self.changes(page)?;
         audit(page, &self.app)?;
         self.issuers(page)?;
-        limiter(page, &self.app.limiter)?;
+        limiter(page, &engine.limiter)?;
         self.database(page)
     }
 }
 
-impl Parts {
+impl ServiceMetrics {
     fn build(&self, page: &mut Page<'_>) -> fmt::Result {
         page.gauges(
             "sealward_build_info",
@@ -91,7 +93,7 @@ impl Parts {
     }
 
     fn requests(&self, page: &mut Page<'_>) -> fmt::Result {
-        let meter = &self.app.meter;
+        let meter = &self.app.engine.meter;
         page.metric(
             "sealward_http_requests",
             "Answered requests to the API and the dashboard.",
@@ -147,7 +149,7 @@ impl Parts {
     }
 
     fn changes(&self, page: &mut Page<'_>) -> fmt::Result {
-        let (pending, now) = (self.app.backlog.pending(), self.app.clock.now());
+        let (pending, now) = (self.app.backlog.pending(), self.app.engine.clock.now());
         page.gauge(
             "sealward_changes_pending",
             "Changes that wait for approval; absent if unknown.",
@@ -166,7 +168,7 @@ impl Parts {
         page.gauges(
             "sealward_token_issuer_keys_age_seconds",
             "Time since the keys of a token issuer were fetched, by issuer; +Inf if they never were.",
-            self.app.authenticator.workloads().issuers().map(|issuer| {
+            self.app.engine.authenticator.workloads().issuers().map(|issuer| {
                 let age = issuer.keys().age().map_or(f64::INFINITY, seconds);
                 (vec![("issuer", issuer.name())], age)
             }),
@@ -186,7 +188,7 @@ impl Parts {
             "Response time of the last database check; absent while the database does not respond.",
             latency.map(seconds),
         )?;
-        let pool = self.app.database.current();
+        let pool = self.app.engine.database.current();
         let idle = pool.num_idle();
         let used = usize::try_from(pool.size())
             .unwrap_or(usize::MAX)
@@ -205,7 +207,7 @@ impl Parts {
         page.gauge(
             "sealward_catalog_current",
             "Whether the cache of database records is current; if not, it is not used.",
-            flag(self.app.catalog.is_current()),
+            flag(self.app.engine.catalog.is_current()),
         )
     }
 }

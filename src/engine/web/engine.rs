@@ -14,9 +14,9 @@ use crate::request_tag::RequestTag;
 use crate::settings::Settings;
 use formats::clock::{Clock, Entropy};
 
-/// Everything that both surfaces need to handle a request.
+/// What the API and the dashboard share to handle requests.
 #[derive(Debug)]
-pub struct Resources {
+pub struct Engine {
     /// The time.
     pub clock: Clock,
     /// Randomness.
@@ -43,7 +43,7 @@ pub struct Resources {
     pub body_memory: BodyMemory,
 }
 
-impl Resources {
+impl Engine {
     /// The memory for the bodies of a caller. All credentials of a service share it.
     #[must_use]
     pub fn memory_of(&self, caller: &Caller) -> CallerMemory<'_> {
