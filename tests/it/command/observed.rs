@@ -238,6 +238,23 @@ async fn each_step_of_a_request_is_a_span_without_secrets() {
     for step in steps {
         assert_eq!(found[step]["parentSpanId"], root["spanId"], "{step}");
     }
+    // Spans have these attributes and no others.
+    for (name, span) in &found {
+        let attributes = span["attributes"].as_array().unwrap().iter();
+        let keys: BTreeSet<_> = attributes.map(|it| it["key"].as_str().unwrap()).collect();
+        let expected: &[&str] = match name.as_str() {
+            "POST /api/v1/unprotect" => &[
+                "http.request.method",
+                "http.response.status_code",
+                "http.route",
+                "sealward.request_id",
+            ],
+            "token" => &["sealward.token"],
+            _ => &[],
+        };
+        assert_eq!(keys, expected.iter().copied().collect(), "{name}");
+        assert_eq!(span["events"], json!([]), "{name}");
+    }
     for step in ["queue", "token"] {
         assert_eq!(
             found[step]["parentSpanId"], found["crypto"]["spanId"],
