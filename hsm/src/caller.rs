@@ -2,7 +2,9 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
 
 use crate::group::{Group, Outstanding};
 
@@ -15,9 +17,10 @@ tokio::task_local! {
 /// Work that must record what a token did runs to its end even when the client has gone. Operations
 /// that start inside its [`scope`](Self::scope) fail with [`TokenOut`](crate::ErrorKind::TokenOut)
 /// if the guard is dropped before a worker has taken them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct CancelGuard {
-    alive: Arc<()>,
+    /// It has no permits. The guard closes it.
+    gone: Arc<Semaphore>,
     lane: u64,
 }
 
@@ -27,7 +30,7 @@ pub struct CancelGuard {
 /// spawned it with [`Caller::current`] and [`Caller::scope`].
 #[derive(Debug, Clone, Default)]
 pub struct Caller {
-    guard: Option<Weak<()>>,
+    gone: Option<Arc<Semaphore>>,
     lane: u64,
     group: Option<Arc<Group>>,
 }
@@ -37,18 +40,30 @@ impl CancelGuard {
     /// turns, so that a caller's burst delays its own operations first.
     #[must_use]
     pub fn in_lane(lane: u64) -> Self {
-        let alive = Arc::default();
-        Self { alive, lane }
+        let gone = Arc::new(Semaphore::new(0));
+        Self { gone, lane }
     }
 
     /// Runs work whose operations belong to this guard.
     pub fn scope<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
         let caller = Caller {
-            guard: Some(Arc::downgrade(&self.alive)),
+            gone: Some(Arc::clone(&self.gone)),
             lane: self.lane,
             group: None,
         };
         CALLER.scope(caller, work)
+    }
+}
+
+impl Default for CancelGuard {
+    fn default() -> Self {
+        Self::in_lane(0)
+    }
+}
+
+impl Drop for CancelGuard {
+    fn drop(&mut self) {
+        self.gone.close();
     }
 }
 
@@ -97,7 +112,15 @@ impl Caller {
     /// Whether the guard of this caller was dropped.
     #[must_use]
     pub fn has_gone(&self) -> bool {
-        let guard = self.guard.as_ref();
-        guard.is_some_and(|guard| guard.strong_count() == 0)
+        self.gone.as_ref().is_some_and(|gone| gone.is_closed())
+    }
+
+    /// Resolves when the guard of this caller is dropped.
+    pub async fn gone(&self) {
+        match &self.gone {
+            // It fails once the semaphore is closed.
+            Some(gone) => drop(gone.acquire().await),
+            None => std::future::pending().await,
+        }
     }
 }

@@ -72,7 +72,6 @@ mod hybrid;
 mod import;
 mod key;
 mod keys;
-mod lanes;
 mod open_error;
 mod opening;
 mod pin_memory;
@@ -99,7 +98,6 @@ pub use key::{KeyClass, KeyName, KeyRef, NewKey, RecordedKey};
 pub use keys::{
     AdoptError, Adopted, FoundKey, Generated, KeyKind, Presence, TokenObject, Usages, Weakness,
 };
-pub use lanes::{Lanes, Queued};
 pub use open_error::OpenError;
 pub use pin_memory::{PinAttempt, PinMemory};
 pub use probe::{ModuleFacts, ProbeReport, Probed, Speed, TokenFacts, Works};

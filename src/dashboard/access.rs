@@ -131,8 +131,9 @@ async fn take_anonymous_form(
     // The front knows the address of every request.
     let client = request.extensions().get().copied();
     let ClientAddress(client) = client.ok_or(PageError::Defect)?;
-    let memory = &dashboard.engine.body_memory;
-    let _body = memory.form(network_of(client)).ok_or(PageError::NoMemory)?;
+    let forms = &dashboard.engine.body_memory.forms;
+    let form = forms.try_take(Some(network_of(client)), 1);
+    let _form = form.ok_or(PageError::NoMemory)?;
     let taken = take_form(secret, request, ANONYMOUS_FORM_LIMIT);
     let taken = timeout(ANONYMOUS_FORM_PATIENCE, taken).await;
     taken.unwrap_or(Err(PageError::UnreadableForm))

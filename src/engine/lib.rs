@@ -14,7 +14,7 @@
 //! | 3 | `client_certificates`, `db`, `hardening`, `meter`, `telemetry` |
 //! | 2 | `request_tag`, `resource`, `settings`, `web_client` |
 //! | 1 | `body_memory`, `operation` |
-//! | 0 | `change_kind`, `closed_set`, `fingerprint`, `ids`, `revision`, `semaphores`, `spiffe` |
+//! | 0 | `change_kind`, `closed_set`, `fingerprint`, `ids`, `revision`, `shares`, `spiffe` |
 
 pub mod audit;
 pub mod auth;
@@ -40,8 +40,8 @@ pub mod ratelimit;
 pub mod request_tag;
 pub mod resource;
 pub mod revision;
-pub mod semaphores;
 pub mod settings;
+pub mod shares;
 pub mod spiffe;
 pub mod telemetry;
 pub mod web;

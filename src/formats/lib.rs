@@ -10,7 +10,7 @@
 //! | 3 | `canonical`, `envelope`, `material`, `tlog` |
 //! | 2 | `json`, `algorithms`, `binary` |
 //! | 1 | `closed_set` |
-//! | 0 | `clock`, `problem`, `similar`, `wiped` |
+//! | 0 | `clock`, `problem`, `similar`, `turns`, `wiped` |
 
 pub mod algorithms;
 pub mod binary;
@@ -23,4 +23,5 @@ pub mod material;
 pub mod problem;
 pub mod similar;
 pub mod tlog;
+pub mod turns;
 pub mod wiped;

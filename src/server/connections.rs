@@ -1,19 +1,17 @@
 //! The connections of a listener and their limit.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ipnet::IpNet;
 use rustix::process::{Resource, getrlimit};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use engine::ratelimit::network_of;
 use engine::settings::{Http, Settings};
+use engine::shares::{self, Share, Shares};
 
 /// File descriptors for everything but client and pool connections: the log, listeners, other
 /// connections, and the modules of tokens.
@@ -28,39 +26,24 @@ pub struct Connections(Arc<State>);
 
 #[derive(Debug)]
 struct State {
-    limit: u32,
-    free: Arc<Semaphore>,
-    open: AtomicUsize,
-    /// The number of connections that waited.
-    waits: AtomicU64,
-    warned: Mutex<Option<Instant>>,
-    quota: Quota,
-    per_address: Mutex<HashMap<IpAddr, u32>>,
-    /// The number of connections refused because their address has too many.
-    refused: AtomicU64,
-    warned_of_refused: Mutex<Option<Instant>>,
-}
-
-/// The connections of each client address.
-#[derive(Clone, Debug)]
-pub(super) struct Quota {
-    limit: u32,
+    limit_per_address: u32,
     /// Networks of proxies, which have no limit.
-    proxies: Arc<[IpNet]>,
+    proxies: Vec<IpNet>,
+    shares: Shares<IpAddr>,
+    /// The connections that waited.
+    waited: Occurrences,
+    /// The connections refused because their address has too many.
+    refused: Occurrences,
 }
 
-/// A permit for one connection, from any address.
-pub(super) struct Slot {
-    permit: OwnedSemaphorePermit,
-    connections: Connections,
-}
+/// An open connection. The owner is its network.
+pub(super) type OpenConnection = Share<IpAddr>;
 
-/// An open connection; dropping it releases its permit.
-pub(super) struct OpenConnection {
-    _permit: OwnedSemaphorePermit,
-    connections: Connections,
-    /// The network that it counts for.
-    network: Option<IpAddr>,
+/// A counter whose warnings have an interval.
+#[derive(Debug, Default)]
+struct Occurrences {
+    number: AtomicU64,
+    warned: Mutex<Option<Instant>>,
 }
 
 /// The limit in the settings, lowered to the available file descriptors.
@@ -85,164 +68,87 @@ pub fn connections_allowed(settings: &Settings) -> u32 {
 
 impl Connections {
     /// No connections, with these limits.
-    pub(super) fn at_most(limit: u32, quota: Quota) -> Self {
-        let permits = usize::try_from(limit).unwrap_or(usize::MAX);
+    pub(super) fn at_most(limit: u32, http: &Http) -> Self {
+        let limit_per_address = http.max_connections_per_address;
         Self(Arc::new(State {
-            limit,
-            free: Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS))),
-            open: AtomicUsize::new(0),
-            waits: AtomicU64::new(0),
-            warned: Mutex::default(),
-            quota,
-            per_address: Mutex::default(),
-            refused: AtomicU64::new(0),
-            warned_of_refused: Mutex::default(),
+            limit_per_address,
+            proxies: http.trusted_proxies.clone(),
+            shares: Shares::new(shares::connections(limit, limit_per_address)),
+            waited: Occurrences::default(),
+            refused: Occurrences::default(),
         }))
     }
 
-    /// Waits for a permit. Meanwhile clients wait in the backlog of the system.
-    pub(super) async fn slot(&self) -> Option<Slot> {
-        let free = &self.0.free;
-        let permit = match free.clone().try_acquire_owned() {
-            Ok(permit) => permit,
-            Err(_) => {
-                self.0.waits.fetch_add(1, Ordering::Relaxed);
-                self.warn_full();
-                // The semaphore is never closed.
-                free.clone().acquire_owned().await.ok()?
-            }
-        };
-        Some(Slot {
-            permit,
-            connections: self.clone(),
-        })
+    /// Waits until another connection can be opened. Meanwhile clients wait in the backlog of the system.
+    pub(super) async fn wait_for_place(&self) {
+        let State { shares, waited, .. } = &*self.0;
+        if shares.free() > 0 {
+            return;
+        }
+        if waited.count() {
+            tracing::warn!(
+                limit = self.limit(),
+                "http.max_connections is reached: new connections wait"
+            );
+        }
+        let _ = shares.take(None, 1).await;
+    }
+
+    /// Opens a connection; none if its address has too many.
+    pub(super) fn open_for(&self, peer: IpAddr) -> Option<OpenConnection> {
+        let peer = peer.to_canonical();
+        let is_proxy = self.0.proxies.iter().any(|proxies| proxies.contains(&peer));
+        let network = (!is_proxy).then(|| network_of(peer));
+        let opened = self.0.shares.try_take(network, 1);
+        if opened.is_none() && self.0.refused.count() {
+            tracing::warn!(
+                %peer,
+                limit = self.0.limit_per_address,
+                "http.max_connections_per_address is reached: new connections of this address are closed"
+            );
+        }
+        opened
     }
 
     /// Resolves when no connection is left and none is accepted.
     pub(super) async fn wait_until_empty(&self) {
-        // The semaphore is never closed.
-        let _ = self.0.free.acquire_many(self.0.limit).await;
+        let _ = self.0.shares.take(None, self.limit()).await;
     }
 
     /// The number of open connections.
     #[must_use]
     pub fn open(&self) -> usize {
-        self.0.open.load(Ordering::Relaxed)
+        self.limit().saturating_sub(self.0.shares.free())
     }
 
     /// The limit.
     #[must_use]
-    pub fn limit(&self) -> u32 {
-        self.0.limit
+    pub fn limit(&self) -> usize {
+        self.0.shares.total()
     }
 
     /// The number of connections that waited.
     #[must_use]
     pub fn waits(&self) -> u64 {
-        self.0.waits.load(Ordering::Relaxed)
+        self.0.waited.number.load(Ordering::Relaxed)
     }
 
     /// The number of connections refused because their address has too many.
     #[must_use]
     pub fn refused(&self) -> u64 {
-        self.0.refused.load(Ordering::Relaxed)
-    }
-
-    fn warn_full(&self) {
-        if is_due(&self.0.warned) {
-            tracing::warn!(
-                limit = self.0.limit,
-                "http.max_connections is reached: new connections wait"
-            );
-        }
-    }
-
-    fn warn_refused(&self, peer: IpAddr) {
-        self.0.refused.fetch_add(1, Ordering::Relaxed);
-        if is_due(&self.0.warned_of_refused) {
-            tracing::warn!(
-                %peer,
-                limit = self.0.quota.limit,
-                "http.max_connections_per_address is reached: new connections of this address are closed"
-            );
-        }
-    }
-
-    fn per_address(&self) -> MutexGuard<'_, HashMap<IpAddr, u32>> {
-        let per_address = &self.0.per_address;
-        per_address.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Counts a connection for its network. Returns the network, or none for a proxy.
-    fn count(&self, peer: IpAddr) -> Result<Option<IpAddr>, TooMany> {
-        let quota = &self.0.quota;
-        let peer = peer.to_canonical();
-        if quota.proxies.iter().any(|proxies| proxies.contains(&peer)) {
-            return Ok(None);
-        }
-        let network = network_of(peer);
-        let mut per_address = self.per_address();
-        let open = per_address.entry(network).or_default();
-        if *open >= quota.limit {
-            return Err(TooMany);
-        }
-        *open += 1;
-        Ok(Some(network))
+        self.0.refused.number.load(Ordering::Relaxed)
     }
 }
 
-/// The address has too many connections.
-struct TooMany;
-
-impl Quota {
-    /// The limit in these settings.
-    pub(super) fn of(http: &Http) -> Self {
-        Self {
-            limit: http.max_connections_per_address,
-            proxies: http.trusted_proxies.as_slice().into(),
+impl Occurrences {
+    /// Counts one. Returns whether a warning is due, which then counts as given.
+    fn count(&self) -> bool {
+        self.number.fetch_add(1, Ordering::Relaxed);
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = warned.is_none_or(|at| at.elapsed() >= WARNING_INTERVAL);
+        if is_due {
+            *warned = Some(Instant::now());
         }
-    }
-}
-
-/// Whether a warning is due, which then counts as given.
-fn is_due(warned: &Mutex<Option<Instant>>) -> bool {
-    let mut warned = warned.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_due = warned.is_none_or(|at| at.elapsed() >= WARNING_INTERVAL);
-    if is_due {
-        *warned = Some(Instant::now());
-    }
-    is_due
-}
-
-impl Slot {
-    /// Opens the connection; none if its address has too many.
-    pub(super) fn open_connection(self, peer: IpAddr) -> Option<OpenConnection> {
-        let connections = self.connections;
-        let Ok(network) = connections.count(peer) else {
-            connections.warn_refused(peer);
-            return None;
-        };
-        connections.0.open.fetch_add(1, Ordering::Relaxed);
-        Some(OpenConnection {
-            _permit: self.permit,
-            connections,
-            network,
-        })
-    }
-}
-
-impl Drop for OpenConnection {
-    fn drop(&mut self) {
-        let connections = &self.connections;
-        connections.0.open.fetch_sub(1, Ordering::Relaxed);
-        if let Some(network) = self.network
-            && let Entry::Occupied(mut open) = connections.per_address().entry(network)
-        {
-            if *open.get() > 1 {
-                *open.get_mut() -= 1;
-            } else {
-                open.remove();
-            }
-        }
+        is_due
     }
 }

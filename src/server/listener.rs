@@ -21,7 +21,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 use super::bodies::{RequestBody, ResponseBody};
-use super::connections::{Connections, OpenConnection, Quota};
+use super::connections::{Connections, OpenConnection};
 use super::framing;
 use super::front::Answers;
 use super::stream::{LINGER, Stream};
@@ -74,7 +74,7 @@ pub async fn listen(setting: &'static str, address: SocketAddr) -> Result<Listen
         socket,
         address,
         tls: None,
-        connections: Connections::at_most(usual.max_connections, Quota::of(&usual)),
+        connections: Connections::at_most(usual.max_connections, &usual),
         timeouts: Timeouts::of(&usual),
     })
 }
@@ -96,7 +96,7 @@ impl Listener {
     #[must_use]
     pub fn for_at_most(self, connections: u32, http: &Http) -> Self {
         Self {
-            connections: Connections::at_most(connections, Quota::of(http)),
+            connections: Connections::at_most(connections, http),
             ..self
         }
     }
@@ -140,19 +140,19 @@ impl Listener {
         tokio::pin!(stop);
         loop {
             let came = async {
-                let slot = self.connections.slot().await;
-                (slot, self.socket.accept().await)
+                // Only this loop opens connections, so the place stays free.
+                self.connections.wait_for_place().await;
+                self.socket.accept().await
             };
             tokio::select! {
                 () = &mut stop => break,
-                (slot, accepted) = came => match (slot, accepted) {
-                    (Some(slot), Ok((stream, peer))) => {
-                        if let Some(connection) = slot.open_connection(peer.ip()) {
+                accepted = came => match accepted {
+                    Ok((stream, peer)) => {
+                        if let Some(connection) = self.connections.open_for(peer.ip()) {
                             tokio::spawn(server.clone().accept(stream, peer, connection));
                         }
                     }
-                    (None, _) => break,
-                    (_, Err(error)) => {
+                    Err(error) => {
                         tracing::warn!(%error, "cannot accept a connection: raise LimitNOFILE= if this lasts");
                         tokio::time::sleep(BREATH).await;
                     }

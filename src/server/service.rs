@@ -28,6 +28,7 @@ use engine::policy::Policies;
 use engine::protection::{Dependencies, Protection};
 use engine::ratelimit::Limiter;
 use engine::settings::Settings;
+use engine::shares::BODY_PATIENCE;
 use engine::web::Engine;
 use formats::clock::{Clock, Entropy};
 use sealward_dashboard::{Dashboard, SharedDashboard};
@@ -111,7 +112,10 @@ impl Service {
         let limiter = Arc::new(limiter);
         let meter = Arc::new(Meter::new(names().chain(sealward_dashboard::names())));
         let limits = &settings.limits;
-        let body_memory = BodyMemory::new(limits.largest_body(), limits.request_timeout.0 / 4);
+        let body_memory = BodyMemory::new(
+            limits.largest_body(),
+            limits.request_timeout.0 / BODY_PATIENCE,
+        );
         let published_logs = PublishedLogs::new(database.clone());
         let sessions = Arc::new(Sessions::new(database.clone(), &settings.admin));
         let engine = Arc::new(Engine {

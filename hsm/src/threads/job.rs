@@ -9,7 +9,6 @@ use tracing::Span;
 use crate::HsmError;
 use crate::caller::Caller;
 use crate::group::Outstanding;
-use crate::lanes::Queued;
 use crate::session::Session;
 
 /// Whether an operation changes the token.
@@ -92,6 +91,16 @@ impl Job {
         self.kind
     }
 
+    /// The lane in which it waits.
+    pub(crate) fn lane(&self) -> u64 {
+        self.caller.lane()
+    }
+
+    /// Whether its caller has gone.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.work.is_abandoned() || self.caller.has_gone()
+    }
+
     pub(crate) fn queued(&self) -> Instant {
         self.queued
     }
@@ -153,16 +162,6 @@ where
 
     fn is_abandoned(&self) -> bool {
         self.reply.is_closed()
-    }
-}
-
-impl Queued for Job {
-    fn lane(&self) -> u64 {
-        self.caller.lane()
-    }
-
-    fn is_abandoned(&self) -> bool {
-        self.work.is_abandoned() || self.caller.has_gone()
     }
 }
 

@@ -3,14 +3,15 @@
 //! Any free worker takes a read. At most one write runs at a time, because tokens do not support
 //! concurrent writes, and queued writes do not delay reads. Reads and writes wait in lanes, which
 //! take turns: a caller's burst delays its own operations first. When the queue is full, the
-//! longest lane gives up its newest job for a job of a shorter lane.
+//! longest lane gives up its newest job for a job of a shorter lane. A lane has no share of the
+//! sessions: a caller that is alone can use all of them.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::job::{Access, Job};
-use crate::lanes::{Lanes, Queued as _};
 use crate::{ErrorKind, HsmError};
+use formats::turns::Turns;
 
 #[derive(Debug)]
 pub(crate) struct Queue {
@@ -22,8 +23,8 @@ pub(crate) struct Queue {
 #[derive(Debug)]
 struct Inner {
     gate: Gate,
-    reads: Lanes<Job>,
-    writes: Lanes<Job>,
+    reads: Turns<u64, Job>,
+    writes: Turns<u64, Job>,
     writing: bool,
     last_write_ended: Option<Instant>,
     /// How many workers wait for a job.
@@ -60,8 +61,8 @@ impl Queue {
             bound,
             inner: Mutex::new(Inner {
                 gate: Gate::Shut,
-                reads: Lanes::default(),
-                writes: Lanes::default(),
+                reads: Turns::default(),
+                writes: Turns::default(),
                 writing: false,
                 last_write_ended: None,
                 idle: 0,
@@ -82,8 +83,8 @@ impl Queue {
         }
         let mut displaced = None;
         if inner.len() >= self.bound {
-            inner.reads.remove_abandoned();
-            inner.writes.remove_abandoned();
+            inner.reads.retain(|job| !job.is_abandoned());
+            inner.writes.retain(|job| !job.is_abandoned());
         }
         if inner.len() >= self.bound {
             displaced = inner.lanes(job.kind()).displace_for(job.lane());
@@ -91,7 +92,7 @@ impl Queue {
                 return Err(HsmError::queue_full());
             }
         }
-        inner.lanes(job.kind()).push(job);
+        inner.lanes(job.kind()).push(job.lane(), job);
         // A busy worker takes the job when it is free, without a system call here.
         if inner.idle > 0 {
             self.changed.notify_one();
@@ -197,7 +198,7 @@ impl Inner {
         self.reads.len() + self.writes.len()
     }
 
-    fn lanes(&mut self, kind: Access) -> &mut Lanes<Job> {
+    fn lanes(&mut self, kind: Access) -> &mut Turns<u64, Job> {
         match kind {
             Access::Read => &mut self.reads,
             Access::Write => &mut self.writes,

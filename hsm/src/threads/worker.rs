@@ -8,7 +8,6 @@ use super::device::Device;
 use super::job::{Access, Job};
 use super::queue::Next;
 use super::registry::Thread;
-use crate::lanes::Queued as _;
 use crate::session::Session;
 use crate::{ErrorKind, HsmError};
 

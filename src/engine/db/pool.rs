@@ -12,8 +12,7 @@ use sqlx::{
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
-/// The number of slow reads at the same time. Other work has the other connections.
-const SLOW_READS: usize = 2;
+use crate::shares::SLOW_READS;
 
 /// Connections to the current primary. All clones move to a new primary together.
 ///

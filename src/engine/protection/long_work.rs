@@ -4,14 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
 
+use hsm::Caller;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
 
 use super::Refusal;
-use super::turns::Turns;
-
-/// The most work that waits to begin. Each holds a body.
-const BOUND: usize = 256;
+use crate::shares::{self, QueueFull, Share, Shares, Sharing};
 
 /// The cost of work per byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +24,8 @@ pub(super) enum Cost {
 /// processors. Services take turns. Clones share the limit.
 #[derive(Clone, Debug)]
 pub(super) struct LongWork {
-    /// One permit for each processor.
-    processors: Arc<Turns>,
+    /// One permit for each processor. The owners are the lanes of services.
+    processors: Shares<u64>,
     jobs: Arc<Jobs>,
 }
 
@@ -60,7 +58,7 @@ impl Cost {
     }
 
     /// The permits that work needs.
-    const fn permits(self) -> u32 {
+    const fn permits(self) -> usize {
         match self {
             Self::Low => 1,
             Self::High => 2,
@@ -72,9 +70,15 @@ impl LongWork {
     /// A limit for this machine.
     pub(super) fn new() -> Self {
         let processors = available_parallelism().map_or(1, usize::from);
-        let permits = processors.max(Cost::High.permits() as usize);
+        Self::on(processors.max(shares::PROCESSORS.total))
+    }
+
+    fn on(processors: usize) -> Self {
         Self {
-            processors: Turns::new(u32::try_from(permits).unwrap_or(u32::MAX), BOUND),
+            processors: Shares::new(Sharing {
+                total: processors,
+                ..shares::PROCESSORS
+            }),
             jobs: Arc::default(),
         }
     }
@@ -104,7 +108,7 @@ impl LongWork {
         if is_short(cost, size) {
             return Ok(work()?);
         }
-        let _turn = self.processors.begin(lane, cost.permits()).await?;
+        let _turn = self.begin(lane, cost).await?;
         self.jobs.count(cost);
         Ok(block_in_place(work)?)
     }
@@ -121,9 +125,22 @@ impl LongWork {
         if is_short(cost, size) {
             return work();
         }
-        let _turn = self.processors.finish(lane, cost.permits()).await;
+        let turn = self.processors.take_first(Some(lane), cost.permits());
+        let _turn = turn.await;
         self.jobs.count(cost);
         block_in_place(work)
+    }
+
+    /// Waits for the turn of work that has not begun. Without its client it leaves the queue.
+    async fn begin(&self, lane: u64, cost: Cost) -> Result<Share<u64>, Refusal> {
+        let client = Caller::current();
+        tokio::select! {
+            biased;
+            () = client.gone() => Err(Refusal::NotBegun),
+            turn = self.processors.take(Some(lane), cost.permits()) => {
+                turn.map_err(|QueueFull| Refusal::QueueFull)
+            }
+        }
     }
 }
 
@@ -145,10 +162,66 @@ fn is_short(cost: Cost, size: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::Pin;
     use std::sync::mpsc;
+    use std::task::Poll;
     use std::time::Duration;
 
+    use futures_util::poll;
+    use hsm::CancelGuard;
+
     use super::*;
+
+    type Begun = Pin<Box<dyn Future<Output = Result<Share<u64>, Refusal>>>>;
+
+    /// Work of `lane` that waits, and its client.
+    async fn waiting(works: &LongWork, lane: u64) -> (Begun, CancelGuard) {
+        let (works, client) = (works.clone(), CancelGuard::default());
+        let begun = client.scope(async move { works.begin(lane, Cost::High).await });
+        let mut begun: Begun = Box::pin(begun);
+        assert!(poll!(&mut begun).is_pending());
+        (begun, client)
+    }
+
+    #[tokio::test]
+    async fn abandoned_work_of_one_service_does_not_delay_another() {
+        let works = LongWork::on(2);
+        let running = works.begin(1, Cost::High).await.unwrap();
+        for _ in 0..100 {
+            let (mut abandoned, client) = waiting(&works, 1).await;
+            drop(client);
+            // Its task continues, as it does after a started operation.
+            let abandoned = poll!(&mut abandoned);
+            assert!(matches!(abandoned, Poll::Ready(Err(Refusal::NotBegun))));
+            assert_eq!(works.status().queued, 0);
+        }
+        let (other, _client) = waiting(&works, 2).await;
+        drop(running);
+        let _turn = other.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn work_whose_client_has_gone_does_not_begin_when_its_turn_comes() {
+        let works = LongWork::on(2);
+        let running = works.begin(1, Cost::High).await.unwrap();
+        let (abandoned, client) = waiting(&works, 1).await;
+        drop(running);
+        drop(client);
+        assert!(matches!(abandoned.await, Err(Refusal::NotBegun)));
+        assert_eq!(works.processors.free(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_refuses_work() {
+        let works = LongWork::on(2);
+        let _running = works.begin(1, Cost::High).await.unwrap();
+        let mut burst = Vec::new();
+        for _ in 0..shares::PROCESSORS.queue {
+            burst.push(waiting(&works, 1).await);
+        }
+        let refused = works.begin(1, Cost::High).await;
+        assert!(matches!(refused, Err(Refusal::QueueFull)));
+    }
 
     /// The runtime has one thread. If the work stayed on it, the other task could not run.
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

@@ -21,7 +21,6 @@ mod refusal;
 mod rewrap;
 mod run_to_completion;
 mod sealing;
-mod turns;
 mod unprotect;
 
 use std::fmt;

@@ -1,6 +1,7 @@
 //! Rate limits with buckets in this process or shared by all instances.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,9 +14,9 @@ use super::census::Census;
 use super::scope::Scope;
 use super::shared::{PERIOD, Shared};
 use super::tally::{CountedIn, Counts, Tally};
-use super::turns::Turns;
 use crate::db::Pool;
 use crate::jobs::{Job, Observed, Pulse};
+use crate::shares::{self, Shares};
 use formats::clock::{Clock, Timestamp};
 
 /// The state of a bucket for response headers.
@@ -60,7 +61,7 @@ pub struct Limiter {
     /// Look-ups of unknown credentials and ids per address, in this process only.
     pub(super) look_ups: Buckets,
     /// The permits of look-ups to use the database.
-    pub(super) turns: Turns,
+    pub(super) turns: Shares<IpAddr>,
     shared: Option<Shared>,
     /// When the shared storage was last checked.
     checked: Observed<()>,
@@ -92,7 +93,7 @@ impl Limiter {
             clock,
             buckets: Buckets::default(),
             look_ups: Buckets::default(),
-            turns: Turns::default(),
+            turns: Shares::new(shares::LOOK_UPS),
             shared: None,
             tally: Tally::default(),
         }

@@ -1,15 +1,15 @@
 //! Look-ups of unknown credentials and ids, which read the database for unauthenticated requests.
 //!
 //! An address looks up 1,000 at once. Further look-ups wait in a queue of 50, which advances by 50 a
-//! second. A look-up that finds something does not count. Look-ups of all addresses use few connections, and
-//! a network with many look-ups delays one of another network by few.
+//! second. A look-up that finds something does not count. Look-ups of all addresses use few connections, for
+//! which the networks take turns: a network with many look-ups delays one of another network by one.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use super::turns::Turn;
 use super::{Limiter, Rule, Scope, network_of};
+use crate::shares::Share;
 
 /// The number of look-ups that wait per address.
 const QUEUE: u32 = 50;
@@ -20,7 +20,7 @@ pub struct LookUp<'a> {
     limiter: &'a Limiter,
     network: IpAddr,
     /// Its permit to use the database.
-    turn: Option<Turn<'a>>,
+    turn: Option<Share<IpAddr>>,
     /// Whether it counts.
     is_taken: bool,
 }
@@ -74,7 +74,7 @@ impl LookUp<'_> {
     /// The queue of the address is full.
     pub async fn turn(&mut self) -> Result<(), Crowded> {
         self.counted().await?;
-        self.turn = self.limiter.turns.take(self.network).await;
+        self.turn = self.limiter.turns.take(Some(self.network), 1).await.ok();
         Ok(())
     }
 
@@ -116,7 +116,7 @@ mod tests {
     use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
     use super::*;
-    use crate::ratelimit::turns::AT_ONCE;
+    use crate::shares::LOOK_UPS;
     use formats::clock::{Clock, Timestamp};
 
     #[test]
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn networks_with_many_look_ups_delay_another_by_two_each() {
+    async fn networks_with_many_look_ups_delay_another_by_one_each() {
         const BUSY: usize = 4;
         let limiter = Limiter::new(Clock::held_at(Timestamp::from_millis(1_000)));
         let served = async |last: usize| {
@@ -165,7 +165,7 @@ mod tests {
         while let Poll::Ready(Some(look_up)) = poll!(busy.next()) {
             using.push(look_up);
         }
-        assert_eq!(using.len(), AT_ONCE);
+        assert_eq!(using.len(), LOOK_UPS.total);
         let mut other = pin!(served(BUSY));
         let mut before = 0;
         while poll!(&mut other).is_pending() {
@@ -175,6 +175,7 @@ mod tests {
                 using.push(look_up);
             }
         }
-        assert!(before <= 2 * BUSY, "{before}");
+        // One connection becomes free for each network, and one for this look-up.
+        assert!(before <= BUSY + 1, "{before}");
     }
 }

@@ -16,7 +16,6 @@ mod scope;
 mod shared;
 mod store;
 mod tally;
-mod turns;
 
 pub use self::bucket::{MOST_TOKENS, Rule};
 pub use self::limiter::{BucketState, Counting, Exceeded, Limiter};

@@ -91,7 +91,8 @@ async fn read_refused(
     body: Body,
     limit: usize,
 ) -> Result<BodyBytes, UnreadableBody> {
-    match app.engine.body_memory.refused(network_of(client)) {
+    let refused = &app.engine.body_memory.refused;
+    match refused.try_take(Some(network_of(client)), 1) {
         Some(_permit) => body::read(parts, body, limit, None).await,
         None => Err(UnreadableBody::NoMemory),
     }

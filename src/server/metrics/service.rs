@@ -78,7 +78,7 @@ impl ServiceMetrics {
         page.gauge(
             "sealward_http_connections_limit",
             "Maximum number of connections to the API.",
-            f64::from(connections.limit()),
+            count(connections.limit()),
         )?;
         page.counters(
             "sealward_http_connections_waits",

@@ -12,4 +12,5 @@ mod markdown;
 mod output;
 mod pictures;
 mod sandbox;
+mod shares;
 mod threats;

@@ -29,6 +29,7 @@ pub use self::roles::without_groups;
 use crate::catalog::Unreadable;
 use crate::jwt::{Issuer, Location, PublishedKeys, TokenRefused, TokenRules};
 use crate::settings::{NotInPem, Oidc, certificates};
+use crate::shares::PROVIDER_REQUESTS;
 use crate::web_client::client;
 use formats::algorithms::JwsAlgorithm;
 use formats::binary::to_base64url;
@@ -36,9 +37,6 @@ use formats::clock::Clock;
 
 /// The maximum time of one request to the provider.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// The number of requests to the provider at the same time. Each takes a thread, which other work needs too.
-const REQUESTS: usize = 16;
 
 /// How long the OpenID configuration of the provider is cached.
 const CACHED: Duration = Duration::from_secs(5 * 60);
@@ -152,7 +150,7 @@ impl Provider {
             redirect_uri: redirect_uri.clone(),
             secret,
             agent: client(authorities.as_deref(), PATIENCE),
-            requests: Arc::new(Semaphore::new(REQUESTS)),
+            requests: Arc::new(Semaphore::new(PROVIDER_REQUESTS)),
             metadata: Cache::builder().time_to_live(CACHED).build(),
             access_tokens: AccessTokens::new(settings, keys.clone()),
             id_tokens: Issuer::new(rules, keys),

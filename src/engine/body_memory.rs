@@ -5,21 +5,16 @@
 //! response uses as much until the client has read it. A tiny body needs no share. A caller has at most half
 //! of the memory that others leave: slow bodies of a few callers leave memory for the bodies of another.
 
-mod anonymous;
-mod shared;
-
 use std::fmt;
 use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::timeout;
 use uuid::Uuid;
 
-use self::anonymous::AnonymousBodies;
-pub use self::anonymous::AnonymousBody;
-pub use self::shared::BodyShare;
-use self::shared::SharedMemory;
+use crate::shares::{self, Share, Shares, Sharing};
 use formats::wiped::Wiped;
 
 /// The largest body that can be read without a share of the memory, in bytes.
@@ -28,22 +23,18 @@ pub const SMALL_BODY: usize = 64 * 1024;
 /// The largest body that needs no share of the memory, in bytes.
 pub const TINY_BODY: usize = 4 * 1024;
 
-/// The memory for large bodies, unless the largest body needs more.
-const USUAL: usize = 256 * 1024 * 1024;
-
-/// The memory for small bodies.
-const SMALL: usize = 64 * 1024 * 1024;
-
-/// This number of the largest bodies fit at least.
-const LARGEST_BODIES: usize = 8;
+/// The share of a body; dropped when the request no longer needs memory.
+pub type BodyShare = Share<Uuid>;
 
 /// The memory for the bodies of all callers.
 #[derive(Debug)]
 pub struct BodyMemory {
-    large: Arc<SharedMemory>,
-    small: Arc<SharedMemory>,
-    refused: AnonymousBodies,
-    forms: AnonymousBodies,
+    large: Shares<Uuid>,
+    small: Shares<Uuid>,
+    /// Small bodies of requests that will be refused. The owners are networks.
+    pub refused: Shares<IpAddr>,
+    /// Forms of visitors of the dashboard. The owners are networks.
+    pub forms: Shares<IpAddr>,
     patience: Duration,
 }
 
@@ -65,12 +56,16 @@ impl BodyMemory {
     /// The memory for bodies of at most `largest` bytes. A reservation waits at most for `patience`.
     #[must_use]
     pub fn new(largest: usize, patience: Duration) -> Self {
-        let large = largest.saturating_mul(LARGEST_BODIES).max(USUAL);
+        let several = largest.saturating_mul(shares::LARGEST_BODIES);
+        let large = Sharing {
+            total: several.max(shares::LARGE_BODIES.total),
+            ..shares::LARGE_BODIES
+        };
         Self {
-            large: SharedMemory::new(large),
-            small: SharedMemory::new(SMALL),
-            refused: AnonymousBodies::refused(),
-            forms: AnonymousBodies::forms(),
+            large: Shares::new(large),
+            small: Shares::new(shares::SMALL_BODIES),
+            refused: Shares::new(shares::REFUSED_BODIES),
+            forms: Shares::new(shares::FORMS),
             patience,
         }
     }
@@ -83,37 +78,22 @@ impl BodyMemory {
             caller,
         }
     }
-
-    /// Allows to read a small body of a request from this network that will be refused. `None` if others use
-    /// all of this memory.
-    #[must_use]
-    pub fn refused(&self, network: IpAddr) -> Option<AnonymousBody<'_>> {
-        self.refused.body_of(network)
-    }
-
-    /// Allows to read a form of a visitor of the dashboard from this network. `None` if others use all of
-    /// this memory.
-    #[must_use]
-    pub fn form(&self, network: IpAddr) -> Option<AnonymousBody<'_>> {
-        self.forms.body_of(network)
-    }
 }
 
 impl CallerMemory<'_> {
     /// Reserves memory for a large body of this size. `None` if other bodies use it for too long.
     pub async fn reserve(self, bytes: usize) -> Option<BodyShare> {
-        let BodyMemory {
-            large, patience, ..
-        } = self.memory;
-        large.reserve(self.caller, bytes, *patience).await
+        self.reserve_of(&self.memory.large, bytes).await
     }
 
     /// Reserves memory for a small body of this size. `None` if responses use it for too long.
     pub async fn reserve_small(self, bytes: usize) -> Option<BodyShare> {
-        let BodyMemory {
-            small, patience, ..
-        } = self.memory;
-        small.reserve(self.caller, bytes, *patience).await
+        self.reserve_of(&self.memory.small, bytes).await
+    }
+
+    async fn reserve_of(self, memory: &Shares<Uuid>, bytes: usize) -> Option<BodyShare> {
+        let share = memory.take(Some(self.caller), bytes);
+        timeout(self.memory.patience, share).await.ok()?.ok()
     }
 }
 
@@ -165,10 +145,27 @@ impl fmt::Debug for BodyBytes {
 mod tests {
     use super::*;
 
+    const USUAL: usize = shares::LARGE_BODIES.total;
+    const LARGEST: usize = USUAL / shares::LARGEST_BODIES;
+
+    #[tokio::test]
+    async fn a_reservation_that_waits_too_long_holds_nothing() {
+        let memory = BodyMemory::new(LARGEST, Duration::ZERO);
+        let [first, second] = [1, 2].map(|caller| memory.of(Uuid::from_u128(caller)));
+        let share = first.reserve(USUAL / 2).await;
+        assert!(first.reserve(1).await.is_none());
+        // What is free is not enough for this body.
+        assert!(second.reserve(USUAL / 2).await.is_none());
+        assert!(second.reserve(USUAL / 4).await.is_some());
+        drop(share);
+        assert_eq!(memory.large.free(), USUAL);
+        assert_eq!(memory.large.queued(), 0);
+    }
+
     #[tokio::test]
     async fn a_read_body_keeps_only_the_memory_that_it_uses() {
-        let memory = BodyMemory::new(USUAL / LARGEST_BODIES, Duration::ZERO);
-        let share = memory.of(Uuid::nil()).reserve(USUAL / LARGEST_BODIES).await;
+        let memory = BodyMemory::new(LARGEST, Duration::ZERO);
+        let share = memory.of(Uuid::nil()).reserve(LARGEST).await;
         let body = BodyBytes::new(Wiped::new(Vec::with_capacity(1000)), share);
         assert_eq!(memory.large.free(), USUAL - 1000);
         let share = body.share();
