@@ -38,7 +38,6 @@ pub struct Caller {
 impl CancelGuard {
     /// A guard for operations that wait in this lane of each queue. The lanes of a queue take
     /// turns, so that a caller's burst delays its own operations first.
-    #[must_use]
     pub fn in_lane(lane: u64) -> Self {
         let gone = Arc::new(Semaphore::new(0));
         Self { gone, lane }
@@ -69,13 +68,11 @@ impl Drop for CancelGuard {
 
 impl Caller {
     /// The caller of the current task. Outside a scope nothing is cancelled, and the lane is 0.
-    #[must_use]
     pub fn current() -> Self {
         CALLER.try_with(Self::clone).unwrap_or_default()
     }
 
     /// Whether the guard of the current task was dropped.
-    #[must_use]
     pub fn is_gone() -> bool {
         CALLER.try_with(Self::has_gone).unwrap_or(false)
     }
@@ -87,7 +84,6 @@ impl Caller {
 
     /// The same caller for operations that one task runs at the same time: their answers arrive
     /// together, so that the task wakes up once.
-    #[must_use]
     pub fn together(self) -> Self {
         let group = Some(Arc::default());
         Self { group, ..self }
@@ -110,7 +106,6 @@ impl Caller {
     }
 
     /// Whether the guard of this caller was dropped.
-    #[must_use]
     pub fn has_gone(&self) -> bool {
         self.gone.as_ref().is_some_and(|gone| gone.is_closed())
     }

@@ -179,7 +179,6 @@ impl HsmError {
     }
 
     /// Whether the token lacks the mechanism. The operation has had no effect.
-    #[must_use]
     pub fn lacks_mechanism(&self) -> bool {
         self.code() == Some(RvError::MechanismInvalid)
     }

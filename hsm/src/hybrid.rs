@@ -6,7 +6,6 @@ use crate::{KeyClass, KeyRef, NewKey, RecordedKey};
 
 impl KeyRef {
     /// The keys in a token that form this key, in the order of [`Algorithm::parts`](formats::algorithms::Algorithm::parts).
-    #[must_use]
     pub fn parts(&self) -> Vec<Self> {
         let KeyClass::Hybrid(kem) = self.class else {
             return vec![self.clone()];

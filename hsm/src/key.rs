@@ -52,7 +52,6 @@ impl KeyClass {
 
 impl KeyClass {
     /// The class of keys of this algorithm.
-    #[must_use]
     pub const fn of(algorithm: Algorithm) -> Self {
         match algorithm.family() {
             Family::Rsa
@@ -93,7 +92,6 @@ pub struct RecordedKey {
 
 impl NewKey {
     /// A key that only the service uses: it cannot be adopted or destroyed, and is no orphan.
-    #[must_use]
     pub fn internal(id: Vec<u8>, label: &str, algorithm: Algorithm, purpose: Purpose) -> Self {
         Self {
             id,

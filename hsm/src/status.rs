@@ -93,9 +93,7 @@ pub enum OaepMethod {
 /// How a token decrypts RSA-OAEP.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OaepSupport {
-    /// With SHA-1.
     pub sha1: OaepMethod,
-    /// With SHA-256.
     pub sha256: OaepMethod,
 }
 
@@ -110,7 +108,6 @@ impl OaepMethod {
 }
 
 impl OaepSupport {
-    /// The method for this hash.
     pub fn of(self, hash: OaepHash) -> OaepMethod {
         match hash {
             OaepHash::Sha1 => self.sha1,

@@ -184,9 +184,6 @@ fn of_management(error: &management::Error) -> Description {
 }
 
 /// The problems to show in the form, at its fields where they are known.
-///
-/// # Errors
-/// An error that the form cannot show.
 pub(super) fn refusal(error: management::Error) -> Result<Vec<Problem>, PageError> {
     use management::Error;
     match error {

@@ -27,14 +27,12 @@ impl Form {
     }
 
     /// The same form with one more field.
-    #[must_use]
     pub(super) fn with(mut self, name: &str, value: impl Into<String>) -> Self {
         self.0.push((name.to_owned(), Zeroizing::new(value.into())));
         self
     }
 
     /// The same form with one more field, if there is a value.
-    #[must_use]
     pub(super) fn with_some(self, name: &str, value: Option<impl Into<String>>) -> Self {
         match value {
             Some(value) => self.with(name, value),
@@ -68,7 +66,6 @@ impl Form {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Whether `name` has this value.
     pub(super) fn has(&self, name: &str, value: &str) -> bool {
         self.all(name).any(|given| given == value)
     }
@@ -131,9 +128,6 @@ impl Body {
     }
 
     /// The request that creates a resource.
-    ///
-    /// # Errors
-    /// The API would refuse the body.
     pub(super) fn into_new<B: RequestBody>(self) -> Result<ResourceRequest<B>, Error> {
         Ok(ResourceRequest::of_json(
             &Value::Object(self.0),
@@ -141,10 +135,6 @@ impl Body {
         )?)
     }
 
-    /// The request that changes a resource.
-    ///
-    /// # Errors
-    /// The API would refuse the body.
     pub(super) fn into_change<B: RequestBody>(self) -> Result<ResourceRequest<B>, Error> {
         Ok(ResourceRequest::of_json(
             &Value::Object(self.0),

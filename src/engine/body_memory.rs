@@ -54,7 +54,6 @@ pub struct BodyBytes {
 
 impl BodyMemory {
     /// The memory for bodies of at most `largest` bytes. A reservation waits at most for `patience`.
-    #[must_use]
     pub fn new(largest: usize, patience: Duration) -> Self {
         let several = largest.saturating_mul(shares::LARGEST_BODIES);
         let large = Sharing {
@@ -71,7 +70,6 @@ impl BodyMemory {
     }
 
     /// The memory for the bodies of `caller`.
-    #[must_use]
     pub fn of(&self, caller: Uuid) -> CallerMemory<'_> {
         CallerMemory {
             memory: self,
@@ -99,7 +97,6 @@ impl CallerMemory<'_> {
 
 impl BodyBytes {
     /// The read bytes of a body. The share shrinks to their memory.
-    #[must_use]
     pub fn new(bytes: Wiped<Vec<u8>>, mut share: Option<BodyShare>) -> Self {
         if let Some(share) = &mut share {
             share.shrink(bytes.capacity());
@@ -109,13 +106,11 @@ impl BodyBytes {
     }
 
     /// The share, which covers the response too until the client has read it.
-    #[must_use]
     pub fn share(&self) -> Option<Arc<BodyShare>> {
         self.share.clone()
     }
 
     /// The bytes of memory that it uses.
-    #[must_use]
     pub fn capacity(&self) -> usize {
         self.bytes.capacity()
     }

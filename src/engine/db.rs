@@ -31,10 +31,6 @@ pub(crate) fn sql<const N: usize>(parts: [&'static str; N]) -> AssertSqlSafe<Str
     AssertSqlSafe(parts.concat())
 }
 
-/// The servers in the settings.
-///
-/// # Errors
-/// The URL is not a Postgres URL.
 pub fn servers(settings: &Database, password: Option<&SecretString>) -> Result<Servers, Error> {
     let section = settings.section;
     let reached = |url: String| -> Result<PgConnectOptions, Error> {
@@ -116,7 +112,6 @@ const STATEMENT_TIMEOUT: &str = "60s";
 
 /// Switches to the application role, which can add audit records and read them, but not change or
 /// delete them. Limits the time of each statement. Commits are durable, whatever the default of the server is.
-#[must_use]
 pub fn as_application(options: PgConnectOptions) -> PgConnectOptions {
     options.options([
         ("role", "sealward_application"),
@@ -149,9 +144,6 @@ fn unreachable(section: &'static str, options: &PgConnectOptions, source: sqlx::
 }
 
 /// A connection to the primary that is not part of a pool.
-///
-/// # Errors
-/// Postgres does not respond.
 pub async fn connection(servers: &Servers, settings: &Database) -> Result<PgConnection, Error> {
     let (connection, _) = servers.primary(settings.connect_timeout.0).await?;
     Ok(connection)

@@ -25,13 +25,10 @@ pub struct NotAFingerprint;
 
 impl Fingerprint {
     /// The fingerprint of a certificate in DER.
-    #[must_use]
     pub fn of(certificate: &[u8]) -> Self {
         Self(Sha256::digest(certificate).into())
     }
 
-    /// The bytes.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

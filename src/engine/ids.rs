@@ -83,8 +83,6 @@ pub enum CredentialId {
 }
 
 impl CredentialId {
-    /// The UUID.
-    #[must_use]
     pub const fn uuid(self) -> Uuid {
         match self {
             Self::ApiKey(id) => id.uuid(),
@@ -93,7 +91,6 @@ impl CredentialId {
     }
 
     /// The API key, if it is one.
-    #[must_use]
     pub const fn api_key(self) -> Option<ApiKeyId> {
         match self {
             Self::ApiKey(id) => Some(id),
@@ -102,7 +99,6 @@ impl CredentialId {
     }
 
     /// The workload identity, if it is one.
-    #[must_use]
     pub const fn identity(self) -> Option<IdentityId> {
         match self {
             Self::ApiKey(_) => None,
@@ -122,7 +118,6 @@ impl fmt::Display for CredentialId {
 
 impl<K: Named> Id<K> {
     /// A new identifier. Identifiers are ordered by creation time.
-    #[must_use]
     pub fn new(clock: &Clock, entropy: &Entropy) -> Self {
         let millis = u64::try_from(clock.now().as_millis()).unwrap_or_default();
         Self::from_uuid(
@@ -131,19 +126,15 @@ impl<K: Named> Id<K> {
     }
 
     /// The identifier with this UUID.
-    #[must_use]
     pub const fn from_uuid(uuid: Uuid) -> Self {
         Self(uuid, PhantomData)
     }
 
     /// The creation time, from its first 48 bits.
-    #[must_use]
     pub fn created_at(self) -> Timestamp {
         Timestamp::from_millis(i64::try_from(self.0.as_u128() >> 80).unwrap_or_default())
     }
 
-    /// The UUID.
-    #[must_use]
     pub const fn uuid(self) -> Uuid {
         self.0
     }

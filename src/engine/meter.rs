@@ -27,7 +27,6 @@ const SECONDS: [f64; 16] = [
 pub type Histograms<L> = Family<L, Histogram, fn() -> Histogram>;
 
 /// An empty histogram of durations, in seconds.
-#[must_use]
 pub fn durations() -> Histogram {
     Histogram::new(SECONDS)
 }
@@ -55,7 +54,6 @@ struct RequestLabels {
 
 impl Meter {
     /// A meter of these routes.
-    #[must_use]
     pub fn new(routes: impl IntoIterator<Item = &'static str>) -> Self {
         let routes: HashSet<_> = routes.into_iter().collect();
         let durations = Histograms::new_with_constructor(durations as fn() -> Histogram);
@@ -93,17 +91,11 @@ impl Meter {
     }
 
     /// Writes the number of requests.
-    ///
-    /// # Errors
-    /// The writer failed.
     pub fn encode_requests(&self, encoder: MetricEncoder<'_>) -> fmt::Result {
         self.requests.encode(encoder)
     }
 
     /// Writes the durations of requests.
-    ///
-    /// # Errors
-    /// The writer failed.
     pub fn encode_durations(&self, encoder: MetricEncoder<'_>) -> fmt::Result {
         self.durations.encode(encoder)
     }
@@ -133,17 +125,11 @@ impl Default for TokenTimes {
 
 impl TokenTimes {
     /// Writes how long operations waited in the queue.
-    ///
-    /// # Errors
-    /// The writer failed.
     pub fn encode_queued(&self, encoder: MetricEncoder<'_>) -> fmt::Result {
         self.queued.encode(encoder)
     }
 
     /// Writes how long operations ran.
-    ///
-    /// # Errors
-    /// The writer failed.
     pub fn encode_ran(&self, encoder: MetricEncoder<'_>) -> fmt::Result {
         self.ran.encode(encoder)
     }

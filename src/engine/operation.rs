@@ -46,13 +46,11 @@ pub struct Operations(u32);
 
 impl Operations {
     /// All operations.
-    #[must_use]
     pub fn all() -> Self {
         Operation::ALL.into_iter().collect()
     }
 
     /// Whether the set contains `operation`.
-    #[must_use]
     pub const fn contain(self, operation: Operation) -> bool {
         self.0 & bit(operation) != 0
     }

@@ -30,15 +30,11 @@ const LONGEST: usize = 128;
 
 impl RequestTag {
     /// A generated request ID.
-    #[must_use]
     pub fn new(clock: &Clock, entropy: &Entropy) -> Self {
         Self(RequestId::new(clock, entropy).to_string().into())
     }
 
     /// The request ID of the client; none if it is empty.
-    ///
-    /// # Errors
-    /// It is too long or has characters other than printable ASCII.
     pub fn from_client(name: &[u8]) -> Result<Option<Self>, NotATag> {
         let name = name.trim_ascii();
         if name.is_empty() {
@@ -53,7 +49,6 @@ impl RequestTag {
     }
 
     /// The text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -13,7 +13,6 @@ impl Revision {
     pub const FIRST: Self = Self(1);
 
     /// The revision after the next change.
-    #[must_use]
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }

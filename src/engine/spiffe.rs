@@ -39,13 +39,11 @@ pub struct NotATrustDomain;
 
 impl SpiffeId {
     /// The text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The name of its trust domain.
-    #[must_use]
     pub fn trust_domain(&self) -> &str {
         let rest = self.0.strip_prefix(SCHEME).unwrap_or_default();
         rest.split('/').next().unwrap_or_default()
@@ -68,7 +66,6 @@ impl FromStr for SpiffeId {
 
 impl TrustDomain {
     /// The text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -11,7 +11,6 @@ use ureq::{Agent, Proxy};
 
 /// A client that trusts these CAs, or those of the system, with a timeout. It follows no redirects,
 /// and returns error statuses as responses. It uses the proxy of the environment: use it with TLS only.
-#[must_use]
 pub fn client(authorities: Option<&[CertificateDer<'_>]>, patience: Duration) -> Agent {
     let roots = authorities.map_or(RootCerts::PlatformVerifier, |authorities| {
         let authorities = authorities
@@ -25,14 +24,12 @@ pub fn client(authorities: Option<&[CertificateDer<'_>]>, patience: Duration) ->
 
 /// A client for a listener on this machine, without verification: its certificate has the name of the
 /// service. Send no secrets with it.
-#[must_use]
 pub fn client_of_this_machine(patience: Duration) -> Agent {
     let tls = TlsConfig::builder().disable_verification(true);
     agent(tls, patience, None)
 }
 
 /// A client for requests without TLS to this machine, which no proxy reads.
-#[must_use]
 pub fn plain_client_of_this_machine(patience: Duration) -> Agent {
     agent(TlsConfig::builder(), patience, None)
 }

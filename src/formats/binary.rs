@@ -33,7 +33,6 @@ pub fn from_base64(text: &str) -> Result<Vec<u8>, NotBase64> {
 }
 
 /// Writes standard base64 with padding, the format of responses.
-#[must_use]
 pub fn to_base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
@@ -70,7 +69,6 @@ pub fn bytes_to_judge(read: Result<Vec<u8>, NotBase64>) -> Result<Vec<u8>, NotBa
 }
 
 /// Writes base64url without padding.
-#[must_use]
 pub fn to_base64url(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }

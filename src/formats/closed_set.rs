@@ -18,9 +18,6 @@ pub trait NamedValue: Copy + PartialEq + FromStr<Err = NotOneOf> + 'static {
     const DESCRIPTIONS: &'static [&'static str];
 
     /// The value with this name.
-    ///
-    /// # Errors
-    /// No value has it.
     fn named(name: &str) -> Result<Self, NotOneOf> {
         let place = Self::NAMES.iter().position(|known| *known == name);
         place
@@ -64,7 +61,6 @@ macro_rules! closed_set {
             $vis const ALL: [Self; [$($name),*].len()] = [$(Self::$value),*];
 
             /// The name in the API and in the database.
-            #[must_use]
             $vis const fn name(self) -> &'static str {
                 match self {
                     $(Self::$value => $name,)*

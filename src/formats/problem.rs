@@ -72,7 +72,6 @@ impl Problem {
     }
 
     /// The member's path for logs, without text of the client.
-    #[must_use]
     pub fn place(&self) -> Cow<'_, str> {
         let known = self.field.len().saturating_sub(self.foreign);
         match self.foreign {
@@ -102,7 +101,6 @@ impl Problem {
     }
 
     /// The same problem seen from the object that holds `field` under the name `parent`.
-    #[must_use]
     pub fn inside(mut self, parent: &str) -> Self {
         if self.field.is_empty() {
             parent.clone_into(&mut self.field);
@@ -137,25 +135,21 @@ impl Problems {
     }
 
     /// Whether further problems are omitted.
-    #[must_use]
     pub fn is_full(&self) -> bool {
         self.0.len() >= Self::MOST
     }
 
     /// Whether there is no problem.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The problems in the order they were found.
-    #[must_use]
     pub fn as_slice(&self) -> &[Problem] {
         &self.0
     }
 
     /// The problems, for a response.
-    #[must_use]
     pub fn into_vec(self) -> Vec<Problem> {
         self.0
     }

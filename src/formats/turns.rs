@@ -38,13 +38,11 @@ impl<O, J> Default for Turns<O, J> {
 
 impl<O: Copy + Eq + Hash, J> Turns<O, J> {
     /// The number of jobs.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Whether no job waits.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -33,7 +33,6 @@ impl Buffer for String {
 
 impl<B: Buffer> Wiped<B> {
     /// Wraps `buffer`. Memory that it used before it grew is not covered.
-    #[must_use]
     pub fn new(buffer: B) -> Self {
         Self(buffer)
     }

@@ -20,9 +20,6 @@ struct IsInMemory;
 
 /// Reads at most `limit` bytes of a body in JSON and stops there. Without the memory of a caller, at most
 /// 64 KiB are read.
-///
-/// # Errors
-/// The body is declared as something else, longer, incomplete or late, or there is no memory for it.
 pub(super) async fn read(
     parts: &Parts,
     body: Body,

@@ -47,7 +47,6 @@ const _: () = assert!(
 
 impl DatabaseState {
     /// The latency of a database that answers.
-    #[must_use]
     pub const fn latency(self) -> Option<Duration> {
         match self {
             Self::Answers(latency) => Some(latency),
@@ -97,15 +96,12 @@ impl DatabaseMonitor {
         }
     }
 
-    /// The state of the database.
-    #[must_use]
     pub fn state(&self) -> DatabaseState {
         let known = self.state.known();
         known.map_or(DatabaseState::Unknown, |state| *state)
     }
 
     /// Keys near their limit of encryptions, which should be replaced; none if that is unknown.
-    #[must_use]
     pub fn worn(&self) -> Option<Arc<Vec<KeyId>>> {
         self.worn.known()
     }

@@ -39,7 +39,6 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The OpenAPI document of all routes.
-#[must_use]
 pub fn document() -> OpenApi {
     openapi::document(groups())
 }

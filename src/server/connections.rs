@@ -47,7 +47,6 @@ struct Occurrences {
 }
 
 /// The limit in the settings, lowered to the available file descriptors.
-#[must_use]
 pub fn connections_allowed(settings: &Settings) -> u32 {
     let wanted = settings.http.max_connections;
     let Some(descriptors) = getrlimit(Resource::Nofile).current else {
@@ -116,25 +115,20 @@ impl Connections {
     }
 
     /// The number of open connections.
-    #[must_use]
     pub fn open(&self) -> usize {
         self.limit().saturating_sub(self.0.shares.free())
     }
 
-    /// The limit.
-    #[must_use]
     pub fn limit(&self) -> usize {
         self.0.shares.total()
     }
 
     /// The number of connections that waited.
-    #[must_use]
     pub fn waits(&self) -> u64 {
         self.0.waited.number.load(Ordering::Relaxed)
     }
 
     /// The number of connections refused because their address has too many.
-    #[must_use]
     pub fn refused(&self) -> u64 {
         self.0.refused.number.load(Ordering::Relaxed)
     }

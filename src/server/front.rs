@@ -11,7 +11,6 @@ use sealward_http::Api;
 
 /// Answers requests. Cheap to clone.
 pub trait Answers: Clone + Send + 'static {
-    /// The response to one request.
     fn answer(self, request: Request) -> impl Future<Output = Response> + Send;
 
     /// The response to a request that is refused because of its headers. Its body is not read.

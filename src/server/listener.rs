@@ -58,9 +58,6 @@ pub struct CannotListen {
 }
 
 /// Binds `address`, which comes from `setting`.
-///
-/// # Errors
-/// The system refuses it.
 pub async fn listen(setting: &'static str, address: SocketAddr) -> Result<Listener, CannotListen> {
     let refused = |source| CannotListen {
         setting,
@@ -81,19 +78,16 @@ pub async fn listen(setting: &'static str, address: SocketAddr) -> Result<Listen
 
 impl Listener {
     /// The address, with the actual port.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Uses TLS if it is configured.
-    #[must_use]
     pub fn over(self, tls: Option<Tls>) -> Self {
         Self { tls, ..self }
     }
 
     /// Sets the maximum number of connections, in total and per client address.
-    #[must_use]
     pub fn for_at_most(self, connections: u32, http: &Http) -> Self {
         Self {
             connections: Connections::at_most(connections, http),
@@ -102,13 +96,11 @@ impl Listener {
     }
 
     /// Sets the timeouts of clients.
-    #[must_use]
     pub fn with(self, timeouts: Timeouts) -> Self {
         Self { timeouts, ..self }
     }
 
     /// Its connections, for metrics.
-    #[must_use]
     pub fn connections(&self) -> Connections {
         self.connections.clone()
     }

@@ -60,9 +60,6 @@ pub enum CannotStart {
 
 impl Service {
     /// Builds the service and starts its jobs.
-    ///
-    /// # Errors
-    /// The settings of a witness of the audit log or of an issuer of tokens cannot be used.
     pub async fn start(
         (clock, entropy): (Clock, Entropy),
         settings: Settings,

@@ -26,7 +26,6 @@ pub struct Timeouts {
 
 impl Timeouts {
     /// The timeouts in the settings.
-    #[must_use]
     pub fn of(settings: &Http) -> Self {
         Self {
             headers: settings.header_timeout.0,

@@ -37,7 +37,6 @@ impl CanaryKey {
         Ok(found.first().copied())
     }
 
-    /// Signs with the key.
     pub(crate) fn sign(self, session: &Session, key: ObjectHandle) -> Result<(), HsmError> {
         let (by, length) = match self {
             Self::Hmac => (Mechanism::Sha256Hmac, 32),

@@ -108,7 +108,6 @@ impl Module {
         )
     }
 
-    /// The slot of the selected token.
     pub(crate) fn find_slot(&self, select: &TokenSelect) -> Result<(Slot, TokenInfo), OpenError> {
         let (_inside, context) = self.enter();
         let broken = |error: Pkcs11Error| OpenError::Broken {

@@ -22,7 +22,6 @@ impl<'a> Temporary<'a> {
         self.handle
     }
 
-    /// Keeps the object.
     pub(crate) fn keep(self) -> ObjectHandle {
         ManuallyDrop::new(self).handle
     }

@@ -112,7 +112,6 @@ async fn hmac_key(token: &Token) -> Generated {
     token.generate(request).await.unwrap()
 }
 
-/// The status of the token with this label.
 fn status(token: &Token, label: &str) -> TokenStatus {
     token
         .status()

@@ -46,9 +46,6 @@ impl Attempt {
     }
 
     /// The sign-in that this browser started with `state`.
-    ///
-    /// # Errors
-    /// Another browser started it, or it took too long.
     pub(crate) fn resume(
         secret: Secret,
         state: &str,

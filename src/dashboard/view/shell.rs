@@ -139,7 +139,6 @@ pub(crate) fn token(viewer: &Viewer) -> Markup {
     html! { input type="hidden" name=(TOKEN) value=(viewer.secret.form_token()); }
 }
 
-/// The logo.
 pub(crate) fn logo() -> Markup {
     html! { img src=(assets::icon_address()) alt="" width="28" height="28"; }
 }

@@ -10,18 +10,11 @@ use crate::db::Pool;
 use crate::ids::RecordId;
 use formats::clock::Timestamp;
 
-/// The entry with this id.
-///
-/// # Errors
-/// The database failed.
 pub async fn entry(db: &Pool, id: RecordId) -> Result<Option<Entry>, sqlx::Error> {
     store::entry(db, id).await
 }
 
 /// The entries with these times and ids, in any order. Those that do not exist are left out.
-///
-/// # Errors
-/// The database failed.
 pub async fn entries_named(
     connection: &mut PgConnection,
     names: &[(Timestamp, Uuid)],
@@ -30,9 +23,6 @@ pub async fn entries_named(
 }
 
 /// The newest `limit` entries that match the filter and are older than `older_than`.
-///
-/// # Errors
-/// The database failed.
 pub async fn entries(
     db: &Pool,
     now: Timestamp,
@@ -56,9 +46,6 @@ pub async fn entries(
 }
 
 /// The executed plans of [`entries`] for all ranges of time, line by line.
-///
-/// # Errors
-/// The database failed.
 pub async fn plan(
     db: &Pool,
     now: Timestamp,

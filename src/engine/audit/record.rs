@@ -36,13 +36,9 @@ pub struct Record {
     pub response_status: u16,
     /// When the request arrived, on the monotonic clock.
     pub arrived: Duration,
-    /// The error code.
     pub error_code: Option<&'static str>,
-    /// The outcome.
     pub outcome: Outcome,
-    /// The error message.
     pub error_message: Option<Cow<'static, str>>,
-    /// The address of the client.
     pub client_address: Option<IpAddr>,
     /// The position in a batch, from 0.
     pub item: Option<u16>,
@@ -125,7 +121,6 @@ fn clean_subject(subject: &str) -> Cow<'_, str> {
 }
 
 /// A text of a client as an audit log keeps it: at most 512 bytes, without control characters.
-#[must_use]
 pub fn clean(text: &str) -> Cow<'_, str> {
     if text.len() <= MAX_TEXT && !text.chars().any(char::is_control) {
         return Cow::Borrowed(text);
@@ -174,7 +169,6 @@ closed_set! {
 
 impl Endpoint {
     /// The operation that the path implies.
-    #[must_use]
     pub const fn operation_type(self) -> Option<OperationType> {
         match self {
             Self::Protect | Self::ProtectBatch | Self::DataKeys => Some(OperationType::Encrypt),
@@ -186,7 +180,6 @@ impl Endpoint {
     }
 
     /// The second half of the operation, if the path implies one.
-    #[must_use]
     pub fn sealing(self) -> Option<Box<RewrapTarget>> {
         match self {
             Self::Rewrap | Self::RewrapBatch => Some(Box::default()),

@@ -39,9 +39,6 @@ impl Recorder {
     }
 
     /// Whether a record submitted now can be committed. Ask before expensive work.
-    ///
-    /// # Errors
-    /// The audit log is not available, full or closed.
     pub fn ready(&self) -> Result<(), Unrecorded> {
         if self.queue.is_closed() {
             return Err(Unrecorded::Closed);
@@ -57,18 +54,12 @@ impl Recorder {
     }
 
     /// Submits a record. It is committed whether or not the caller waits for the receipt.
-    ///
-    /// # Errors
-    /// The audit log is not available, full or closed, and did not accept the record.
     pub fn submit(&self, record: Record) -> Result<Pending, Unrecorded> {
         self.enqueue(|waiter| self.shared.submission(record, Some(waiter)))
     }
 
     /// Submits the record of a request over its rate limit: at most 1,000 a second. Half of the
     /// queue is reserved for requests within their limits.
-    ///
-    /// # Errors
-    /// The audit log is not available, half full or closed, or this second had enough such records.
     pub fn submit_over_limit(&self, record: Record) -> Result<Pending, Unrecorded> {
         let is_admitted = || (0..record.rows()).all(|_| self.shared.admit_over_limit());
         if self.is_crowded() || !is_admitted() {
@@ -79,9 +70,6 @@ impl Recorder {
 
     /// Submits the records of a request with several items. They are committed together, or none of
     /// them is.
-    ///
-    /// # Errors
-    /// The audit log is not available, full or closed, and did not accept the records.
     pub fn submit_batch(&self, records: Vec<Record>) -> Result<Pending, Unrecorded> {
         self.enqueue(|waiter| self.shared.batch(records, waiter))
     }
@@ -134,34 +122,29 @@ impl Recorder {
     }
 
     /// How many records wait for the next batch.
-    #[must_use]
     pub fn queued(&self) -> usize {
         let submissions = self.queue.max_capacity() - self.queue.capacity();
         submissions + self.shared.further.load(Ordering::Relaxed)
     }
 
     /// How long records took from submission to commit, in seconds.
-    #[must_use]
     pub fn commit_durations(&self) -> &Histogram {
         &self.shared.commit_durations
     }
 
     /// How many records were committed together.
-    #[must_use]
     pub fn batch_sizes(&self) -> &Histogram {
         &self.shared.batch_sizes
     }
 
     /// How many payloads left unprotected, under inactive policies with the failure mode
     /// `passthrough`.
-    #[must_use]
     pub fn passed_through(&self) -> u64 {
         self.shared.passed_through.load(Ordering::Relaxed)
     }
 
     /// Whether the last write, or the last check that writing would work, succeeded. None if both are too
     /// long ago.
-    #[must_use]
     pub fn is_healthy(&self) -> Option<bool> {
         let (availability, now) = (&self.shared.availability, self.shared.clock.monotonic());
         if self.queue.is_closed() {
@@ -182,9 +165,6 @@ pub struct Pending {
 
 impl Pending {
     /// Waits for the commit. Dropping this future does not withdraw the record.
-    ///
-    /// # Errors
-    /// The commit exceeded the deadline or failed.
     pub async fn receipt(self) -> Result<Receipt, Unrecorded> {
         match tokio::time::timeout(self.deadline, self.receipt).await {
             Ok(Ok(outcome)) => outcome,

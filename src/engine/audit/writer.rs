@@ -90,7 +90,6 @@ impl Writer {
     }
 
     /// What the job is held to.
-    #[must_use]
     pub fn spec(&self) -> Spec {
         Job::AuditWriter.spec().every(self.link.shared.period)
     }

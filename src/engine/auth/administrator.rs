@@ -32,9 +32,6 @@ enum Credential {
 
 impl Caller {
     /// This caller as an administrator.
-    ///
-    /// # Errors
-    /// It is the credential of an application.
     pub fn administrator(self) -> Result<Administrator, WrongKind> {
         match (self.kind(), self.credential_id().api_key()) {
             (Some(ApiKeyType::Admin), Some(id)) => Ok(Administrator::with_key(self, id)),
@@ -61,7 +58,6 @@ impl Administrator {
     }
 
     /// The id of the admin key; none for a person.
-    #[must_use]
     pub fn api_key_id(&self) -> Option<ApiKeyId> {
         match &self.0 {
             Credential::Key(_, id) => Some(*id),
@@ -70,7 +66,6 @@ impl Administrator {
     }
 
     /// The person who signed in; none for an admin key.
-    #[must_use]
     pub fn person(&self) -> Option<&Arc<Person>> {
         match &self.0 {
             Credential::Key(..) => None,
@@ -79,7 +74,6 @@ impl Administrator {
     }
 
     /// The identifier of the admin key or of the person.
-    #[must_use]
     pub fn id(&self) -> CallerId {
         match &self.0 {
             Credential::Key(caller, _) => CallerId::Credential(caller.credential_id()),
@@ -88,7 +82,6 @@ impl Administrator {
     }
 
     /// The name of the admin key or of the person.
-    #[must_use]
     pub fn name(&self) -> &str {
         match &self.0 {
             Credential::Key(caller, _) => caller.name(),
@@ -96,8 +89,6 @@ impl Administrator {
         }
     }
 
-    /// The roles.
-    #[must_use]
     pub fn roles(&self) -> &Roles {
         match &self.0 {
             Credential::Key(caller, _) => caller.roles(),
@@ -105,8 +96,6 @@ impl Administrator {
         }
     }
 
-    /// The rate limit.
-    #[must_use]
     pub fn rate_limit(&self) -> RateLimit {
         match &self.0 {
             Credential::Key(caller, _) => caller.rate_limit(),
@@ -114,8 +103,6 @@ impl Administrator {
         }
     }
 
-    /// The address of the client.
-    #[must_use]
     pub fn client_address(&self) -> IpAddr {
         match &self.0 {
             Credential::Key(caller, _) => caller.client_address(),

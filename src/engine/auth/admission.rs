@@ -6,15 +6,9 @@ use super::Denied;
 pub trait Admission: Send {
     /// Counts the look-up, at most once, and waits in the queue of the address. It then may do work without
     /// the database.
-    ///
-    /// # Errors
-    /// The queue is full.
     fn counted(&mut self) -> impl Future<Output = Result<(), Denied>> + Send;
 
     /// Counts the look-up, and waits for its turn to use the database.
-    ///
-    /// # Errors
-    /// The queue is full.
     fn turn(&mut self) -> impl Future<Output = Result<(), Denied>> + Send;
 
     /// The look-up found something, so it does not count.

@@ -31,9 +31,6 @@ pub struct Authenticator {
 
 impl Authenticator {
     /// An authenticator for the keys and the workloads in this database.
-    ///
-    /// # Errors
-    /// The CA file of an issuer of tokens cannot be used.
     pub fn new(
         clock: Clock,
         catalog: Catalog,
@@ -62,9 +59,6 @@ impl Authenticator {
 
     /// The caller with these credentials and this address. A look-up of a new credential waits for its
     /// turn.
-    ///
-    /// # Errors
-    /// The credential is not valid, the admission fails, or the database is unreachable.
     pub async fn authenticate(
         &self,
         credentials: &Credentials<'_>,
@@ -92,9 +86,6 @@ impl Authenticator {
     }
 
     /// Authenticates from the cache alone, which may be stale: for health checks during an outage.
-    ///
-    /// # Errors
-    /// The credential is not valid or not cached.
     pub async fn recall(
         &self,
         credentials: &Credentials<'_>,
@@ -120,9 +111,6 @@ impl Authenticator {
 
     /// The caller of a session that started with an API key. Only the digest of the key is kept. All
     /// checks apply again.
-    ///
-    /// # Errors
-    /// The key is no longer valid, or the database is unreachable.
     pub async fn resume(
         &self,
         at_rest: ApiKeyDigest,
@@ -134,13 +122,11 @@ impl Authenticator {
     }
 
     /// The workloads that authenticate with tokens.
-    #[must_use]
     pub fn workloads(&self) -> &Workloads {
         &self.workloads
     }
 
     /// Uses of credentials that are not written yet.
-    #[must_use]
     pub fn last_use(&self) -> &LastUse {
         &self.last_use
     }

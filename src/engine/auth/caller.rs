@@ -74,50 +74,42 @@ impl Caller {
     }
 
     /// The identifier of the caller.
-    #[must_use]
     pub fn id(&self) -> CallerId {
         CallerId::Credential(self.credential_id())
     }
 
     /// The id of the API key or of the workload identity.
-    #[must_use]
     pub fn credential_id(&self) -> CredentialId {
         self.identity.credential_id
     }
 
     /// The beginning of the subject of its token or of its SPIFFE ID, or the fingerprint of its certificate;
     /// none for API keys.
-    #[must_use]
     pub fn token_subject(&self) -> Option<&str> {
         self.token_subject.as_deref()
     }
 
     /// The name of the API key or of the workload identity.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.identity.name
     }
 
     /// The type of the API key; none for workload identities.
-    #[must_use]
     pub fn kind(&self) -> Option<ApiKeyType> {
         self.identity.kind
     }
 
     /// The roles of an administrator; none for applications.
-    #[must_use]
     pub fn roles(&self) -> &Roles {
         &self.identity.roles
     }
 
     /// The calling service; none for administrators.
-    #[must_use]
     pub fn service_id(&self) -> Option<ServiceId> {
         self.identity.service_id
     }
 
     /// Its rate limit: of the whole service, or of one admin key.
-    #[must_use]
     pub fn rate_limit(&self) -> RateLimit {
         self.identity.rate_limit
     }
@@ -126,16 +118,11 @@ impl Caller {
         &self.identity.noted
     }
 
-    /// The address of the client.
-    #[must_use]
     pub fn client_address(&self) -> IpAddr {
         self.client_address
     }
 
     /// This caller as an application.
-    ///
-    /// # Errors
-    /// It is an admin key.
     pub fn application(self) -> Result<Application, WrongKind> {
         match (self.kind(), self.service_id()) {
             (None | Some(ApiKeyType::Live | ApiKeyType::Test), Some(service_id)) => {
@@ -158,25 +145,21 @@ impl From<Option<ApiKeyType>> for WrongKind {
 
 impl Application {
     /// The calling service.
-    #[must_use]
     pub fn service_id(&self) -> ServiceId {
         self.service_id
     }
 
     /// The default policy of its credential.
-    #[must_use]
     pub fn bound_policy(&self) -> Option<PolicyId> {
         self.caller.identity.bound_policy
     }
 
     /// The operations that its credential allows; none if it allows all of them.
-    #[must_use]
     pub fn allowed_operations(&self) -> Option<Operations> {
         self.caller.identity.allowed_operations
     }
 
     /// Whether its credential allows `operation`.
-    #[must_use]
     pub fn may(&self, operation: Operation) -> bool {
         self.allowed_operations()
             .is_none_or(|allowed| allowed.contain(operation))

@@ -16,8 +16,6 @@ pub enum CallerId {
 }
 
 impl CallerId {
-    /// The UUID.
-    #[must_use]
     pub fn uuid(self) -> Uuid {
         match self {
             Self::Credential(id) => id.uuid(),

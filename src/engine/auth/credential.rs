@@ -35,8 +35,6 @@ pub struct ApiKeyDigest([u8; 32]);
 pub struct Malformed;
 
 impl ApiKeySecret {
-    /// Generates a key.
-    #[must_use]
     pub fn generate(entropy: &Entropy, kind: ApiKeyType) -> Self {
         let random = Zeroizing::new(entropy.bytes::<32>());
         let mut text = Zeroizing::new(String::with_capacity(64));
@@ -51,9 +49,6 @@ impl ApiKeySecret {
     }
 
     /// Parses a key.
-    ///
-    /// # Errors
-    /// The format or the checksum is wrong.
     pub fn parse(text: &str) -> Result<Self, Malformed> {
         let kind = ApiKeyType::ALL
             .into_iter()
@@ -84,20 +79,16 @@ impl ApiKeySecret {
     }
 
     /// The type in its prefix.
-    #[must_use]
     pub fn kind(&self) -> ApiKeyType {
         self.kind
     }
 
-    /// Its digest.
-    #[must_use]
     pub fn at_rest(&self) -> ApiKeyDigest {
         ApiKeyDigest(Sha256::digest(self.text.expose_secret().as_bytes()).into())
     }
 
     /// The last four characters, for display. They belong to the checksum and reveal almost
     /// nothing.
-    #[must_use]
     pub fn last_four(&self) -> &str {
         let text = self.text.expose_secret();
         text.get(text.len().saturating_sub(4)..).unwrap_or_default()
@@ -118,19 +109,16 @@ impl fmt::Debug for ApiKeySecret {
 
 impl ApiKeyDigest {
     /// The digest from the database.
-    #[must_use]
     pub fn from_bytes(digest: [u8; 32]) -> Self {
         Self(digest)
     }
 
     /// The digest for the database.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
     /// Whether both digests are equal, in constant time.
-    #[must_use]
     pub fn matches(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }

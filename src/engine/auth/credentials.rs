@@ -9,7 +9,6 @@ use crate::client_certificates::{self, ClientCertificate};
 pub struct Credentials<'a> {
     /// Its `Authorization` header.
     pub authorization: Authorization<'a>,
-    /// The certificate of its client.
     pub certificate: ClientCertificate,
 }
 
@@ -33,7 +32,6 @@ pub(super) enum Presented<'a> {
 
 impl<'a> Credentials<'a> {
     /// The token that authenticates the request; none for another credential.
-    #[must_use]
     pub fn token(&self) -> Option<&'a str> {
         match self.presented() {
             Ok(Presented::Token(token)) => Some(token),

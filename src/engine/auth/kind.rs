@@ -20,7 +20,6 @@ impl ClosedSet for ApiKeyType {}
 
 impl ApiKeyType {
     /// The prefix of keys of this type.
-    #[must_use]
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::Live => "sk_live_",
@@ -30,7 +29,6 @@ impl ApiKeyType {
     }
 
     /// Whether an instance of that stage accepts keys of this type.
-    #[must_use]
     pub const fn fits(self, stage: Stage) -> bool {
         match (self, stage) {
             (Self::Admin, _)

@@ -50,9 +50,6 @@ impl LastUse {
 
     /// Writes the uses. Call it before shutdown. Uses of credentials that are being
     /// changed are kept for the next call.
-    ///
-    /// # Errors
-    /// The database failed; the uses are kept for the next attempt.
     pub async fn flush(&self, pool: &Pool) -> sqlx::Result<()> {
         let mut noted = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         if noted.is_empty() {

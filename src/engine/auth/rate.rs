@@ -62,7 +62,6 @@ impl RateLimit {
 
 impl Tier {
     /// The limit of this tier; none if each service has its own.
-    #[must_use]
     pub const fn rate_limit(self) -> Option<RateLimit> {
         match self {
             Self::Standard => Some(RateLimit::OF_STANDARD),
@@ -73,7 +72,6 @@ impl Tier {
 
     /// The limit of a service of this tier. Only `enterprise` uses `agreed`; without it, the limit of
     /// `professional` applies.
-    #[must_use]
     pub fn rate_limit_with(self, agreed: Option<RateLimit>) -> RateLimit {
         self.rate_limit()
             .or(agreed)

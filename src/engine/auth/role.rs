@@ -36,13 +36,11 @@ pub struct Roles(Vec<Role>);
 
 impl Roles {
     /// Whether the set has a role of `allowed`.
-    #[must_use]
     pub fn meet(&self, allowed: &[Role]) -> bool {
         self.0.iter().any(|role| allowed.contains(role))
     }
 
     /// Whether the set has no roles.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -231,7 +231,6 @@ impl TryFrom<KeyRow> for StoredKey {
 }
 
 /// The individual limit of a service.
-#[must_use]
 pub fn rate_limit(requests_per_second: Option<i32>, burst: Option<i32>) -> Option<RateLimit> {
     let positive = |number: Option<i32>| NonZeroU32::new(u32::try_from(number?).ok()?);
     Some(RateLimit {

@@ -76,9 +76,6 @@ struct TokenKey {
 
 impl Workloads {
     /// The workloads in this database with tokens of the issuers in these settings.
-    ///
-    /// # Errors
-    /// The CA file of an issuer cannot be used.
     pub fn new(clock: Clock, catalog: Catalog, pool: Pool, auth: &Auth) -> Result<Self, Unusable> {
         let issuers = auth.issuers.iter().map(|wanted| issuer(&clock, wanted));
         let topics = &[Topic::Identities, Topic::Services];
@@ -179,9 +176,6 @@ impl Workloads {
 }
 
 /// The issuer in these settings. Its keys are not fetched yet.
-///
-/// # Errors
-/// Its CA file cannot be used.
 pub fn issuer(clock: &Clock, settings: &AuthIssuer) -> Result<Arc<Issuer>, Unusable> {
     let authorities = settings.ca.as_ref().map(|path| {
         certificates(path).map_err(|source| Unusable {

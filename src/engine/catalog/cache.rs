@@ -85,9 +85,6 @@ where
     }
 
     /// The current value of `key`.
-    ///
-    /// # Errors
-    /// The value is not cached and the database is unreachable.
     pub async fn get(&self, key: &K) -> Result<Option<V>, Unreadable> {
         self.get_admitted(key, async { Ok::<_, Unreadable>(()) })
             .await
@@ -98,9 +95,6 @@ where
     ///
     /// A read is rare and its future is large, so it is boxed: the future of each request contains
     /// several look-ups.
-    ///
-    /// # Errors
-    /// The value is not cached, and the admission fails or the database is unreachable.
     pub async fn get_admitted<R>(
         &self,
         key: &K,

@@ -84,7 +84,6 @@ struct Epochs {
 
 impl Catalog {
     /// A catalog that is not current until [`Catalog::listen`] runs.
-    #[must_use]
     #[allow(
         clippy::new_without_default,
         reason = "a catalog reads the monotonic clock: it has no neutral value"
@@ -105,7 +104,6 @@ impl Catalog {
     }
 
     /// Whether the last heartbeat is recent.
-    #[must_use]
     pub fn is_current(&self) -> bool {
         self.millis_at(Instant::now()) < self.0.confirmed_until.load(Ordering::SeqCst)
     }

@@ -20,7 +20,6 @@ pub struct Chain {
 
 impl Chain {
     /// The chain of a certificate.
-    #[must_use]
     pub fn new(own: CertificateDer<'static>, intermediates: Vec<CertificateDer<'static>>) -> Self {
         Self {
             fingerprint: Fingerprint::of(&own),
@@ -30,7 +29,6 @@ impl Chain {
     }
 
     /// The fingerprint of the certificate.
-    #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
@@ -55,7 +53,6 @@ impl fmt::Debug for Chain {
 }
 
 /// A time in an X.509 certificate.
-#[must_use]
 pub fn moment(time: Time) -> Timestamp {
     let millis = time.to_unix_duration().as_millis();
     Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))

@@ -11,7 +11,6 @@ use crate::spiffe::SpiffeId;
 use formats::clock::Timestamp;
 
 /// The expiry of a certificate; none if it cannot be read.
-#[must_use]
 pub fn expiry(certificate: &CertificateDer<'_>) -> Option<Timestamp> {
     let certificate = Certificate::from_der(certificate).ok()?;
     Some(moment(certificate.tbs_certificate().validity().not_after))

@@ -24,9 +24,6 @@ pub struct NotACertificate;
 
 /// The certificate in `Client-Cert`, with the intermediate certificates in `Client-Cert-Chain`; none
 /// without `Client-Cert`.
-///
-/// # Errors
-/// A header is malformed, or `Client-Cert` is repeated.
 pub fn forwarded(headers: &HeaderMap) -> Result<Option<Chain>, NotACertificate> {
     let mut given = headers.get_all(OWN).iter();
     let Some(own) = given.next() else {

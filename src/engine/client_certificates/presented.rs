@@ -43,9 +43,6 @@ pub enum CertificateRefused {
 
 impl ClientCertificate {
     /// The names for which the CA of the certificate may vouch, if it was verified before.
-    ///
-    /// # Errors
-    /// There is no certificate.
     pub async fn known(
         &self,
         now: Timestamp,
@@ -60,9 +57,6 @@ impl ClientCertificate {
     }
 
     /// The names for which the CA of the certificate may vouch.
-    ///
-    /// # Errors
-    /// There is no certificate, or none that may be trusted.
     pub async fn verified(
         &self,
         now: Timestamp,

@@ -57,7 +57,6 @@ pub struct VerifiedCertificate {
 
 impl Trust {
     /// Trusts these CAs.
-    #[must_use]
     pub fn new(
         provider: Arc<CryptoProvider>,
         client_ca: Option<Authority>,
@@ -80,13 +79,11 @@ impl Trust {
     }
 
     /// The earliest expiry of a revocation list.
-    #[must_use]
     pub fn lists_end(&self) -> Option<Timestamp> {
         self.lists_end
     }
 
     /// Whether a handshake would accept the certificate.
-    #[must_use]
     pub fn accepts(&self, chain: &Chain, now: Timestamp) -> bool {
         self.verify_client_cert(&chain.own, &chain.intermediates, unix_time(now))
             .is_ok()
@@ -144,7 +141,6 @@ impl Trust {
 
 impl CurrentTrust {
     /// Trusts these CAs until others replace them.
-    #[must_use]
     pub fn new(trust: Arc<Trust>) -> Self {
         Self(Arc::new(ArcSwap::new(trust)))
     }
@@ -155,7 +151,6 @@ impl CurrentTrust {
     }
 
     /// The CAs that are trusted now.
-    #[must_use]
     pub fn load(&self) -> Arc<Trust> {
         self.0.load_full()
     }

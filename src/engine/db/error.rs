@@ -145,7 +145,6 @@ pub(super) fn advice(section: &str, error: &sqlx::Error) -> String {
 
 impl Error {
     /// Whether only an operator can remove the cause, so that a restart does not help.
-    #[must_use]
     pub fn is_permanent(&self) -> bool {
         matches!(
             self,

@@ -35,7 +35,6 @@ impl From<PgPool> for Pool {
 
 impl Pool {
     /// The connections to the current primary.
-    #[must_use]
     pub fn current(&self) -> PgPool {
         let pool = self.primary.read().unwrap_or_else(PoisonError::into_inner);
         pool.clone()
@@ -48,26 +47,17 @@ impl Pool {
     }
 
     /// A connection, which returns to the pool when it is dropped.
-    ///
-    /// # Errors
-    /// Postgres does not respond, or all connections are in use.
     pub async fn acquire(&self) -> Result<PoolConnection<Postgres>> {
         self.current().acquire().await
     }
 
     /// A transaction on a connection of its own.
-    ///
-    /// # Errors
-    /// Postgres does not respond, or all connections are in use.
     pub async fn begin(&self) -> Result<Transaction<'static, Postgres>> {
         self.current().begin().await
     }
 
     /// Performs a read that may take many seconds, such as a search of the audit log, when few others run.
     /// Without its caller it continues and keeps its turn, because Postgres continues with the statement.
-    ///
-    /// # Errors
-    /// The read fails.
     pub async fn read_slowly<T: Send + 'static>(
         &self,
         read: impl Future<Output = Result<T>> + Send + 'static,
@@ -82,7 +72,6 @@ impl Pool {
     }
 
     /// The server and the login of new connections.
-    #[must_use]
     pub fn connect_options(&self) -> Arc<PgConnectOptions> {
         self.current().connect_options()
     }

@@ -46,7 +46,6 @@ impl Servers {
     }
 
     /// Applies `change` to the options of each server.
-    #[must_use]
     pub fn each(self, change: fn(PgConnectOptions) -> PgConnectOptions) -> Self {
         Self {
             section: self.section,
@@ -102,9 +101,6 @@ async fn writer(
 }
 
 /// Connects after a check that Postgres responds.
-///
-/// # Errors
-/// Postgres does not respond.
 pub async fn connect(servers: Servers, settings: &Database) -> Result<Primary, Error> {
     let patience = settings.connect_timeout.0;
     // A separate connection reports the cause of a failure; a pool reports only its timeout.
@@ -147,14 +143,11 @@ async fn answers(connection: &mut PgConnection, patience: Duration) -> bool {
 }
 
 impl Primary {
-    /// The pool.
-    #[must_use]
     pub fn pool(&self) -> &Pool {
         &self.pool
     }
 
     /// Whether the settings name other servers.
-    #[must_use]
     pub fn has_others(&self) -> bool {
         !self.servers.others.is_empty()
     }

@@ -18,7 +18,6 @@ pub struct Probe {
 
 impl Probe {
     /// Checks of the primary of `pool`.
-    #[must_use]
     pub fn new(pool: Pool) -> Self {
         Self {
             pool,

@@ -46,7 +46,6 @@ pub struct Pulse {
 
 impl Board {
     /// A board without jobs.
-    #[must_use]
     pub fn new(clock: Clock) -> Self {
         Self(Arc::new(Inner {
             clock,
@@ -58,14 +57,12 @@ impl Board {
 
     /// Whether a job runs, on this instance or, for a job of one instance, on any. None if the settings do
     /// not need it.
-    #[must_use]
     pub fn is_up(&self, job: Job) -> Option<bool> {
         let now = self.0.clock.monotonic();
         self.jobs().get(&job).map(|entry| entry.is_up(now))
     }
 
     /// The jobs that do not run.
-    #[must_use]
     pub fn missing(&self) -> Vec<Job> {
         Job::ALL
             .into_iter()
@@ -74,7 +71,6 @@ impl Board {
     }
 
     /// Whether all jobs run without which the instance is not ready.
-    #[must_use]
     pub fn is_ready(&self) -> bool {
         let now = self.0.clock.monotonic();
         let jobs = self.jobs();
@@ -85,19 +81,16 @@ impl Board {
     }
 
     /// How often a job ended or panicked. None if the settings do not need it.
-    #[must_use]
     pub fn failures(&self, job: Job) -> Option<u64> {
         self.jobs().get(&job).map(|entry| entry.failures)
     }
 
     /// When the last round of a job on this instance succeeded.
-    #[must_use]
     pub fn succeeded_at(&self, job: Job) -> Option<Timestamp> {
         self.jobs().get(&job)?.succeeded_at
     }
 
     /// The signs of life of a job that runs until it is dropped.
-    #[must_use]
     pub fn pulse(&self, job: Job) -> Pulse {
         self.pulse_until(job, CancellationToken::new())
     }

@@ -76,7 +76,6 @@ pub struct Spec {
 impl Job {
     /// What the job is held to: the longest time between two signs of life, the instances that run it, and
     /// what its absence means.
-    #[must_use]
     pub const fn spec(self) -> Spec {
         use Absence::{Degraded, NotReady};
         use Instances::{Each, One};
@@ -114,7 +113,6 @@ impl Spec {
     const PERIODS: u32 = 3;
 
     /// A job that works at this interval.
-    #[must_use]
     pub fn every(self, interval: Duration) -> Self {
         Self {
             period: self.period.max(interval),
@@ -123,25 +121,21 @@ impl Spec {
     }
 
     /// The longest time between two signs of life.
-    #[must_use]
     pub const fn period(&self) -> Duration {
         self.period
     }
 
     /// The instances that run the job.
-    #[must_use]
     pub const fn instances(&self) -> Instances {
         self.instances
     }
 
     /// What the absence of the job means.
-    #[must_use]
     pub const fn absence(&self) -> Absence {
         self.absence
     }
 
     /// The time without a sign of life after which the job is missing.
-    #[must_use]
     pub fn patience(&self) -> Duration {
         match self.instances {
             Instances::Each => self.period,

@@ -49,7 +49,6 @@ pub struct Leadership {
 
 impl Leader {
     /// A candidate for this job.
-    #[must_use]
     pub fn new(pool: Pool, spec: impl Into<Spec>) -> Self {
         let Spec { job, period, .. } = spec.into();
         Self {
@@ -62,9 +61,6 @@ impl Leader {
     }
 
     /// Takes the lock of the job; none if another instance has it.
-    ///
-    /// # Errors
-    /// The database failed, or did not answer in time.
     pub async fn lead(&mut self) -> sqlx::Result<Option<Leadership>> {
         let led = timeout(TIMEOUT, self.take_lock()).await;
         led.unwrap_or_else(|_| Err(sqlx::Error::Io(ErrorKind::TimedOut.into())))
@@ -117,7 +113,6 @@ impl Leadership {
     }
 
     /// The marks of this leadership.
-    #[must_use]
     pub fn marks(&self) -> Marks {
         Marks {
             pool: self.pool.clone(),
@@ -128,9 +123,6 @@ impl Leadership {
     }
 
     /// Releases the lock.
-    ///
-    /// # Errors
-    /// The database failed, which also releases it.
     pub async fn release(self) -> sqlx::Result<()> {
         self.connection.connection.close().await
     }

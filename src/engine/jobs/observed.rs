@@ -23,7 +23,6 @@ struct Dated<T> {
 
 impl<T> Observed<T> {
     /// A status that is `value` now.
-    #[must_use]
     pub fn new(clock: Clock, period: Duration, value: T) -> Self {
         let latest = Arc::new(ArcSwap::from_pointee(Dated {
             value: Arc::new(value),
@@ -37,7 +36,6 @@ impl<T> Observed<T> {
     }
 
     /// The status; none if it is unknown.
-    #[must_use]
     pub fn known(&self) -> Option<Arc<T>> {
         let latest = self.latest.load();
         let age = self.clock.monotonic().saturating_sub(latest.at);
@@ -45,7 +43,6 @@ impl<T> Observed<T> {
     }
 
     /// The last status, however old it is.
-    #[must_use]
     pub fn last(&self) -> Arc<T> {
         Arc::clone(&self.latest.load().value)
     }

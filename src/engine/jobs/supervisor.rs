@@ -32,7 +32,6 @@ struct Owner {
 
 impl Supervisor {
     /// A supervisor without jobs.
-    #[must_use]
     pub fn new(board: Board) -> Self {
         Self {
             board,
@@ -129,7 +128,6 @@ async fn own<W: Future>(board: Board, job: Job, ending: CancellationToken, start
     }
 }
 
-/// The message of a panic.
 fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));

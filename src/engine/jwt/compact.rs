@@ -57,7 +57,6 @@ impl<'a> Unverified<'a> {
     }
 
     /// The issuer that the token claims to have.
-    #[must_use]
     pub fn issuer(&self) -> &str {
         &self.issuer
     }

@@ -19,27 +19,19 @@ pub struct Issuer {
 
 impl Issuer {
     /// An issuer with these rules and keys.
-    #[must_use]
     pub fn new(rules: TokenRules, keys: PublishedKeys) -> Self {
         Self { rules, keys }
     }
 
-    /// Its name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.rules.issuer
     }
 
-    /// Its keys.
-    #[must_use]
     pub fn keys(&self) -> &PublishedKeys {
         &self.keys
     }
 
     /// Verifies a token. An unknown key makes the issuer's keys be fetched again.
-    ///
-    /// # Errors
-    /// Why the token is refused.
     pub async fn verify(
         &self,
         token: Unverified<'_>,
@@ -67,7 +59,6 @@ impl Issuer {
     }
 
     /// Whether the issuer still publishes the key of a verified token.
-    #[must_use]
     pub fn publishes(&self, key: &Arc<PublishedKey>) -> bool {
         self.keys.current().iter().any(|it| Arc::ptr_eq(it, key))
     }

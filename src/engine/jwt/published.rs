@@ -94,7 +94,6 @@ pub async fn keep_all(keys: Vec<PublishedKeys>, pulse: Pulse) -> Vec<Infallible>
 impl PublishedKeys {
     /// The keys at `location`, which are not fetched yet. Its server must have a certificate of these CAs,
     /// by default of those of the system.
-    #[must_use]
     pub fn new(
         clock: Clock,
         location: Location,
@@ -121,7 +120,6 @@ impl PublishedKeys {
     }
 
     /// The current keys; none after a long outage of the issuer.
-    #[must_use]
     pub fn current(&self) -> Arc<[Arc<PublishedKey>]> {
         match self.age() {
             Some(age) if age < KEPT => Arc::clone(&self.state().keys),
@@ -130,7 +128,6 @@ impl PublishedKeys {
     }
 
     /// How long ago the keys were fetched.
-    #[must_use]
     pub fn age(&self) -> Option<Duration> {
         let fetched_at = self.state().fetched_at?;
         Some(self.0.clock.monotonic().saturating_sub(fetched_at))
@@ -183,9 +180,6 @@ impl PublishedKeys {
     }
 
     /// Fetches the keys once, without keeping them, and returns their number.
-    ///
-    /// # Errors
-    /// Why they cannot be fetched.
     pub async fn probe(&self) -> Result<usize, CannotFetch> {
         let inner = Arc::clone(&self.0);
         let fetched = tokio::task::spawn_blocking(move || inner.fetch(&[])).await;

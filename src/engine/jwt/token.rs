@@ -22,9 +22,7 @@ const AUDIENCES: usize = 100;
 /// A token whose signature and claims are verified.
 #[derive(Clone)]
 pub struct VerifiedToken {
-    /// The issuer.
     pub issuer: String,
-    /// The subject.
     pub subject: String,
     /// The time from which the token is refused.
     pub refused_from: Timestamp,
@@ -32,7 +30,6 @@ pub struct VerifiedToken {
     pub issued_at: Option<Timestamp>,
     /// The type in lower case, without the prefix `application/`.
     pub typ: Option<String>,
-    /// All claims.
     pub claims: Map<String, Value>,
     /// The key that verifies the signature.
     pub key: Arc<PublishedKey>,
@@ -93,7 +90,6 @@ impl VerifiedToken {
     }
 
     /// Its approximate memory, in bytes.
-    #[must_use]
     pub fn memory(&self) -> usize {
         size_of::<Self>() + memory_of_members(&self.claims)
     }

@@ -91,9 +91,6 @@ impl Keyring {
 
     /// The key of the caller for the operation of `permit`, with one of the algorithms `fitting`: the
     /// named key, or else the matching key with the latest activation.
-    ///
-    /// # Errors
-    /// There is none, or the named key has another algorithm or a state that forbids the operation.
     pub async fn choose<'a, O: Permittable>(
         &'a self,
         permit: &'a Permit<O>,
@@ -146,9 +143,6 @@ impl Keyring {
 
     /// The published public keys of a service, if it publishes them. A look-up of a service without
     /// published keys waits for `admission` first.
-    ///
-    /// # Errors
-    /// The admission fails, or the database is needed and does not respond.
     pub async fn published<R>(
         &self,
         service: ServiceId,

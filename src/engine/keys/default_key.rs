@@ -15,7 +15,6 @@ pub struct DefaultKey {
 
 impl DefaultKey {
     /// The key, unless it is an envelope key: of those, one is active.
-    #[must_use]
     pub fn of(key: &Key, now: Timestamp) -> Option<Self> {
         (key.usage != Usage::Enc).then(|| Self {
             key: key.clone(),
@@ -25,18 +24,12 @@ impl DefaultKey {
 
     /// Whether it is the default, or will be when the keys after it expire, and another key becomes the
     /// default without it.
-    ///
-    /// # Errors
-    /// The database fails.
     pub async fn has_substitute(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
         let rivals = self.rivals(connection).await?;
         Ok(rivals.earlier && !rivals.outliving)
     }
 
     /// Whether another key is the default now.
-    ///
-    /// # Errors
-    /// The database fails.
     pub async fn is_replaced(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
         Ok(self.rivals(connection).await?.later)
     }

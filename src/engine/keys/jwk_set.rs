@@ -24,7 +24,6 @@ pub struct PublishedJwk {
 }
 
 impl PublishedJwk {
-    /// The key of envelopes with `alg`.
     pub(super) fn for_envelopes(kid: String, alg: Alg, key: Jwk) -> Self {
         Self {
             kid,

@@ -82,9 +82,7 @@ pub struct Made {
     pub id: KeyId,
     /// Its use.
     pub usage: Usage,
-    /// Its algorithm.
     pub algorithm: Algorithm,
-    /// Its origin.
     pub origin: Origin,
     /// Its name in the token, and whether the token gives it away; none for a public key only.
     pub private_half: Option<(KeyName, bool)>,
@@ -94,7 +92,6 @@ pub struct Made {
 
 impl Key {
     /// The record of a new key of a service, which is retired.
-    #[must_use]
     pub fn new(made: Made, service_id: ServiceId, name: Name, now: Timestamp) -> Self {
         let (token_name, extractable) = made.private_half.unzip();
         Self {
@@ -127,7 +124,6 @@ impl Key {
     }
 
     /// Its identifier outside: the `kid` of envelopes and of the JWK Set.
-    #[must_use]
     pub fn kid(&self) -> String {
         match &self.partner_kid {
             Some(kid) => kid.to_string(),
@@ -136,13 +132,11 @@ impl Key {
     }
 
     /// Whether the token has its private or secret key.
-    #[must_use]
     pub fn has_private(&self) -> bool {
         self.private_half.is_present()
     }
 
     /// The handle of its private or secret key. A destroyed key keeps its name.
-    #[must_use]
     pub fn token_key(&self) -> Option<KeyRef> {
         Some(KeyRef {
             name: self.private_half.token_name.clone()?,
@@ -152,9 +146,6 @@ impl Key {
     }
 
     /// The key in another state from `now`.
-    ///
-    /// # Errors
-    /// If `cause` does not permit the transition.
     pub fn moved(&self, cause: Cause, to: KeyStatus, now: Timestamp) -> Result<Self, NoTransition> {
         self.status.become_by(cause, to)?;
         let mut moved = self.clone();

@@ -77,7 +77,6 @@ pub struct Keyring {
 
 impl Keyring {
     /// Reads records from `pool` and uses private keys in `token`.
-    #[must_use]
     pub fn new(
         catalog: &Catalog,
         pool: &Pool,

@@ -67,7 +67,6 @@ impl<'a, P> PermittedKey<'a, P> {
     }
 
     /// The identifier of the key.
-    #[must_use]
     pub fn id(&self) -> KeyId {
         self.key.id
     }
@@ -79,7 +78,6 @@ impl<'a, P> PermittedKey<'a, P> {
 
 impl PermittedKey<'_, PolicyPermit<to::Protect>> {
     /// The public key of new envelopes, which destinations and partners know.
-    #[must_use]
     pub fn jwk(&self) -> Option<PublishedJwk> {
         let key = material::PublicKey::from_spki(&self.key.spki).ok()?;
         let (kid, alg) = (self.key.kid.clone(), self.permit.policy().alg);
@@ -88,9 +86,6 @@ impl PermittedKey<'_, PolicyPermit<to::Protect>> {
 
     /// Encrypts `plaintext` with the algorithms of the policy and appends the envelope to `out`. Returns
     /// its `ctx`.
-    ///
-    /// # Errors
-    /// No envelope can be created.
     pub fn seal(
         &self,
         entropy: &Entropy,
@@ -137,15 +132,11 @@ impl<'a> Opener<'a> {
     }
 
     /// The identifier of the key.
-    #[must_use]
     pub fn id(&self) -> KeyId {
         self.key.id
     }
 
     /// Asks the private key in the token about the envelope of the permit.
-    ///
-    /// # Errors
-    /// The envelope does not match the key, or the token is unavailable.
     pub async fn ask(self, entropy: &Entropy) -> Result<Answered, NotOpened> {
         let envelope = self.permit.into_envelope();
         let public = self.key.envelope.as_ref();
@@ -171,9 +162,6 @@ impl<'a> Opener<'a> {
 
 impl Answered {
     /// Opens the envelope. The work grows with its size.
-    ///
-    /// # Errors
-    /// The envelope cannot be opened with the context.
     pub fn open(
         self,
         entropy: &Entropy,
@@ -184,7 +172,6 @@ impl Answered {
     }
 
     /// The number of bytes to decrypt.
-    #[must_use]
     pub fn size(&self) -> usize {
         self.opening.size()
     }
@@ -213,9 +200,6 @@ fn answered(
 
 impl PermittedKey<'_, Permit<to::Encrypt>> {
     /// Encrypts `plaintext` with AES-GCM.
-    ///
-    /// # Errors
-    /// The key has reached its limit, or the token or the database fails.
     pub async fn encrypt(&self, plaintext: &[u8], aad: &[u8]) -> Result<GcmSealed, KeyError> {
         let private = self.private()?;
         self.keyring.encryptions.count(self.key.id).await?;
@@ -226,9 +210,6 @@ impl PermittedKey<'_, Permit<to::Encrypt>> {
 
 impl PermittedKey<'_, Permit<to::Decrypt>> {
     /// Decrypts the result of [`PermittedKey::encrypt`].
-    ///
-    /// # Errors
-    /// The ciphertext does not authenticate, or the token fails.
     pub async fn decrypt(
         &self,
         iv: &[u8],
@@ -244,9 +225,6 @@ impl PermittedKey<'_, Permit<to::Decrypt>> {
 
 impl PermittedKey<'_, Permit<to::Sign>> {
     /// Signs a message or a digest.
-    ///
-    /// # Errors
-    /// The token fails.
     pub async fn sign(
         &self,
         scheme: SignatureScheme,
@@ -262,9 +240,6 @@ impl PermittedKey<'_, Permit<to::Sign>> {
 
 impl PermittedKey<'_, Permit<to::Verify>> {
     /// Whether `signature` is valid. A public key verifies here, a secret key in the token.
-    ///
-    /// # Errors
-    /// The token fails.
     pub async fn verify(
         &self,
         scheme: SignatureScheme,

@@ -18,7 +18,6 @@ pub struct PrivateHalf {
 
 impl PrivateHalf {
     /// Whether the token has it.
-    #[must_use]
     pub fn is_present(&self) -> bool {
         self.token_name.is_some() && !self.is_destroyed
     }

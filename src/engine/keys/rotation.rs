@@ -43,7 +43,6 @@ impl Value for RotationDays {
 
 impl RotationDays {
     /// The number of days.
-    #[must_use]
     pub const fn days(self) -> i32 {
         self.0
     }

@@ -75,13 +75,11 @@ impl KeyStatus {
     }
 
     /// Whether it protects, encrypts and signs.
-    #[must_use]
     pub const fn does(self) -> bool {
         matches!(self, Self::Active)
     }
 
     /// Whether it unprotects, decrypts and verifies.
-    #[must_use]
     pub const fn undoes(self) -> bool {
         matches!(self, Self::Active | Self::Retired)
     }

@@ -22,7 +22,6 @@ impl ClosedSet for Usage {}
 
 impl Usage {
     /// The default use of a key with `algorithm`.
-    #[must_use]
     pub const fn likely_of(algorithm: Algorithm) -> Self {
         match algorithm.family() {
             Family::Rsa
@@ -36,7 +35,6 @@ impl Usage {
     }
 
     /// The default algorithm for this use.
-    #[must_use]
     pub const fn likely_algorithm(self) -> Algorithm {
         match self {
             Self::Enc | Self::Sig => Algorithm::Rsa3072,
@@ -45,7 +43,6 @@ impl Usage {
     }
 
     /// Whether a key with `algorithm` supports this use.
-    #[must_use]
     pub const fn allows(self, algorithm: Algorithm) -> bool {
         match self {
             Self::Enc => matches!(

@@ -25,7 +25,6 @@ pub struct Export {
 
 impl Export {
     /// An export of all sealed records.
-    #[must_use]
     pub fn new(pool: Pool, log: Log) -> Self {
         Self {
             pool,

@@ -60,9 +60,6 @@ impl SigningKey {
     }
 
     /// The public key of the log `origin`.
-    ///
-    /// # Errors
-    /// The origin cannot be the name of a key.
     pub(super) fn verifier(&self, origin: &str) -> Result<VerifierKey, InvalidKey> {
         VerifierKey::new(origin, self.kind, &self.public)
     }

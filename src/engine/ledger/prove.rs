@@ -12,7 +12,6 @@ use formats::tlog::{Hash, ProofText, inclusion};
 /// The proof that a record is in its log.
 #[derive(Clone, Debug)]
 pub struct Proof {
-    /// The log.
     pub log: Log,
     /// The position of the record.
     pub log_index: u64,
@@ -39,9 +38,6 @@ pub enum ProofError {
 }
 
 /// Proves that the record is in the tree of the latest checkpoint.
-///
-/// # Errors
-/// There is no proof.
 pub async fn prove(pool: &Pool, log: Log, id: Uuid) -> Result<Proof, ProofError> {
     let mut connection = pool.acquire().await?;
     let Some(sealed) = store::sealed_record(&mut *connection, log, id).await? else {
@@ -77,7 +73,6 @@ pub async fn prove(pool: &Pool, log: Log, id: Uuid) -> Result<Proof, ProofError>
 
 impl Proof {
     /// The proof in the format of C2SP `tlog-proof`.
-    #[must_use]
     pub fn to_text(&self) -> String {
         let text = ProofText {
             index: self.log_index,

@@ -36,7 +36,6 @@ struct Published {
 
 impl PublishedLogs {
     /// The published parts of the logs in this database.
-    #[must_use]
     pub fn new(pool: Pool) -> Self {
         let latest = CacheBuilder::new(Log::ALL.len() as u64).time_to_live(CHECKPOINT_FOR);
         let tiles = CacheBuilder::new(TILES).eviction_policy(EvictionPolicy::lru());
@@ -50,9 +49,6 @@ impl PublishedLogs {
 
     /// The published checkpoint of a log. None if there is none. A read of the database waits for
     /// `admission`.
-    ///
-    /// # Errors
-    /// The checkpoint is not cached, and the admission or the database failed.
     pub async fn checkpoint<R>(
         &self,
         log: Log,
@@ -73,9 +69,6 @@ impl PublishedLogs {
 
     /// The content of a tile of hashes that the published checkpoint covers. None for other tiles. Reads
     /// of the database wait for `admission`.
-    ///
-    /// # Errors
-    /// The tile is not cached, and the admission or the database failed.
     pub async fn tile<R>(
         &self,
         log: Log,

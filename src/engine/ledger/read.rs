@@ -11,9 +11,6 @@ use crate::db::Pool;
 use formats::tlog::{Tile, TileContent, VerifierKey, append_entry};
 
 /// The latest checkpoint of a log. None before the first one.
-///
-/// # Errors
-/// The database failed.
 pub async fn checkpoint(pool: &Pool, log: Log) -> sqlx::Result<Option<String>> {
     let head = store::head(pool, log).await?;
     let now = store::now(pool).await?;
@@ -23,9 +20,6 @@ pub async fn checkpoint(pool: &Pool, log: Log) -> sqlx::Result<Option<String>> {
 
 /// The public keys of a log: first the one that signs, last those of cosignatures. None before
 /// `sealward audit init`.
-///
-/// # Errors
-/// The database failed.
 pub async fn keys(pool: &Pool, log: Log) -> sqlx::Result<Option<Vec<VerifierKey>>> {
     let Some(head) = store::head(pool, log).await? else {
         return Ok(None);
@@ -40,9 +34,6 @@ pub async fn keys(pool: &Pool, log: Log) -> sqlx::Result<Option<Vec<VerifierKey>
 
 /// The content of a tile. None if the latest checkpoint does not need it, or if a record in it is
 /// retired.
-///
-/// # Errors
-/// The database failed.
 pub async fn tile(pool: &Pool, log: Log, tile: &Tile) -> sqlx::Result<Option<Vec<u8>>> {
     let mut connection = pool.acquire().await?;
     let head = store::head(&mut *connection, log).await?;

@@ -33,7 +33,6 @@ pub enum SealState {
 /// A log, as the database has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogStatus {
-    /// The log.
     pub log: Log,
     /// The number of sealed records.
     pub size: u64,
@@ -72,7 +71,6 @@ impl SealState {
     ];
 
     /// The name of the state.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Starting => "starting",
@@ -104,7 +102,6 @@ impl LogStatus {
 
 impl SealStatus {
     /// The status of a sealer that works at this interval.
-    #[must_use]
     pub fn new(clock: Clock, interval: Duration) -> Self {
         let period = Job::Sealer.spec().every(interval).patience();
         Self {
@@ -113,15 +110,12 @@ impl SealStatus {
         }
     }
 
-    /// The state of the sealer.
-    #[must_use]
     pub fn state(&self) -> SealState {
         let known = self.state.known();
         known.map_or(SealState::Unknown, |state| state.as_ref().clone())
     }
 
     /// The logs; none before `sealward audit init`, or if they were not read for too long.
-    #[must_use]
     pub fn logs(&self) -> Vec<LogStatus> {
         let known = self.logs.known();
         known.map_or_else(Vec::new, |logs| logs.as_ref().clone())

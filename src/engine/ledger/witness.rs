@@ -87,7 +87,6 @@ enum WitnessAnswer {
     Conflict(Option<u64>),
 }
 
-/// The witnesses of the settings.
 pub(super) fn witnesses(settings: &[SealWitness]) -> Result<Vec<Witness>, InvalidWitness> {
     let each = settings.iter().enumerate();
     each.map(|(place, settings)| Witness::new(place, settings))

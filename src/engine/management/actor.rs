@@ -22,7 +22,6 @@ pub struct Actor {
 
 impl Actor {
     /// A caller who sent a request.
-    #[must_use]
     pub fn caller(caller: &Caller, request_id: String) -> Self {
         Self {
             api_key_id: caller.credential_id().api_key(),
@@ -35,7 +34,6 @@ impl Actor {
     }
 
     /// An administrator who sent a request.
-    #[must_use]
     pub fn administrator(administrator: &Administrator, request_id: String) -> Self {
         Self {
             api_key_id: administrator.api_key_id(),
@@ -48,7 +46,6 @@ impl Actor {
     }
 
     /// The client of an unauthenticated request.
-    #[must_use]
     pub fn anonymous(client: IpAddr, request_id: String) -> Self {
         Self {
             api_key_id: None,
@@ -62,7 +59,6 @@ impl Actor {
 
     /// A part of the service itself, such as the command line or a job. It has no roles: see
     /// [`System`](super::System).
-    #[must_use]
     pub fn system(name: &str) -> Self {
         Self {
             api_key_id: None,

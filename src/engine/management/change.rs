@@ -33,9 +33,6 @@ pub struct Change<'c> {
 impl<R: Right> Authorized<R> {
     /// Begins a change. The API key or the person of the author and their roles are checked again: they
     /// may have changed while the body arrived or the token worked.
-    ///
-    /// # Errors
-    /// The API key is no longer valid, the author lost the role, or the database cannot be reached.
     pub async fn begin(&self) -> Result<Change<'_>, Error> {
         let (mut transaction, now) = (self.pool.begin().await?, self.clock.now());
         let author = store::author(&mut transaction, &self.actor, now).await?;
@@ -56,9 +53,6 @@ impl<R: Right> Authorized<R> {
 
 impl Change<'_> {
     /// Checks that the author also has a role for `R`.
-    ///
-    /// # Errors
-    /// The author has no such role.
     pub fn require<R: Right>(&mut self) -> Result<(), Error> {
         self.require_one_of(R::ROLES)
     }
@@ -112,13 +106,11 @@ impl Change<'_> {
     }
 
     /// Whether owners can sign in without an admin key.
-    #[must_use]
     pub fn owners_sign_in(&self) -> bool {
         self.context.owners_sign_in
     }
 
     /// The time of the change.
-    #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now
     }
@@ -129,9 +121,6 @@ impl Change<'_> {
     }
 
     /// Inserts a new resource; whether no other has a name that must be unique.
-    ///
-    /// # Errors
-    /// The database refuses it.
     pub async fn insert<R: Stored>(
         &mut self,
         resource: &R,
@@ -141,9 +130,6 @@ impl Change<'_> {
     }
 
     /// Saves `after` in place of `before` and commits. Nothing happens where they are the same.
-    ///
-    /// # Errors
-    /// The database refuses it.
     pub async fn save<R: Resource + Stored>(
         mut self,
         action: Action,
@@ -160,9 +146,6 @@ impl Change<'_> {
     }
 
     /// Deletes `resource`, leaves a tombstone, and commits.
-    ///
-    /// # Errors
-    /// Others still refer to it, or the database refuses it.
     pub async fn delete<R: Resource + Stored>(
         mut self,
         resource: &R,
@@ -194,17 +177,11 @@ impl Change<'_> {
     }
 
     /// Commits the change with its event. From then on this instance reads nothing older.
-    ///
-    /// # Errors
-    /// The change needs approval and was proposed, or the database refuses it.
     pub async fn commit(self, event: Event) -> Result<(), Error> {
         self.commit_all([event]).await
     }
 
     /// Commits a change of several resources. The last event is about the resource that the author changes.
-    ///
-    /// # Errors
-    /// The change needs approval and was proposed, or the database refuses it.
     pub async fn commit_all(
         mut self,
         events: impl IntoIterator<Item = Event> + Send,

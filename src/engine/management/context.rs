@@ -9,7 +9,6 @@ use formats::clock::{Clock, Entropy};
 /// The arguments that all use cases share.
 #[derive(Clone, Debug)]
 pub struct Context {
-    /// The clock.
     pub clock: Clock,
     /// The source of randomness for ids and API keys.
     pub entropy: Entropy,

@@ -15,9 +15,6 @@ pub enum Expected {
 
 impl Expected {
     /// Compares the `revision` of a resource with the expected one.
-    ///
-    /// # Errors
-    /// It is in another state.
     pub fn check(&self, revision: Revision) -> Result<(), Error> {
         match self {
             Self::Any => Ok(()),

@@ -47,7 +47,6 @@ impl Limit {
     const MOST: u8 = 200;
 
     /// A limit of `items`, if that is 1 to 200.
-    #[must_use]
     pub fn new(items: u64) -> Option<Self> {
         let items = u8::try_from(items).ok()?;
         (items <= Self::MOST)
@@ -64,13 +63,11 @@ impl Default for Limit {
 
 impl PageRequest {
     /// The ID after which the page starts.
-    #[must_use]
     pub fn after(&self) -> Option<Uuid> {
         self.after.map(|cursor| cursor.0)
     }
 
     /// The number of rows to read: one more than the page shows, to know whether another page follows.
-    #[must_use]
     pub fn rows(&self) -> i64 {
         i64::from(self.limit.0.get()) + 1
     }

@@ -57,9 +57,6 @@ pub struct Authorized<R> {
 
 impl Context {
     /// Proves that the author has a role for `R`.
-    ///
-    /// # Errors
-    /// The author has no such role.
     pub fn authorize<R: Right>(&self) -> Result<Authorized<R>, Error> {
         if !self.may::<R>() {
             return Err(Error::Forbidden(R::ROLES));
@@ -72,7 +69,6 @@ impl Context {
     }
 
     /// Whether the author has a role for `R`.
-    #[must_use]
     pub fn may<R: Right>(&self) -> bool {
         self.actor.roles.meet(R::ROLES)
     }
@@ -112,7 +108,6 @@ impl<R: Right> Authorized<R> {
 
 impl<R> Authorized<R> {
     /// Whether the author also has a role for `Q`. The service itself needs none.
-    #[must_use]
     pub fn may<Q: Right>(&self) -> bool {
         matches!(self.authority, Authority::System) || self.context.may::<Q>()
     }

@@ -25,7 +25,6 @@ pub struct System {
 
 impl System {
     /// The part of the service that events call `name`.
-    #[must_use]
     pub fn new(
         name: &'static str,
         clock: Clock,

@@ -31,7 +31,6 @@ struct Item(Option<ServiceId>);
 
 impl AllowedServices {
     /// The services of the list; none for any service.
-    #[must_use]
     pub fn listed(&self) -> &[ServiceId] {
         match self {
             Self::Any => &[],

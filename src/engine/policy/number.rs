@@ -18,7 +18,6 @@ pub struct PolicyNumber(String);
 
 impl PolicyNumber {
     /// The number as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

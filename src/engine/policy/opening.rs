@@ -39,19 +39,15 @@ pub enum OpeningRefused {
 
 impl OpeningPermit {
     /// The policy that the request names. It chooses the key.
-    #[must_use]
     pub fn policy(&self) -> &Policy {
         self.permit.policy()
     }
 
-    /// The envelope.
-    #[must_use]
     pub fn envelope(&self) -> &Envelope {
         &self.envelope
     }
 
     /// The envelope, to be opened.
-    #[must_use]
     pub fn into_envelope(self) -> Envelope {
         self.envelope
     }

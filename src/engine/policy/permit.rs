@@ -66,9 +66,6 @@ pub enum NotAllowed {
 
 /// Permits `application` the operation `O` with its own key. An operation under a policy also
 /// needs [`Permit::under`].
-///
-/// # Errors
-/// The API key does not allow it.
 pub fn authorize<O: Permittable>(application: &Application) -> Result<Permit<O>, NotAllowed> {
     if !application.may(O::OPERATION) {
         return Err(NotAllowed::ByApiKey(O::OPERATION));
@@ -81,15 +78,11 @@ pub fn authorize<O: Permittable>(application: &Application) -> Result<Permit<O>,
 
 impl<O: Permittable> Permit<O> {
     /// The caller.
-    #[must_use]
     pub fn application(&self) -> &Application {
         &self.application
     }
 
     /// Adds the permission of `policy`.
-    ///
-    /// # Errors
-    /// The policy does not allow the operation, or not for this service.
     pub fn under(self, policy: Arc<Policy>) -> Result<PolicyPermit<O>, NotAllowed> {
         if !policy.allows(self.application.service_id(), O::OPERATION) {
             return Err(NotAllowed::ByPolicy(O::OPERATION));
@@ -115,13 +108,10 @@ impl<O: Permittable> PolicyPermit<O> {
     }
 
     /// The caller.
-    #[must_use]
     pub fn application(&self) -> &Application {
         &self.permit.application
     }
 
-    /// The policy.
-    #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
     }

@@ -36,7 +36,6 @@ pub enum Unresolved {
 
 impl Policies {
     /// Reads from the database behind `pool`.
-    #[must_use]
     pub fn new(catalog: Catalog, pool: Pool) -> Self {
         let (living, all) = (pool.clone(), pool);
         let named = move |name| {
@@ -60,9 +59,6 @@ impl Policies {
 
     /// The policy with the number in a request of `application`, otherwise the policy that is bound
     /// to its API key.
-    ///
-    /// # Errors
-    /// There is neither, no such policy exists, or the database does not answer.
     pub async fn resolve(
         &self,
         application: &Application,

@@ -28,19 +28,16 @@ pub struct RewrapPermit {
 
 impl RewrapPermit {
     /// The policy that the request names for the envelope.
-    #[must_use]
     pub fn source(&self) -> &Policy {
         self.opening.policy()
     }
 
     /// The policy of the new envelope.
-    #[must_use]
     pub fn target(&self) -> &Policy {
         self.sealing.policy()
     }
 
     /// The permits to open the envelope and to seal its payload.
-    #[must_use]
     pub fn into_parts(self) -> (OpeningPermit, PolicyPermit<to::Protect>) {
         (self.opening, self.sealing)
     }
@@ -53,9 +50,6 @@ impl Policies {
     /// If both policies and the policy of the envelope are the same, `rewrap` is enough, and so are
     /// `unprotect` and `protect` together. Otherwise the caller needs `unprotect` under `from` and the
     /// policy of the envelope, and `protect` under `target`.
-    ///
-    /// # Errors
-    /// The API key or a policy does not allow it, or the database does not answer.
     pub async fn permit_rewrapping(
         &self,
         application: &Application,

@@ -119,13 +119,11 @@ pub struct UnprotectNotAvailable;
 
 impl Policy {
     /// What protecting under this policy does.
-    #[must_use]
     pub fn verdict(&self) -> Verdict {
         self.verdict_if(self.status)
     }
 
     /// What protecting under this policy does while it is inactive.
-    #[must_use]
     pub fn fallback(&self) -> Verdict {
         self.verdict_if(PolicyStatus::Inactive)
     }
@@ -141,9 +139,6 @@ impl Policy {
 
     /// Checks the context of a new envelope, which a request gives as `member`. Only the destination
     /// reads the envelopes of a key that it holds itself, so those have none.
-    ///
-    /// # Errors
-    /// The policy requires a context that is absent, or does not support one.
     pub fn check_context(&self, member: &'static str, has_context: bool) -> Result<(), Problem> {
         match self.key_ownership {
             KeyOwnership::ServiceManaged if self.context_required && !has_context => {
@@ -155,7 +150,6 @@ impl Policy {
     }
 
     /// The identifier that envelopes of this policy carry.
-    #[must_use]
     pub fn binding(&self) -> Option<PolicyId> {
         match self.key_ownership {
             KeyOwnership::ServiceManaged => Some(self.id),
@@ -165,7 +159,6 @@ impl Policy {
 
     /// The header members of an envelope that is made at `now`, in addition to those that every
     /// envelope has.
-    #[must_use]
     pub fn header_members(&self, now: Timestamp) -> HeaderMembers<'_> {
         let headers = self.headers.as_ref();
         headers.map_or_else(HeaderMembers::default, |headers| headers.at(now))
@@ -189,9 +182,6 @@ impl Policy {
 
     /// Whether envelopes of this policy can be opened here. The status does not matter: protected
     /// payloads stay readable.
-    ///
-    /// # Errors
-    /// Only the destination has the private key.
     pub fn unprotectable(&self) -> Result<(), UnprotectNotAvailable> {
         match self.key_ownership {
             KeyOwnership::ServiceManaged => Ok(()),
@@ -207,7 +197,6 @@ fn binding_unsupported(field: &'static str) -> Problem {
 
 impl Verdict {
     /// The state table of the interface.
-    #[must_use]
     pub const fn of(status: PolicyStatus, mode: FailureMode) -> Self {
         use FailureMode::{Drop, Error, Passthrough};
         match (status, mode) {

@@ -36,9 +36,6 @@ impl Answer {
     }
 
     /// The body of a success.
-    ///
-    /// # Errors
-    /// The refusal that is answered instead.
     pub fn into_outcome(self) -> Result<Body, Refusal> {
         self.outcome
     }

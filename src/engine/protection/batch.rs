@@ -27,9 +27,6 @@ use formats::wiped::Wiped;
 
 impl Protection {
     /// Does all items of `body`. The answer has their results in the same order.
-    ///
-    /// # Errors
-    /// When the outcomes could not be recorded; then nothing leaves.
     pub async fn batch(
         &self,
         batch: Batch,
@@ -57,9 +54,6 @@ impl Protection {
     }
 
     /// The number of tokens that `body` takes from the rate limit, one for each item.
-    ///
-    /// # Errors
-    /// Too much work waits.
     pub async fn tokens(
         &self,
         caller: &Caller,

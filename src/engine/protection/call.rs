@@ -22,7 +22,6 @@ pub struct Call {
 
 impl Call {
     /// The request `tag`, which arrived at `endpoint` at that time, with the rate limiter's decision.
-    #[must_use]
     pub fn new(
         caller: Caller,
         admitted: Result<BucketState, Exceeded>,
@@ -59,7 +58,6 @@ impl Call {
     }
 
     /// The identifier of the request.
-    #[must_use]
     pub fn tag(&self) -> &RequestTag {
         &self.tag
     }
@@ -108,9 +106,6 @@ impl Call {
     }
 
     /// The calling application.
-    ///
-    /// # Errors
-    /// The caller is no application, or exceeds its rate limit.
     pub fn application(&self) -> Result<Application, Refusal> {
         let application = self.caller.clone().application()?;
         self.admitted?;

@@ -74,9 +74,6 @@ impl DataKeyAlgorithm {
 
 impl Protection {
     /// Makes a data key under the policy that `body` names.
-    ///
-    /// # Errors
-    /// When the outcome could not be recorded; then nothing leaves.
     pub async fn make_data_key(&self, mut call: Call, body: &[u8]) -> Result<Answer, Unrecorded> {
         self.dependencies.recorder.ready()?;
         caught(async {

@@ -9,9 +9,6 @@ use crate::policy::{Policy, PolicyPermit, Unresolved, authorize, to};
 
 impl Protection {
     /// The policy that is bound to the API key of `application`, if it exists.
-    ///
-    /// # Errors
-    /// If the database does not respond.
     pub async fn bound_policy(
         &self,
         application: &Application,
@@ -24,9 +21,6 @@ impl Protection {
     }
 
     /// A policy under which `application` can protect, and the key of new envelopes.
-    ///
-    /// # Errors
-    /// If there is no such policy, or `application` is not allowed to protect under it.
     pub async fn policy_to_protect(
         &self,
         application: &Application,

@@ -64,7 +64,6 @@ pub struct Dependencies {
     pub clock: Clock,
     /// Randomness.
     pub entropy: Entropy,
-    /// The policies.
     pub policies: Arc<Policies>,
     /// The keys and their operations.
     pub keyring: Arc<Keyring>,
@@ -90,7 +89,6 @@ pub struct Protection {
 impl Protection {
     /// Composes the dependencies. `status` gives the status and code of a refusal, or of a success, so that
     /// the audit log and the answer agree. `error` gives the JSON of a refused item of a batch.
-    #[must_use]
     pub fn new(
         dependencies: Dependencies,
         status: fn(Option<&Refusal>) -> RecordedStatus,
@@ -106,7 +104,6 @@ impl Protection {
     }
 
     /// The work on large bodies, for metrics.
-    #[must_use]
     pub fn long_work(&self) -> LongWorkStatus {
         self.long_work.status()
     }
@@ -120,9 +117,6 @@ impl Protection {
     }
 
     /// Answers with a refusal that precedes this module.
-    ///
-    /// # Errors
-    /// That could not be recorded.
     pub async fn refuse(&self, call: Call, refusal: Refusal) -> Result<Answer, Unrecorded> {
         self.conclude(call, Err(refusal)).await
     }

@@ -100,9 +100,6 @@ impl Protection {
     /// Protects the payload of `body` under the policy that it names.
     ///
     /// Needs no token, and nothing is awaited between sealing and handing over the record.
-    ///
-    /// # Errors
-    /// The outcome could not be recorded, so no result is returned.
     pub async fn protect(&self, mut call: Call, body: &[u8]) -> Result<Answer, Unrecorded> {
         self.dependencies.recorder.ready()?;
         caught(async {

@@ -126,7 +126,6 @@ pub struct RecordedStatus {
     pub number: u16,
     /// The code of an error; none of a success.
     pub code: Option<&'static str>,
-    /// The outcome.
     pub outcome: Outcome,
 }
 

@@ -72,9 +72,6 @@ struct Contexts<'a> {
 
 impl Protection {
     /// Creates a new envelope from the one in `body`.
-    ///
-    /// # Errors
-    /// The outcome could not be recorded, so no result is returned.
     pub async fn rewrap(&self, mut call: Call, body: BodyBytes) -> Result<Answer, Unrecorded> {
         let this = self.clone();
         self.run_to_completion(call.lane(), async move {

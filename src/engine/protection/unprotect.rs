@@ -61,9 +61,6 @@ enum UnprotectOperation {
 
 impl Protection {
     /// Opens the envelope in `body` with the private key of its policy's destination.
-    ///
-    /// # Errors
-    /// The outcome could not be recorded, so no result is returned.
     pub async fn unprotect(&self, mut call: Call, body: BodyBytes) -> Result<Answer, Unrecorded> {
         let this = self.clone();
         self.run_to_completion(call.lane(), async move {

@@ -47,7 +47,6 @@ pub const MOST_TOKENS: u32 = 1_000;
 
 impl Rule {
     /// A rule; both numbers are at least 1.
-    #[must_use]
     pub const fn new(per_second: NonZeroU32, burst: NonZeroU32) -> Self {
         Self {
             per_second,

@@ -34,7 +34,6 @@ pub struct BucketState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many requests")]
 pub struct Exceeded {
-    /// The state of the bucket.
     pub standing: BucketState,
     /// The time until the next token.
     pub retry_after: Duration,
@@ -85,7 +84,6 @@ impl Rule {
 
 impl Limiter {
     /// A limiter with buckets in this process.
-    #[must_use]
     pub fn new(clock: Clock) -> Self {
         let period = Job::RateLimits.spec().period();
         Self {
@@ -100,7 +98,6 @@ impl Limiter {
     }
 
     /// A limiter with shared buckets.
-    #[must_use]
     pub fn shared(clock: Clock, shared: Shared) -> Self {
         Self {
             shared: Some(shared),
@@ -117,13 +114,11 @@ impl Limiter {
     }
 
     /// Whether there is shared storage.
-    #[must_use]
     pub fn is_shared(&self) -> bool {
         self.shared.is_some()
     }
 
     /// The current mode of counting.
-    #[must_use]
     pub fn counting(&self) -> Counting {
         match &self.shared {
             None => Counting::Alone,
@@ -147,18 +142,12 @@ impl Limiter {
     }
 
     /// Takes a token.
-    ///
-    /// # Errors
-    /// The bucket is empty.
     pub async fn take(&self, scope: Scope, rule: Rule) -> Result<BucketState, Exceeded> {
         self.take_several(scope, rule, NonZeroU32::MIN).await
     }
 
     /// Takes `tokens`, at most [`MOST_TOKENS`](super::MOST_TOKENS), or none. More tokens than the bucket
     /// holds need a full bucket and leave a debt.
-    ///
-    /// # Errors
-    /// The bucket does not hold enough.
     pub async fn take_several(
         &self,
         scope: Scope,
@@ -171,9 +160,6 @@ impl Limiter {
     }
 
     /// Like [`take_several`](Self::take_several), after giving back one token that the request has taken.
-    ///
-    /// # Errors
-    /// The bucket does not hold enough. The request then has taken nothing.
     pub async fn exchange(
         &self,
         scope: Scope,
@@ -215,25 +201,21 @@ impl Limiter {
     }
 
     /// The number of decisions per mode of counting.
-    #[must_use]
     pub fn places(&self) -> [(&'static str, u64); 3] {
         self.tally.places()
     }
 
     /// The number of outages of the shared storage; none without shared storage.
-    #[must_use]
     pub fn outages(&self) -> Option<u64> {
         self.shared.as_ref().map(Shared::outages)
     }
 
     /// The known number of instances; none without shared storage.
-    #[must_use]
     pub fn instances(&self) -> Option<NonZeroU32> {
         self.shared.as_ref().map(Shared::instances)
     }
 
     /// The decisions per scope.
-    #[must_use]
     pub fn counts(&self) -> [Counts; 4] {
         self.tally.read()
     }

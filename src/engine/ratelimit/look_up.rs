@@ -40,7 +40,6 @@ impl Rule {
 
 impl Limiter {
     /// A look-up for a request from this address, which does not count yet.
-    #[must_use]
     pub fn look_up(&self, client: IpAddr) -> LookUp<'_> {
         LookUp {
             limiter: self,
@@ -54,9 +53,6 @@ impl Limiter {
 impl LookUp<'_> {
     /// Counts the look-up, at most once, and waits in the queue of the address. It then may do work without
     /// the database.
-    ///
-    /// # Errors
-    /// The queue of the address is full.
     pub async fn counted(&mut self) -> Result<(), Crowded> {
         if self.is_taken {
             return Ok(());
@@ -69,9 +65,6 @@ impl LookUp<'_> {
     }
 
     /// Counts the look-up, and waits for its turn to use the database.
-    ///
-    /// # Errors
-    /// The queue of the address is full.
     pub async fn turn(&mut self) -> Result<(), Crowded> {
         self.counted().await?;
         self.turn = self.limiter.turns.take(Some(self.network), 1).await.ok();

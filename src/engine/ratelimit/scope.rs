@@ -45,7 +45,6 @@ impl fmt::Display for Scope {
 }
 
 /// The address, or the /64 network of an IPv6 address: a client can use any of its addresses.
-#[must_use]
 pub fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

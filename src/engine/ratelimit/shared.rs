@@ -73,9 +73,6 @@ enum Away {
 
 impl Shared {
     /// The shared storage of the settings, if there is one. It is not connected yet.
-    ///
-    /// # Errors
-    /// The settings are invalid.
     pub fn of(
         settings: &RateLimit,
         password: Option<&SecretString>,

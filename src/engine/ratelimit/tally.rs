@@ -7,7 +7,6 @@ use super::scope::Scope;
 /// The decisions for one scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
-    /// The scope.
     pub scope: &'static str,
     /// Granted tokens.
     pub admitted: u64,

@@ -7,7 +7,6 @@ pub struct Field {
     pub name: &'static str,
     /// The name in the dashboard.
     pub label: &'static str,
-    /// The documentation.
     pub documentation: &'static str,
     /// How people enter it.
     pub input: Input,
@@ -55,7 +54,6 @@ pub enum Input {
 }
 
 /// `publish_keys` as `publishKeys`: the bytes and how many of them count.
-#[must_use]
 pub const fn camel_case<const N: usize>(snake: &str) -> ([u8; N], usize) {
     let mut camel = [0; N];
     let mut length = 0;

@@ -35,7 +35,6 @@ pub trait RequestBody: Sized {
 pub struct ResourceRequest<B> {
     /// The members that could be read.
     pub body: B,
-    /// The problems.
     pub problems: Problems,
     /// Read-only members, which must be those of the resource.
     stated: Vec<(&'static str, Json)>,
@@ -83,27 +82,21 @@ pub struct Reader<'a> {
 
 impl<B: RequestBody> ResourceRequest<B> {
     /// Reads the body of a request that creates a resource.
-    #[must_use]
     pub fn to_create(body: Text<'_>) -> Self {
         Self::read(body, Reading::Create)
     }
 
     /// Reads the body of a request that changes a resource.
-    #[must_use]
     pub fn to_update(body: Text<'_>) -> Self {
         Self::read(body, Reading::Update)
     }
 
     /// Reads a JSON Merge Patch (RFC 7396) that changes a resource.
-    #[must_use]
     pub fn to_patch(body: Text<'_>) -> Self {
         Self::read(body, Reading::Patch)
     }
 
     /// Reads a body again.
-    ///
-    /// # Errors
-    /// It is not JSON.
     pub fn of_sent(sent: &SentBody) -> Result<Self, Problem> {
         let text = Text::parse(sent.text.as_bytes())
             .map_err(|error| Problem::of_body(Code::Format, error.to_string()))?;
@@ -112,7 +105,6 @@ impl<B: RequestBody> ResourceRequest<B> {
 
     /// Keeps the body from which this was read, so that it can be read again. Its bytes must wipe themselves
     /// if they can contain secrets.
-    #[must_use]
     pub fn keep(self, body: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
         Self {
             sent: Some(KeptBody(Box::new(body))),
@@ -121,7 +113,6 @@ impl<B: RequestBody> ResourceRequest<B> {
     }
 
     /// The body, to be read again. It can contain secrets.
-    #[must_use]
     pub fn sent(&self) -> Option<SentBody> {
         let KeptBody(body) = self.sent.as_ref()?;
         let text = str::from_utf8((**body).as_ref()).ok()?;
@@ -132,9 +123,6 @@ impl<B: RequestBody> ResourceRequest<B> {
     }
 
     /// Reads a body that the service itself has made, such as of a form.
-    ///
-    /// # Errors
-    /// It has more levels than a request may have.
     pub fn of_json(body: &Json, read: impl FnOnce(Text<'_>) -> Self) -> Result<Self, Problem> {
         let body = Zeroizing::new(body.to_string());
         let text = Text::parse(body.as_bytes())
@@ -223,13 +211,11 @@ impl fmt::Debug for KeptBody {
 
 impl SentBody {
     /// The body in JSON.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// The same body with another member. None if it is not an object.
-    #[must_use]
     pub fn with(&self, name: &str, member: serde_json::Value) -> Option<Self> {
         let mut body: serde_json::Map<_, _> = serde_json::from_str(&self.text).ok()?;
         body.insert(name.to_owned(), member);

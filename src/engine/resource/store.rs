@@ -26,7 +26,6 @@ pub trait Stored: Identified + Clone + PartialEq + for<'r> FromRow<'r, PgRow> {
     const COLUMNS: &'static [&'static [&'static str]];
 
     /// The same resource after one more change.
-    #[must_use]
     fn touched(self, now: Timestamp) -> Self;
 
     /// The columns of its members, except its identifier and those that change by themselves.
@@ -80,7 +79,6 @@ impl Columns {
     }
 
     /// The same columns and one more.
-    #[must_use]
     pub fn with<T: Type<Postgres> + for<'q> Encode<'q, Postgres>>(
         mut self,
         name: &'static str,
@@ -91,9 +89,6 @@ impl Columns {
     }
 
     /// Inserts a row with these columns.
-    ///
-    /// # Errors
-    /// A value cannot be written, another row conflicts, or the database fails.
     pub async fn insert(
         self,
         connection: &mut PgConnection,
@@ -104,9 +99,6 @@ impl Columns {
     }
 
     /// Inserts a row with these columns, unless it conflicts with another row; whether it did so.
-    ///
-    /// # Errors
-    /// A value cannot be written, or the database fails.
     pub async fn insert_new(
         self,
         connection: &mut PgConnection,
@@ -134,9 +126,6 @@ impl Columns {
     }
 
     /// Writes these columns of the row with this identifier.
-    ///
-    /// # Errors
-    /// A value cannot be written, or the database fails.
     pub async fn update(
         self,
         connection: &mut PgConnection,

@@ -99,7 +99,6 @@ impl Deref for Printable {
 const MESSAGE: &str = "must not contain control, invisible or bidirectional formatting characters";
 
 /// Whether names have no such character, because it can hide or reorder a part of the text.
-#[must_use]
 pub fn is_hidden(character: char) -> bool {
     is_refused(character, &[])
 }

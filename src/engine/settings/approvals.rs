@@ -31,7 +31,6 @@ impl Default for Approvals {
 
 impl Approvals {
     /// Whether changes of this kind need approval.
-    #[must_use]
     pub fn require(&self, kind: ChangeKind) -> bool {
         let is_on = !self.required.is_empty();
         self.required.contains(&kind) || (is_on && kind == ChangeKind::ApiKeyAdmin)

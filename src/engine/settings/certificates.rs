@@ -19,17 +19,11 @@ pub enum NotInPem {
 }
 
 /// The certificates in a file, at least one.
-///
-/// # Errors
-/// There is none, or one of them is damaged.
 pub fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, NotInPem> {
     all(file, "certificate")
 }
 
 /// The certificate revocation lists in a file, at least one.
-///
-/// # Errors
-/// There is none, or one of them is damaged.
 pub fn revocation_lists(
     file: &Path,
 ) -> Result<Vec<CertificateRevocationListDer<'static>>, NotInPem> {

@@ -41,11 +41,9 @@ pub struct Forward {
 /// The address of a collector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// The protocol.
     pub protocol: ForwardProtocol,
     /// The host, as in the URL.
     pub host: String,
-    /// The port.
     pub port: u16,
     /// The path and the query of an HTTPS URL.
     pub path: PathAndQuery,
@@ -78,7 +76,6 @@ impl Default for Forward {
 
 impl Forward {
     /// The address of the collector. None without forwarding.
-    #[must_use]
     pub fn endpoint(&self) -> Option<Endpoint> {
         let uri: Uri = self.url.as_ref()?.parse().ok()?;
         let (protocol, port) = match uri.scheme_str()? {

@@ -38,7 +38,6 @@ impl Default for Limits {
 
 impl Limits {
     /// The maximum size of a request body that opens what a request of `max_body_bytes` made.
-    #[must_use]
     pub fn envelope_bytes(&self) -> usize {
         self.max_envelope_bytes.unwrap_or(self.largest_envelope())
     }
@@ -53,7 +52,6 @@ impl Limits {
 
     /// The maximum size of a batch that opens what a batch of `max_batch_bytes` made. The legacy form of
     /// an envelope encodes its ciphertext twice in base64, which has four characters for three bytes.
-    #[must_use]
     pub fn opening_batch_bytes(&self) -> usize {
         /// Room for the header and the wrapped key of each item.
         const OTHER_MEMBERS: usize = 1_000 * 6 * 1024;
@@ -62,7 +60,6 @@ impl Limits {
     }
 
     /// The maximum size of any request body.
-    #[must_use]
     pub fn largest_body(&self) -> usize {
         let largest = self.opening_batch_bytes().max(self.envelope_bytes());
         largest.max(self.max_body_bytes)

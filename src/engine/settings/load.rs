@@ -71,7 +71,6 @@ pub struct Environment {
 
 impl Environment {
     /// The variables of this process.
-    #[must_use]
     #[allow(
         clippy::disallowed_methods,
         reason = "the one place that reads the environment"
@@ -107,7 +106,6 @@ impl Environment {
     }
 
     /// The variables that Kubernetes sets for its Services, which are no settings.
-    #[must_use]
     pub fn ignored(&self) -> &[String] {
         &self.ignored
     }
@@ -120,9 +118,6 @@ impl Environment {
 
 impl Settings {
     /// Reads `file`, or the file that `SEALWARD_CONFIG` names. Variables take precedence.
-    ///
-    /// # Errors
-    /// Lists all mistakes at once, each with the way out.
     pub fn load(file: Option<&Path>, environment: &Environment) -> Result<Self, Error> {
         let mut table = match file.or(environment.config.as_deref()) {
             Some(path) => read(path)?,

@@ -20,7 +20,6 @@ pub struct Migrate {
 
 impl Migrate {
     /// The connection of the owner.
-    #[must_use]
     pub fn database(&self, service: &Database) -> Database {
         match &self.url {
             Some(url) => service.with_login("migrate", url, self.password.as_ref()),

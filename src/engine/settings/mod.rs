@@ -116,7 +116,6 @@ pub enum Stage {
 
 impl Settings {
     /// Whether private keys may be sent to the API in plaintext (over TLS).
-    #[must_use]
     pub fn plaintext_import_allowed(&self) -> bool {
         self.keys
             .allow_plaintext_import
@@ -124,19 +123,16 @@ impl Settings {
     }
 
     /// The files of TLS, if it is on.
-    #[must_use]
     pub fn tls_files(&self) -> Option<TlsFiles> {
         self.http.tls.files(&self.auth.spiffe)
     }
 
     /// Whether keys that can leave the token may be adopted.
-    #[must_use]
     pub fn extractable_allowed(&self) -> bool {
         self.keys.allow_extractable || self.environment != Stage::Production
     }
 
     /// How long the service accepts requests after SIGTERM.
-    #[must_use]
     pub fn drain_delay(&self) -> std::time::Duration {
         match (self.http.drain_delay, self.environment) {
             (Some(delay), _) => delay.0,

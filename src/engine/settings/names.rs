@@ -7,7 +7,6 @@ use super::Settings;
 use formats::similar::nearest;
 
 /// The JSON Schema of the settings.
-#[must_use]
 pub fn schema() -> Schema {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);

@@ -84,7 +84,6 @@ impl Oidc {
     }
 
     /// Whether a group has the role `owner`.
-    #[must_use]
     pub fn has_owners(&self) -> bool {
         self.issuer.is_some() && !self.roles.owner.is_empty()
     }

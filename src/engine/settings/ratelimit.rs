@@ -40,10 +40,6 @@ impl Default for RateLimit {
 }
 
 impl RateLimit {
-    /// The certificates in `ca`.
-    ///
-    /// # Errors
-    /// The file cannot be read.
     pub fn ca_certificates(&self) -> std::io::Result<Option<Vec<u8>>> {
         self.ca.as_ref().map(std::fs::read).transpose()
     }

@@ -26,7 +26,6 @@ pub struct Retain {
 
 impl Retain {
     /// The connection of the login that detaches days.
-    #[must_use]
     pub fn database(&self, service: &Database) -> Option<Database> {
         let url = self.url.as_ref()?;
         Some(service.with_login("retain", url, self.password.as_ref()))

@@ -67,9 +67,6 @@ pub enum SecretError {
 
 impl SecretSource {
     /// Fetches the secret.
-    ///
-    /// # Errors
-    /// The source that cannot be read and the cause, never its content.
     pub fn reveal(&self, environment: &Environment) -> Result<SecretString, SecretError> {
         let text = match self {
             Self::File(path) => read(path)?,
@@ -91,7 +88,6 @@ impl SecretSource {
     }
 
     /// Whether the settings contain the secret itself.
-    #[must_use]
     pub fn is_plain(&self) -> bool {
         matches!(self, Self::Value(_))
     }

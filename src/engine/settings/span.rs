@@ -13,13 +13,11 @@ pub struct Span(pub Duration);
 
 impl Span {
     /// A span of whole milliseconds.
-    #[must_use]
     pub const fn millis(millis: u64) -> Self {
         Self(Duration::from_millis(millis))
     }
 
     /// A span of whole seconds.
-    #[must_use]
     pub const fn seconds(seconds: u64) -> Self {
         Self(Duration::from_secs(seconds))
     }

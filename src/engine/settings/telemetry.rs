@@ -48,7 +48,6 @@ impl Default for Otlp {
 
 impl Otlp {
     /// Whether traces are exported.
-    #[must_use]
     pub fn is_enabled(&self) -> bool {
         self.endpoint.is_some() || self.endpoint_in_environment
     }

@@ -86,15 +86,11 @@ impl Tls {
 
 impl TlsFiles {
     /// Reads the key into memory that wipes itself.
-    ///
-    /// # Errors
-    /// Why it cannot be read.
     pub fn key(&self) -> io::Result<Zeroizing<Vec<u8>>> {
         fs::read(&self.key).map(Zeroizing::new)
     }
 
     /// The current state of the files, following links.
-    #[must_use]
     pub fn stamp(&self) -> Stamp {
         let files = [
             Some(&self.certificate),

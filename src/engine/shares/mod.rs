@@ -67,7 +67,6 @@ struct QueuePlace<'a, O: ShareOwner> {
 
 impl<O: ShareOwner> Shares<O> {
     /// An amount, all of which is free.
-    #[must_use]
     pub fn new(sharing: Sharing) -> Self {
         Self(Arc::new(Mutex::new(Inner {
             sharing,
@@ -79,7 +78,6 @@ impl<O: ShareOwner> Shares<O> {
 
     /// Takes a share without waiting. `None` if it is not free, or others wait. Without an owner, no limit but
     /// the total applies.
-    #[must_use]
     pub fn try_take(&self, owner: Option<O>, amount: usize) -> Option<Share<O>> {
         let mut inner = self.lock();
         if inner.queued() > 0 || inner.holdings.take(owner, amount) != Offer::Take {
@@ -90,9 +88,6 @@ impl<O: ShareOwner> Shares<O> {
     }
 
     /// Waits for a share. If too many requests wait, the owner with the most gives up its newest.
-    ///
-    /// # Errors
-    /// This request is the one that was given up.
     pub async fn take(&self, owner: Option<O>, amount: usize) -> Result<Share<O>, QueueFull> {
         match self.try_take(owner, amount) {
             Some(share) => Ok(share),
@@ -106,19 +101,16 @@ impl<O: ShareOwner> Shares<O> {
     }
 
     /// The amount, free or not.
-    #[must_use]
     pub fn total(&self) -> usize {
         self.lock().sharing.total
     }
 
     /// The amount that is free.
-    #[must_use]
     pub fn free(&self) -> usize {
         self.lock().holdings.free()
     }
 
     /// The number of requests that wait.
-    #[must_use]
     pub fn queued(&self) -> usize {
         self.lock().queued()
     }

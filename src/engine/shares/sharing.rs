@@ -60,7 +60,6 @@ pub const LOOK_UPS: Sharing = Sharing::new(2, OwnerLimit::Total, UNBOUNDED);
 pub const PROCESSORS: Sharing = Sharing::new(2, OwnerLimit::Total, 256);
 
 /// The connections of a listener.
-#[must_use]
 pub fn connections(total: u32, of_address: u32) -> Sharing {
     let number = |it| usize::try_from(it).unwrap_or(usize::MAX);
     Sharing::new(

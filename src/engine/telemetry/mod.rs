@@ -40,9 +40,6 @@ pub enum Error {
 }
 
 /// Starts the log on standard error, and traces if they are configured.
-///
-/// # Errors
-/// A setting is invalid.
 pub fn start(log: &Log, telemetry: &Telemetry) -> Result<Option<Traces>, Error> {
     let filter = log::filter(log)?;
     if !telemetry.otlp.is_enabled() {

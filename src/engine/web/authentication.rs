@@ -9,9 +9,6 @@ use crate::ratelimit::LookUp;
 impl Engine {
     /// The caller with these credentials and this address. An unknown credential is looked up in
     /// the turn of its address.
-    ///
-    /// # Errors
-    /// The credential is not valid, or cannot be checked now.
     pub async fn authenticate(
         &self,
         credentials: &Credentials<'_>,

@@ -29,7 +29,6 @@ pub struct TrustedProxy;
 
 impl TrustedProxy {
     /// The mark, if the connection's peer is a trusted proxy.
-    #[must_use]
     pub fn of_request(request: &Request, proxies: &[IpNet]) -> Option<Self> {
         let ConnectInfo(peer) = request.extensions().get::<ConnectInfo<SocketAddr>>()?;
         let peer = peer.ip().to_canonical();
@@ -40,7 +39,6 @@ impl TrustedProxy {
 
 impl ClientAddress {
     /// The client of `request`. The peer of its connection can be a trusted proxy.
-    #[must_use]
     pub fn of_request(request: &Request, proxies: &[IpNet]) -> Self {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
         Self::of(peer.map(|peer| peer.0.ip()), request.headers(), proxies)

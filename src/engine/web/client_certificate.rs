@@ -13,7 +13,6 @@ use crate::settings::Http;
 
 /// The certificate of the client of `request`. A proxy whose own certificate is pinned speaks for its
 /// clients and never for itself.
-#[must_use]
 pub fn client_certificate(request: &Request, settings: &Http) -> ClientCertificate {
     let Some(peer) = request.extensions().get::<PeerCertificate>() else {
         return ClientCertificate::Absent;
@@ -40,7 +39,6 @@ pub fn client_certificate(request: &Request, settings: &Http) -> ClientCertifica
 }
 
 /// The credentials of a request with these headers, whose certificate the frame has determined.
-#[must_use]
 pub fn credentials<'a>(headers: &'a HeaderMap, extensions: &Extensions) -> Credentials<'a> {
     Credentials {
         authorization: authorization(headers),
@@ -48,8 +46,6 @@ pub fn credentials<'a>(headers: &'a HeaderMap, extensions: &Extensions) -> Crede
     }
 }
 
-/// The `Authorization` header.
-#[must_use]
 pub fn authorization(headers: &HeaderMap) -> Authorization<'_> {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
     match (given.next(), given.next()) {

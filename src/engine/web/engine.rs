@@ -45,7 +45,6 @@ pub struct Engine {
 
 impl Engine {
     /// The memory for the bodies of a caller. All credentials of a service share it.
-    #[must_use]
     pub fn memory_of(&self, caller: &Caller) -> CallerMemory<'_> {
         let service = caller.service_id();
         let owner = service.map_or_else(|| caller.credential_id().uuid(), |service| service.uuid());
@@ -53,7 +52,6 @@ impl Engine {
     }
 
     /// A generated id for a request.
-    #[must_use]
     pub fn new_request_tag(&self) -> RequestTag {
         RequestTag::new(&self.clock, &self.entropy)
     }

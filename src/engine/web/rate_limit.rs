@@ -14,18 +14,12 @@ const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
 impl Engine {
     /// Takes one request from the caller's limit.
-    ///
-    /// # Errors
-    /// The caller has exceeded its limit.
     pub async fn admit(&self, caller: &Caller) -> Result<BucketState, Exceeded> {
         let (scope, rule) = bucket(caller);
         self.limiter.take(scope, rule).await
     }
 
     /// Takes one request from the limit of an administrator.
-    ///
-    /// # Errors
-    /// The administrator has exceeded it.
     pub async fn admit_administrator(
         &self,
         administrator: &Administrator,
@@ -42,9 +36,6 @@ impl Engine {
 
     /// Takes the items of a batch from the caller's limit, in exchange for the token that the request
     /// has taken, or nothing.
-    ///
-    /// # Errors
-    /// The limit does not allow this number of items now.
     pub async fn admit_items(
         &self,
         caller: &Caller,

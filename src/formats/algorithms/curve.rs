@@ -19,7 +19,6 @@ closed_set! {
 
 impl Curve {
     /// The length of a coordinate in bytes, which is also that of a shared secret.
-    #[must_use]
     pub const fn coordinate_len(self) -> usize {
         match self {
             Self::P256 => 32,
@@ -29,13 +28,11 @@ impl Curve {
     }
 
     /// The length of an uncompressed point in bytes.
-    #[must_use]
     pub const fn point_len(self) -> usize {
         1 + 2 * self.coordinate_len()
     }
 
     /// The kind of key on this curve.
-    #[must_use]
     pub const fn algorithm(self) -> Algorithm {
         match self {
             Self::P256 => Algorithm::P256,
@@ -45,7 +42,6 @@ impl Curve {
     }
 
     /// The key agreement on this curve.
-    #[must_use]
     pub fn agreement(self) -> &'static agreement::Algorithm {
         match self {
             Self::P256 => &agreement::ECDH_P256,
@@ -57,7 +53,6 @@ impl Curve {
 
 impl Algorithm {
     /// The curve; none for keys that are not on a NIST curve.
-    #[must_use]
     pub fn curve(self) -> Option<Curve> {
         Curve::ALL
             .into_iter()

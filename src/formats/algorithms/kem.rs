@@ -32,7 +32,6 @@ impl MlKem {
     pub const SECRET_LEN: usize = 32;
 
     /// The kind of key with these parameters.
-    #[must_use]
     pub const fn algorithm(self) -> Algorithm {
         match self {
             Self::MlKem768 => Algorithm::MlKem768,
@@ -41,7 +40,6 @@ impl MlKem {
     }
 
     /// The length of an encapsulation key in bytes.
-    #[must_use]
     pub const fn public_len(self) -> usize {
         match self {
             Self::MlKem768 => 1184,
@@ -50,7 +48,6 @@ impl MlKem {
     }
 
     /// The length of a ciphertext in bytes.
-    #[must_use]
     pub const fn ciphertext_len(self) -> usize {
         match self {
             Self::MlKem768 => 1088,
@@ -59,7 +56,6 @@ impl MlKem {
     }
 
     /// The encapsulation in this process.
-    #[must_use]
     pub fn encapsulation(self) -> &'static kem::Algorithm<kem::AlgorithmId> {
         match self {
             Self::MlKem768 => &kem::ML_KEM_768,
@@ -68,7 +64,6 @@ impl MlKem {
     }
 
     /// The encapsulation with ML-KEM alone.
-    #[must_use]
     pub const fn alone(self) -> Kem {
         match self {
             Self::MlKem768 => Kem::MlKem768,
@@ -79,7 +74,6 @@ impl MlKem {
 
 impl Kem {
     /// The kind of key for this encapsulation.
-    #[must_use]
     pub const fn algorithm(self) -> Algorithm {
         match self {
             Self::MlKem768 => Algorithm::MlKem768,
@@ -89,7 +83,6 @@ impl Kem {
     }
 
     /// The parameter set of the ML-KEM key.
-    #[must_use]
     pub const fn ml_kem(self) -> MlKem {
         match self {
             Self::MlKem768 | Self::P256MlKem768 => MlKem::MlKem768,
@@ -98,7 +91,6 @@ impl Kem {
     }
 
     /// The curve of the EC key; none for ML-KEM alone.
-    #[must_use]
     pub const fn curve(self) -> Option<Curve> {
         match self {
             Self::MlKem768 | Self::MlKem1024 => None,
@@ -107,26 +99,22 @@ impl Kem {
     }
 
     /// The length of a public key in bytes.
-    #[must_use]
     pub fn public_len(self) -> usize {
         self.ml_kem().public_len() + self.curve().map_or(0, Curve::point_len)
     }
 
     /// The length of a ciphertext in bytes.
-    #[must_use]
     pub fn ciphertext_len(self) -> usize {
         self.ml_kem().ciphertext_len() + self.curve().map_or(0, Curve::point_len)
     }
 
     /// The length of the shared secrets in bytes.
-    #[must_use]
     pub fn secrets_len(self) -> usize {
         MlKem::SECRET_LEN + self.curve().map_or(0, Curve::coordinate_len)
     }
 
     /// The encapsulation key and the point of a public key; the point is empty for ML-KEM alone. None if
     /// the length is wrong.
-    #[must_use]
     pub fn split_public(self, key: &[u8]) -> Option<(&[u8], &[u8])> {
         let parts = key.split_at_checked(self.ml_kem().public_len());
         parts.filter(|_| key.len() == self.public_len())
@@ -134,7 +122,6 @@ impl Kem {
 
     /// The ciphertext of ML-KEM and the ephemeral point of a ciphertext; the point is empty for ML-KEM
     /// alone. None if the length is wrong.
-    #[must_use]
     pub fn split_ciphertext(self, ciphertext: &[u8]) -> Option<(&[u8], &[u8])> {
         let parts = ciphertext.split_at_checked(self.ml_kem().ciphertext_len());
         parts.filter(|_| ciphertext.len() == self.ciphertext_len())
@@ -143,13 +130,11 @@ impl Kem {
 
 impl Algorithm {
     /// The key encapsulation; none for other keys.
-    #[must_use]
     pub fn kem(self) -> Option<Kem> {
         Kem::ALL.into_iter().find(|kem| kem.algorithm() == self)
     }
 
     /// The algorithms of the keys in a token that form such a key: of a hybrid key two, of others one.
-    #[must_use]
     pub fn parts(self) -> Vec<Self> {
         match self.kem().and_then(|kem| Some((kem, kem.curve()?))) {
             Some((kem, curve)) => vec![kem.ml_kem().algorithm(), curve.algorithm()],

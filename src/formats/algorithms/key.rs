@@ -86,7 +86,6 @@ closed_set! {
 
 impl Algorithm {
     /// The family of the algorithm.
-    #[must_use]
     pub const fn family(self) -> Family {
         match self {
             Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096 => Family::Rsa,
@@ -102,7 +101,6 @@ impl Algorithm {
     }
 
     /// The length of the RSA modulus in bytes; none for other keys.
-    #[must_use]
     pub const fn modulus_len(self) -> Option<usize> {
         match self {
             Self::Rsa2048 => Some(256),
@@ -125,7 +123,6 @@ impl Algorithm {
     }
 
     /// The length in bytes of a generated secret key; none for key pairs.
-    #[must_use]
     pub const fn secret_len(self) -> Option<usize> {
         match self {
             Self::Aes128 => Some(16),
@@ -147,7 +144,6 @@ impl Algorithm {
     }
 
     /// Whether private keys can be imported. Others are generated in the token or adopted.
-    #[must_use]
     pub const fn is_importable(self) -> bool {
         !matches!(
             self.family(),
@@ -156,7 +152,6 @@ impl Algorithm {
     }
 
     /// Whether it is one secret key rather than a pair.
-    #[must_use]
     pub const fn is_secret(self) -> bool {
         matches!(self.family(), Family::Aes | Family::Hmac)
     }
@@ -164,7 +159,6 @@ impl Algorithm {
 
 impl ImportMechanism {
     /// The hash of its RSA-OAEP.
-    #[must_use]
     pub const fn hash(self) -> OaepHash {
         match self {
             Self::RsaOaepSha1AesKwp => OaepHash::Sha1,

@@ -19,7 +19,6 @@ closed_set! {
 
 impl MlDsa {
     /// The kind of key with these parameters.
-    #[must_use]
     pub const fn algorithm(self) -> Algorithm {
         match self {
             Self::MlDsa44 => Algorithm::MlDsa44,
@@ -29,7 +28,6 @@ impl MlDsa {
     }
 
     /// The length of an encoded public key in bytes.
-    #[must_use]
     pub const fn public_len(self) -> usize {
         match self {
             Self::MlDsa44 => 1312,
@@ -39,7 +37,6 @@ impl MlDsa {
     }
 
     /// The length of a signature in bytes.
-    #[must_use]
     pub const fn signature_len(self) -> usize {
         match self {
             Self::MlDsa44 => 2420,
@@ -49,7 +46,6 @@ impl MlDsa {
     }
 
     /// The signature scheme of these parameters.
-    #[must_use]
     pub const fn scheme(self) -> SignatureScheme {
         match self {
             Self::MlDsa44 => SignatureScheme::MlDsa44,
@@ -59,7 +55,6 @@ impl MlDsa {
     }
 
     /// The verification of signatures in this process.
-    #[must_use]
     pub fn verification(self) -> &'static PqdsaVerificationAlgorithm {
         match self {
             Self::MlDsa44 => &ML_DSA_44,
@@ -71,7 +66,6 @@ impl MlDsa {
 
 impl Algorithm {
     /// The parameter set of ML-DSA; none for other keys.
-    #[must_use]
     pub fn ml_dsa(self) -> Option<MlDsa> {
         MlDsa::ALL.into_iter().find(|set| set.algorithm() == self)
     }

@@ -44,7 +44,6 @@ pub enum PublicParts {
 impl PublicParts {
     /// The scheme that proves possession of the private half by a signature; none for keys that do not
     /// sign.
-    #[must_use]
     pub fn signature_scheme(&self) -> Option<SignatureScheme> {
         Some(match self {
             Self::Rsa { .. } => SignatureScheme::RsaSha256,
@@ -60,7 +59,6 @@ impl PublicParts {
     }
 
     /// The public halves of the keys in a token that form the key, in the order of [`Algorithm::parts`].
-    #[must_use]
     pub fn parts(&self) -> Vec<Self> {
         if let Self::Kem { kem, key } = self
             && let Some(curve) = kem.curve()
@@ -81,7 +79,6 @@ impl PublicParts {
     }
 
     /// The public half of a key of `algorithm` with these parts.
-    #[must_use]
     pub fn joined(algorithm: Algorithm, parts: Vec<Self>) -> Option<Self> {
         match (algorithm.kem(), parts.as_slice()) {
             (Some(kem), [Self::Kem { key, .. }, Self::Ec { point, .. }]) => Some(Self::Kem {

@@ -39,7 +39,6 @@ closed_set! {
 
 impl SignatureScheme {
     /// The length of the digest that is signed, in bytes; none where the message itself is signed.
-    #[must_use]
     pub const fn digest_len(self) -> Option<usize> {
         match self {
             Self::RsaSha256 | Self::RsaPssSha256 | Self::EcdsaSha256 => Some(32),
@@ -52,7 +51,6 @@ impl SignatureScheme {
     }
 
     /// The algorithms of the keys it takes.
-    #[must_use]
     pub const fn keys(self) -> &'static [Algorithm] {
         match self {
             Self::RsaSha256

@@ -6,7 +6,6 @@ pub struct Entropy(());
 
 impl Entropy {
     /// The generator of the process.
-    #[must_use]
     pub fn system() -> Self {
         Self(())
     }
@@ -19,7 +18,6 @@ impl Entropy {
     }
 
     /// An array of random bytes.
-    #[must_use]
     pub fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
         self.fill(&mut bytes);
@@ -27,7 +25,6 @@ impl Entropy {
     }
 
     /// Random bytes for a unique name that is not secret, from the generator of this thread.
-    #[must_use]
     pub fn name<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
         rand::fill(&mut bytes);

@@ -32,13 +32,11 @@ struct Held {
 
 impl Clock {
     /// The system clock.
-    #[must_use]
     pub fn system() -> Self {
         Self(Hand::System)
     }
 
     /// A clock that only [`Clock::advance`] and [`Clock::set_back`] move.
-    #[must_use]
     pub fn held_at(moment: Timestamp) -> Self {
         Self(Hand::Held(Arc::new(Held {
             monotonic: AtomicI64::new(moment.as_millis()),
@@ -47,7 +45,6 @@ impl Clock {
     }
 
     /// The current time.
-    #[must_use]
     #[allow(
         clippy::disallowed_methods,
         reason = "the only use of the system clock"
@@ -65,7 +62,6 @@ impl Clock {
 
     /// Monotonic time since the start of this process, for durations and for everything that a change of
     /// the system clock must not affect.
-    #[must_use]
     pub fn monotonic(&self) -> Duration {
         static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
         match &self.0 {

@@ -28,7 +28,6 @@ pub struct NotATime;
 
 impl Timestamp {
     /// The time this many milliseconds after the Unix epoch, limited to the calendar.
-    #[must_use]
     pub fn from_millis(millis: i64) -> Self {
         let edge = if millis < 0 {
             jiff::Timestamp::MIN
@@ -42,34 +41,29 @@ impl Timestamp {
     }
 
     /// Milliseconds since the Unix epoch.
-    #[must_use]
     pub fn as_millis(self) -> i64 {
         self.0.as_millisecond()
     }
 
     /// This time plus `span`.
-    #[must_use]
     pub fn plus(self, span: Duration) -> Self {
         let span = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
         Self::from_millis(self.as_millis().saturating_add(span))
     }
 
     /// This time minus `span`.
-    #[must_use]
     pub fn minus(self, span: Duration) -> Self {
         let span = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
         Self::from_millis(self.as_millis().saturating_sub(span))
     }
 
     /// The midnight (UTC) at or before this time.
-    #[must_use]
     pub fn start_of_day(self) -> Self {
         let millis = self.as_millis();
         Self::from_millis(millis - millis.rem_euclid(24 * 60 * 60 * 1_000))
     }
 
     /// The time since `earlier`; zero if it is later than this time.
-    #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         self.0
             .duration_since(earlier.0)

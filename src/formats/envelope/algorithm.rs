@@ -50,7 +50,6 @@ closed_set! {
 
 impl HpkeRevision {
     /// The draft of a new key with this algorithm; none for keys without HPKE.
-    #[must_use]
     pub fn of_new(algorithm: Algorithm) -> Option<Self> {
         algorithm.kem().map(|_| Self::Pqt01)
     }
@@ -58,7 +57,6 @@ impl HpkeRevision {
 
 impl Alg {
     /// The keys it works with.
-    #[must_use]
     pub fn family(self) -> Family {
         match self {
             Self::RsaOaep256 | Self::RsaOaep => Family::Rsa,
@@ -70,7 +68,6 @@ impl Alg {
     }
 
     /// The key encapsulation of HPKE; none for other algorithms.
-    #[must_use]
     pub fn encapsulation(self) -> Option<Kem> {
         match self {
             Self::Hpke8Ke => Some(Kem::P256MlKem768),
@@ -90,7 +87,6 @@ impl Alg {
 
 impl Enc {
     /// The length of the content key in bytes.
-    #[must_use]
     pub fn key_len(self) -> usize {
         match self {
             Self::A256GCM => 32,

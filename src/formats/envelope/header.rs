@@ -46,7 +46,6 @@ pub(super) struct NewHeader<'a> {
 /// The header members that depend on what the recipient expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderMembers<'a> {
-    /// The `typ`.
     pub typ: Option<&'a str>,
     /// The time of creation in seconds since 1970, as `iat`.
     pub iat: Option<i64>,

@@ -117,7 +117,6 @@ impl Envelope {
 
 impl Opening {
     /// The operation of the private key.
-    #[must_use]
     pub fn question(&self) -> Question<'_> {
         match &self.envelope.header.wrapping {
             Wrapping::Oaep(hash) => Question::Decrypt {
@@ -133,7 +132,6 @@ impl Opening {
     }
 
     /// The number of bytes to decrypt.
-    #[must_use]
     pub fn size(&self) -> usize {
         self.envelope.ciphertext.len()
     }
@@ -211,7 +209,6 @@ impl Opening {
 
 impl Plaintext {
     /// The exact sealed bytes.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }

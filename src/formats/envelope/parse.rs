@@ -77,19 +77,16 @@ impl Envelope {
     }
 
     /// The `kid` that the sender set.
-    #[must_use]
     pub fn kid(&self) -> Option<&str> {
         self.header.kid.as_deref()
     }
 
     /// The policy that the header names; the text of a foreign envelope can be anything.
-    #[must_use]
     pub fn pol(&self) -> Option<&str> {
         self.header.pol.as_deref()
     }
 
     /// The MAC of the context that the header states, if it has the form of one.
-    #[must_use]
     pub fn ctx(&self) -> Option<ContextTag> {
         match self.header.ctx {
             Ctx::Tag(tag) => Some(tag),
@@ -98,13 +95,11 @@ impl Envelope {
     }
 
     /// The kind of key that can open it.
-    #[must_use]
     pub fn family(&self) -> Family {
         self.header.wrapping.family()
     }
 
     /// Whether HPKE wraps its content key.
-    #[must_use]
     pub fn is_hpke(&self) -> bool {
         matches!(self.header.wrapping, Wrapping::Encapsulation(_))
     }

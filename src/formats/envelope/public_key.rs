@@ -95,7 +95,6 @@ impl PublicKey {
     }
 
     /// Which algorithms it fits.
-    #[must_use]
     pub fn family(&self) -> Family {
         match self {
             Self::Rsa(_) => Family::Rsa,

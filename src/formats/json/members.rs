@@ -41,19 +41,16 @@ const SUGGESTIONS: usize = 4;
 
 impl<'a> Members<'a> {
     /// The members with these names. Others are ignored, but duplicate names are refused.
-    #[must_use]
     pub fn of(text: Text<'a>, names: &[&str]) -> Self {
         Self::read(text, |name| names.contains(&name), |_, _| {})
     }
 
     /// All members with any name.
-    #[must_use]
     pub fn all(text: Text<'a>) -> Self {
         Self::read(text, |_| true, |_, _| {})
     }
 
     /// The members with these names. Any other is a problem, which suggests the nearest name.
-    #[must_use]
     pub fn exactly(text: Text<'a>, names: &[&str]) -> Self {
         let is_known = |name: &str| names.contains(&name);
         let mut compared = 0;
@@ -73,14 +70,12 @@ impl<'a> Members<'a> {
     }
 
     /// The text of the member, if present; `null` is a value.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<Text<'a>> {
         let found = self.known.iter().find(|(known, _)| known == name);
         found.map(|&(_, value)| value)
     }
 
     /// The text of an optional member; `null` equals absence.
-    #[must_use]
     pub fn optional(&self, name: &str) -> Option<Text<'a>> {
         self.get(name)
             .filter(|value| value.kind() != ValueKind::Null)
@@ -95,7 +90,6 @@ impl<'a> Members<'a> {
         value
     }
 
-    /// A required string.
     pub fn required_string(&mut self, name: &str) -> Option<Cow<'a, str>> {
         let value = self.required(name)?;
         self.string(name, value)

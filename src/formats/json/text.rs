@@ -41,13 +41,11 @@ impl<'a> Text<'a> {
     }
 
     /// The exact text of the value.
-    #[must_use]
     pub fn as_str(self) -> &'a str {
         self.0
     }
 
     /// The kind of value, which the first character determines.
-    #[must_use]
     pub fn kind(self) -> ValueKind {
         match self.0.as_bytes().first() {
             Some(b'n') => ValueKind::Null,
@@ -60,7 +58,6 @@ impl<'a> Text<'a> {
     }
 
     /// The content of a string; `None` for any other kind of value.
-    #[must_use]
     pub fn string(self) -> Option<Result<Cow<'a, str>, NotUnicode>> {
         let inside = self.0.strip_prefix('"')?.strip_suffix('"')?;
         if !inside.contains('\\') {
@@ -71,7 +68,6 @@ impl<'a> Text<'a> {
     }
 
     /// The first `most` elements of an array; `None` for any other kind of value.
-    #[must_use]
     pub fn elements(self, most: usize) -> Option<Vec<Self>> {
         if self.kind() != ValueKind::Array {
             return None;

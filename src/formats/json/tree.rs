@@ -23,19 +23,12 @@ pub enum NotATree {
 struct Unambiguous(Value);
 
 impl Text<'_> {
-    /// The value as a tree.
-    ///
-    /// # Errors
-    /// An object at any level has two members of the same name, or a string is not Unicode.
     pub fn tree(self) -> Result<Value, NotATree> {
         self.visit(PhantomData::<Unambiguous>)
             .map(|Unambiguous(tree)| tree)
     }
 
     /// What `visitor` makes of the value. Its only error is a duplicate name.
-    ///
-    /// # Errors
-    /// As for [`Text::tree`].
     pub fn visit<'de, V: DeserializeSeed<'de>>(
         &'de self,
         visitor: V,

@@ -101,13 +101,11 @@ impl PublicKey {
     }
 
     /// The JWK with the required members only.
-    #[must_use]
     pub fn to_jwk(&self) -> Jwk {
         Jwk::of(self.parts())
     }
 
     /// The SHA-256 thumbprint of RFC 7638, in base64url.
-    #[must_use]
     pub fn thumbprint(&self) -> String {
         binary::to_base64url(&Sha256::digest(self.to_jwk().canonical()))
     }

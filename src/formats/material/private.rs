@@ -60,19 +60,15 @@ impl PrivateKey {
     }
 
     /// The parts of the key.
-    #[must_use]
     pub fn parts(&self) -> &PrivateParts {
         &self.parts
     }
 
-    /// The public key.
-    #[must_use]
     pub fn public(&self) -> &PublicKey {
         &self.public
     }
 
     /// The kind of key.
-    #[must_use]
     pub fn algorithm(&self) -> Algorithm {
         self.public.algorithm()
     }

@@ -49,13 +49,11 @@ impl PublicKey {
     }
 
     /// The parts of the key.
-    #[must_use]
     pub fn parts(&self) -> &PublicParts {
         &self.parts
     }
 
     /// The kind of key.
-    #[must_use]
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }

@@ -24,15 +24,12 @@ impl SecretKey {
             .map_err(|_| Problem::of_body(Code::Format, "must be base64"))
     }
 
-    /// The bytes.
-    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
     /// The default algorithm for these bytes: AES if the length is an AES key length, otherwise
     /// HMAC.
-    #[must_use]
     pub fn likely_algorithm(&self) -> Algorithm {
         match self.0.len() {
             16 => Algorithm::Aes128,

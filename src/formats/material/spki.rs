@@ -38,13 +38,11 @@ impl PublicKey {
     }
 
     /// The SubjectPublicKeyInfo in DER.
-    #[must_use]
     pub fn to_spki(&self) -> Vec<u8> {
         encode(self.parts())
     }
 
     /// The SubjectPublicKeyInfo in PEM.
-    #[must_use]
     pub fn to_pem(&self) -> String {
         pem::write("PUBLIC KEY", &self.to_spki())
     }
@@ -136,7 +134,6 @@ pub(super) fn curve_of(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Curve, 
     }
 }
 
-/// The curve of this name.
 pub(super) fn curve_named(oid: ObjectIdentifier) -> Result<Curve, Problem> {
     match oid {
         P256 => Ok(Curve::P256),

@@ -7,7 +7,6 @@ pub struct InvalidBundle;
 
 /// Adds an entry at the end of a bundle. Returns whether it has at most 65,535 bytes; a longer entry
 /// is not added.
-#[must_use]
 pub fn append_entry(bundle: &mut Vec<u8>, entry: &[u8]) -> bool {
     let Ok(length) = u16::try_from(entry.len()) else {
         return false;
@@ -17,10 +16,6 @@ pub fn append_entry(bundle: &mut Vec<u8>, entry: &[u8]) -> bool {
     true
 }
 
-/// The entries of a bundle.
-///
-/// # Errors
-/// The bundle is truncated.
 pub fn entries_of_bundle(mut bundle: &[u8]) -> Result<Vec<&[u8]>, InvalidBundle> {
     let mut entries = Vec::new();
     while !bundle.is_empty() {

@@ -7,7 +7,6 @@ const LABEL: &[u8; 12] = b"subtree/v1\n\0";
 
 /// The message that `cosigner` signs at `time`, in seconds since 1970. None if a name is empty or longer
 /// than 255 bytes.
-#[must_use]
 pub fn cosigned_message(cosigner: &str, time: u64, checkpoint: &Checkpoint) -> Option<Vec<u8>> {
     let mut message = LABEL.to_vec();
     message.extend(prefixed(cosigner)?);

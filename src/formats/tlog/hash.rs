@@ -21,19 +21,16 @@ impl Hash {
     pub const LEN: usize = 32;
 
     /// The hash with these bytes.
-    #[must_use]
     pub const fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
         Self(bytes)
     }
 
     /// The bytes of the hash.
-    #[must_use]
     pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
         &self.0
     }
 
     /// The hash of a leaf.
-    #[must_use]
     pub fn of_leaf(entry: &[u8]) -> Self {
         Self(
             Sha256::new()
@@ -45,7 +42,6 @@ impl Hash {
     }
 
     /// The hash of two adjacent subtrees.
-    #[must_use]
     pub fn of_children(left: &Self, right: &Self) -> Self {
         let hash = Sha256::new().chain_update([1]);
         Self(
@@ -57,7 +53,6 @@ impl Hash {
     }
 
     /// The root of the tree without leaves.
-    #[must_use]
     pub fn of_empty_tree() -> Self {
         Self(Sha256::digest([]).into())
     }

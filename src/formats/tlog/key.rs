@@ -48,10 +48,6 @@ pub enum InvalidKey {
 }
 
 impl VerifierKey {
-    /// A key with this name.
-    ///
-    /// # Errors
-    /// The name has white space or a plus sign, or is empty.
     pub fn new(name: &str, kind: SignatureKind, public: &[u8]) -> Result<Self, InvalidKey> {
         if !is_key_name(name) {
             return Err(InvalidKey::Name);
@@ -64,19 +60,16 @@ impl VerifierKey {
     }
 
     /// The name of the key: the origin of its log.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The signature type of the key.
-    #[must_use]
     pub fn kind(&self) -> SignatureKind {
         self.kind
     }
 
     /// The number that tells keys of one name apart.
-    #[must_use]
     pub fn id(&self) -> u32 {
         let hash = match self.kind {
             SignatureKind::Ed25519
@@ -93,7 +86,6 @@ impl VerifierKey {
     }
 
     /// Whether this is a signature of `text` by the key.
-    #[must_use]
     pub fn verifies(&self, text: &str, signature: &[u8]) -> bool {
         let by_ed25519 = |text: &str, signature: &[u8]| {
             let key = UnparsedPublicKey::new(&ED25519, &self.public);
@@ -124,7 +116,6 @@ impl VerifierKey {
 
 impl SignatureKind {
     /// Whether its signatures are cosignatures.
-    #[must_use]
     pub const fn is_cosignature(self) -> bool {
         matches!(self, Self::Cosignature | Self::MlDsaCosignature)
     }
@@ -148,7 +139,6 @@ pub(super) fn timestamped(cosignature: &[u8]) -> Option<(u64, &[u8])> {
 }
 
 /// Whether `name` can be the name of a key.
-#[must_use]
 pub fn is_key_name(name: &str) -> bool {
     !name.is_empty()
         && !name.contains(|it: char| it.is_whitespace() || it.is_control() || it == '+')

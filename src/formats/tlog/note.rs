@@ -21,7 +21,6 @@ pub struct Note {
 pub struct Signature {
     /// The name of the key.
     pub name: String,
-    /// The ID of the key.
     pub key_id: u32,
     /// The signature.
     pub bytes: Vec<u8>,
@@ -40,9 +39,6 @@ pub enum InvalidNote {
 
 impl Note {
     /// A note of this text, which ends in a newline.
-    ///
-    /// # Errors
-    /// The text or the signatures have another form.
     pub fn new(text: String, signatures: Vec<Signature>) -> Result<Self, InvalidNote> {
         if text.contains(|it: char| it < ' ' && it != '\n') {
             return Err(InvalidNote::Characters);
@@ -57,25 +53,20 @@ impl Note {
     }
 
     /// The signed text, with its last newline.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The signatures.
-    #[must_use]
     pub fn signatures(&self) -> &[Signature] {
         &self.signatures
     }
 
     /// Whether `key` signed the note. A note with an invalid signature by the key is not signed.
-    #[must_use]
     pub fn is_signed_by(&self, key: &VerifierKey) -> bool {
         self.signature_by(key).is_some()
     }
 
     /// The signature by `key`. None if there is none, or an invalid one.
-    #[must_use]
     pub fn signature_by(&self, key: &VerifierKey) -> Option<&Signature> {
         let id = key.id();
         let is_own = |it: &&Signature| it.name == key.name() && it.key_id == id;
@@ -86,9 +77,6 @@ impl Note {
     }
 
     /// The note with another signature.
-    ///
-    /// # Errors
-    /// It has too many signatures.
     pub fn with(mut self, signature: Signature) -> Result<Self, InvalidNote> {
         self.signatures.push(signature);
         Self::new(self.text, self.signatures)
@@ -97,7 +85,6 @@ impl Note {
 
 impl Signature {
     /// The time of a cosignature, in seconds since 1970.
-    #[must_use]
     pub fn cosigned_at(&self) -> Option<u64> {
         timestamped(&self.bytes).map(|(time, _)| time)
     }

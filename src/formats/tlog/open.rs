@@ -6,9 +6,6 @@ use super::note::Note;
 
 impl Checkpoint {
     /// The checkpoint of a signed note.
-    ///
-    /// # Errors
-    /// `key` did not sign it, or it is not a checkpoint of the log that the key names.
     pub fn open(note: &str, key: &VerifierKey) -> Result<Self, InvalidCheckpoint> {
         let note: Note = note.parse().map_err(|_| InvalidCheckpoint::Note)?;
         let checkpoint: Self = note.text().parse()?;

@@ -8,9 +8,6 @@ use super::hash::Hash;
 pub struct InvalidProof;
 
 /// Verifies that `leaf` is at `index` of the tree (RFC 9162, section 2.1.3.2).
-///
-/// # Errors
-/// The proof is invalid.
 pub fn verify_inclusion(
     leaf: Hash,
     index: u64,
@@ -33,9 +30,6 @@ pub fn verify_inclusion(
 
 /// Verifies that the new tree extends the old one (RFC 9162, section 2.1.4.2). Each tree extends the
 /// empty one.
-///
-/// # Errors
-/// The proof is invalid, or the new tree is smaller.
 pub fn verify_consistency(
     (old_size, old_root): (u64, Hash),
     (new_size, new_root): (u64, Hash),

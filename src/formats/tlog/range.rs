@@ -4,7 +4,6 @@ use std::ops::Range;
 
 /// The subtrees of the proof that the leaf `index` is in the tree of `size` leaves, from the leaf to
 /// the root (RFC 9162, section 2.1.3.1). None if the tree has no such leaf.
-#[must_use]
 pub fn inclusion(index: u64, size: u64) -> Option<Vec<Range<u64>>> {
     if index >= size {
         return None;
@@ -26,7 +25,6 @@ pub fn inclusion(index: u64, size: u64) -> Option<Vec<Range<u64>>> {
 
 /// The subtrees of the proof that the tree of `new` leaves extends the tree of `old` leaves (RFC 9162,
 /// section 2.1.4.1). None if `new` is smaller. The proof of the empty tree is empty.
-#[must_use]
 pub fn consistency(old: u64, new: u64) -> Option<Vec<Range<u64>>> {
     if old > new {
         return None;

@@ -46,7 +46,6 @@ pub(super) fn count_at(level: u8, size: u64) -> u64 {
 
 impl Tile {
     /// The tile with this index in the tree of `size` leaves. None if the tree has no such tile.
-    #[must_use]
     pub fn in_tree(content: TileContent, index: u64, size: u64) -> Option<Self> {
         let count = count_at(content.level(), size);
         let start = index.checked_mul(TILE_WIDTH)?;
@@ -59,13 +58,11 @@ impl Tile {
     }
 
     /// The position of its first hash or entry on its level.
-    #[must_use]
     pub fn start(&self) -> u64 {
         self.index.saturating_mul(TILE_WIDTH)
     }
 
     /// Whether a tree of `size` leaves has this tile, whole or as the beginning of a wider one.
-    #[must_use]
     pub fn is_in(&self, size: u64) -> bool {
         Self::in_tree(self.content, self.index, size).is_some_and(|tile| tile.width >= self.width)
     }

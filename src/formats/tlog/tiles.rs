@@ -30,7 +30,6 @@ struct Piece {
 
 impl TileSet {
     /// The tiles that the hashes of these subtrees of a tree of `size` leaves need.
-    #[must_use]
     pub fn needed(subtrees: &[Range<u64>], size: u64) -> BTreeSet<Tile> {
         let pieces = subtrees.iter().flat_map(pieces);
         pieces
@@ -44,17 +43,11 @@ impl TileSet {
     }
 
     /// The hashes of subtrees that a proof or the division of a tree names.
-    ///
-    /// # Errors
-    /// A tile is missing.
     pub fn hashes(&self, subtrees: &[Range<u64>]) -> Result<Vec<Hash>, MissingTile> {
         subtrees.iter().map(|subtree| self.hash(subtree)).collect()
     }
 
     /// The root of the tree of `size` leaves.
-    ///
-    /// # Errors
-    /// A tile is missing.
     pub fn root(&self, size: u64) -> Result<Hash, MissingTile> {
         if size == 0 {
             return Ok(Hash::of_empty_tree());

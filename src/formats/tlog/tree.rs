@@ -19,14 +19,12 @@ pub struct Node {
     pub level: u8,
     /// Its position among the hashes of the level.
     pub index: u64,
-    /// The hash.
     pub hash: Hash,
 }
 
 impl Tree {
     /// The tree with this size and these partial tiles, lowest level first. None if the number of
     /// hashes of a level does not fit the size.
-    #[must_use]
     pub fn from_edge(size: u64, levels: Vec<Vec<Hash>>) -> Option<Self> {
         let count = u8::try_from(levels.len()).ok()?;
         let fits = |(level, hashes): (u8, &Vec<Hash>)| {
@@ -37,7 +35,6 @@ impl Tree {
     }
 
     /// The number of leaves.
-    #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
@@ -72,7 +69,6 @@ impl Tree {
     }
 
     /// The root of the tree.
-    #[must_use]
     pub fn root(&self) -> Hash {
         let levels = self.levels.iter();
         let root = levels.fold(None, |tail, hashes| followed_by(hashes, tail));

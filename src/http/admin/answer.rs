@@ -61,10 +61,8 @@ pub(crate) trait Located: Serialize {
     /// The type of the resource.
     type Resource: Resource;
 
-    /// The resource.
     fn resource(&self) -> &Self::Resource;
 
-    /// Its path.
     fn path(&self) -> String;
 }
 

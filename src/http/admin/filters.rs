@@ -76,12 +76,10 @@ impl Filters {
         self.parsed(name, "must be the id of a resource")
     }
 
-    /// A time.
     pub(crate) fn time(&mut self, name: &str) -> Option<Timestamp> {
         self.parsed(name, "must be a time such as 2030-01-31T12:00:00.000Z")
     }
 
-    /// The page.
     pub(crate) fn page(&mut self) -> PageRequest {
         let limit = self.read("limit", "must be 1 to 200", |text| {
             in_range(text, Limit::new)

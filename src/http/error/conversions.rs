@@ -109,7 +109,6 @@ impl From<Unrecorded> for ApiError {
 const CLIENT_CLOSED_REQUEST: u16 = 499;
 
 /// The status of a refusal, or of a success, as the audit log records it.
-#[must_use]
 pub fn recorded_status(refusal: Option<&protection::Refusal>) -> RecordedStatus {
     match refusal {
         None => RecordedStatus {
@@ -134,7 +133,6 @@ pub fn recorded_status(refusal: Option<&protection::Refusal>) -> RecordedStatus 
 }
 
 /// The `error` of a refused item of a batch, in JSON.
-#[must_use]
 pub fn refusal_json(refusal: &protection::Refusal) -> String {
     ApiError::from(refusal.clone()).error_json()
 }

@@ -74,7 +74,6 @@ impl Page<'_> {
     }
 }
 
-/// A time in seconds.
 pub(super) fn seconds(time: Duration) -> f64 {
     time.as_secs_f64()
 }
@@ -93,7 +92,6 @@ pub(super) fn exact(number: u64) -> f64 {
     number as f64
 }
 
-/// A count.
 pub(super) fn count(number: usize) -> f64 {
     exact(u64::try_from(number).unwrap_or(u64::MAX))
 }

@@ -17,7 +17,6 @@ pub struct BadTls {
 
 impl BadTls {
     /// Whether it can resolve without a change of settings, because certificates are renewed.
-    #[must_use]
     pub fn may_pass(&self) -> bool {
         match &self.fault {
             Fault::Unreadable(_)

@@ -37,9 +37,6 @@ struct Shared {
 
 impl Tls {
     /// Loads the files and checks that they match and are valid.
-    ///
-    /// # Errors
-    /// A file cannot be used.
     pub fn load(clock: Clock, files: TlsFiles) -> Result<Self, BadTls> {
         let identity = Identity::read(&files, clock.now())?;
         Ok(Self(Arc::new(Shared {
@@ -52,9 +49,6 @@ impl Tls {
     }
 
     /// Reloads the files for new connections. On an error, the previous configuration stays.
-    ///
-    /// # Errors
-    /// Names the file that cannot be used, and why.
     pub fn reload(&self) -> Result<(), BadTls> {
         let identity = Identity::read(&self.0.files, self.0.clock.now())?;
         self.0.trust.replace(identity.trust.clone());
@@ -64,13 +58,11 @@ impl Tls {
     }
 
     /// The expiry of the certificate in use.
-    #[must_use]
     pub fn expires(&self) -> Timestamp {
         self.0.present.load().expires
     }
 
     /// The earliest expiry of the revocation lists in use.
-    #[must_use]
     pub fn lists_end(&self) -> Option<Timestamp> {
         self.0.present.load().trust.lists_end()
     }

@@ -31,7 +31,6 @@ pub enum Format {
 
 impl Format {
     /// The media type of the file.
-    #[must_use]
     pub const fn media_type(self) -> &'static str {
         match self {
             Self::Csv => "text/csv; charset=utf-8",

@@ -43,7 +43,6 @@ enum Position {
 
 impl<S: Source> Export<S> {
     /// An export of all records of `source`.
-    #[must_use]
     pub fn new(source: S, format: Format) -> Self {
         Self {
             source,
@@ -53,13 +52,11 @@ impl<S: Source> Export<S> {
     }
 
     /// The media type of the file.
-    #[must_use]
     pub fn media_type(&self) -> &'static str {
         self.format.media_type()
     }
 
     /// The disposition: a download with a file name.
-    #[must_use]
     pub fn disposition(&self) -> String {
         let (name, extension) = (S::Record::FILE, self.format.extension());
         format!("attachment; filename=\"{name}.{extension}\"")
@@ -77,9 +74,6 @@ impl<S: Source> Export<S> {
     }
 
     /// The next chunk; none when the file is complete.
-    ///
-    /// # Errors
-    /// The database failed, so the file is incomplete.
     pub async fn next(&mut self) -> Result<Option<Vec<u8>>, sqlx::Error> {
         let (older_than, mut chunk) = match self.at {
             Position::Start => (None, self.format.head::<S::Record>()),

@@ -20,7 +20,6 @@ pub struct Operations {
 
 impl Operations {
     /// The entries of the audit log in this database.
-    #[must_use]
     pub fn new(db: Pool, now: Timestamp, filter: EntryFilter) -> Self {
         Self { db, now, filter }
     }

@@ -10,7 +10,6 @@ use crate::db::Pool;
 /// The login of the service, and what it could do to the audit log.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Login {
-    /// The name.
     pub name: String,
     /// Each privilege that it must not have, with the statement that revokes it. Empty for a login
     /// that can only insert and read records.
@@ -18,9 +17,6 @@ pub struct Login {
 }
 
 /// Checks the login of `pool`.
-///
-/// # Errors
-/// The database does not respond.
 pub async fn login(pool: &Pool) -> sqlx::Result<Login> {
     let mut connection = pool.acquire().await?;
     let name = store::name(&mut connection).await?;

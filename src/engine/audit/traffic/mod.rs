@@ -55,7 +55,6 @@ pub struct Traffic {
 /// The traffic in one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
-    /// All requests.
     pub requests: u64,
     /// Failed requests.
     pub failed: u64,
@@ -70,7 +69,6 @@ pub struct Point {
 /// How much of its limit a service used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub struct Load {
-    /// The service.
     #[sqlx(rename = "service_id")]
     pub service: ServiceId,
     /// Requests in its busiest minute.
@@ -135,50 +133,32 @@ async fn sum_up_to_present(db: &Pool, now: Timestamp, margin: Duration) -> sqlx:
 }
 
 /// Aggregates all minutes that were over at `complete_until`.
-///
-/// # Errors
-/// The database failed. Completed aggregates persist.
 pub async fn sum_up(db: &Pool, complete_until: Timestamp) -> sqlx::Result<()> {
     while store::sum_some(db, complete_until).await? {}
     store::forget(db, complete_until.minus(KEPT)).await
 }
 
 /// The traffic in a window, as far as it is aggregated.
-///
-/// # Errors
-/// The database failed.
 pub async fn traffic(db: &Pool, window: Window) -> sqlx::Result<Traffic> {
     Ok(window.gather(store::sums(db, window).await?))
 }
 
 /// The end of the aggregated time.
-///
-/// # Errors
-/// The database failed.
 pub async fn summed_up_to(db: &Pool) -> sqlx::Result<Option<Timestamp>> {
     store::progress(db).await
 }
 
 /// The usage of limits by the busiest services.
-///
-/// # Errors
-/// The database failed.
 pub async fn loads(db: &Pool, since: Timestamp) -> sqlx::Result<Vec<Load>> {
     store::loads(db, since).await
 }
 
 /// The usage of a key, in total and since the day of `since`.
-///
-/// # Errors
-/// The database failed.
 pub async fn uses(db: &Pool, key: KeyId, since: Timestamp) -> sqlx::Result<Uses> {
     store::uses(db, key, since).await
 }
 
 /// The last use of each of these keys, without unused keys.
-///
-/// # Errors
-/// The database failed.
 pub async fn last_uses(db: &Pool, keys: &[KeyId]) -> sqlx::Result<HashMap<KeyId, Timestamp>> {
     Ok(store::last_uses(db, keys).await?.into_iter().collect())
 }
@@ -194,13 +174,10 @@ struct Sum {
 
 impl Window {
     /// The end.
-    #[must_use]
     pub fn to(self) -> Timestamp {
         self.start_of(self.steps)
     }
 
-    /// The start of a step.
-    #[must_use]
     pub fn start_of(self, step: usize) -> Timestamp {
         self.from
             .plus(self.step * u32::try_from(step).unwrap_or(u32::MAX))

@@ -59,7 +59,6 @@ pub enum Match {
 
 impl Match {
     /// Whether each credential that matches also matches `other`.
-    #[must_use]
     pub fn is_within(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Token(rule), Self::Token(other)) => rule.is_within(other),

@@ -20,7 +20,6 @@ pub struct TokenRule {
 }
 
 impl TokenRule {
-    /// Whether the token matches.
     pub(in crate::auth) fn matches(&self, token: &VerifiedToken) -> bool {
         token.issuer == self.issuer.as_str()
             && self.subject().is_none_or(|it| it == token.subject)
@@ -36,14 +35,11 @@ impl TokenRule {
             && other.claims().all(has)
     }
 
-    /// The issuer.
-    #[must_use]
     pub fn issuer(&self) -> &str {
         self.issuer.as_str()
     }
 
     /// The subject, if any.
-    #[must_use]
     pub fn subject(&self) -> Option<&str> {
         self.subject.as_ref().map(Exact::as_str)
     }

@@ -111,9 +111,6 @@ pub enum NotSignedIn {
 
 impl Provider {
     /// The provider of the settings. None without an issuer. Nothing is requested yet.
-    ///
-    /// # Errors
-    /// The CA file cannot be read.
     pub fn new(
         clock: Clock,
         settings: &Oidc,
@@ -158,27 +155,20 @@ impl Provider {
     }
 
     /// The keys with which the provider signs.
-    #[must_use]
     pub fn keys(&self) -> &PublishedKeys {
         self.0.id_tokens.keys()
     }
 
     /// A secret of this service that the database does not have.
-    #[must_use]
     pub fn secret(&self) -> &SecretString {
         &self.0.secret
     }
 
-    /// The issuer.
-    #[must_use]
     pub fn issuer(&self) -> &str {
         &self.0.issuer
     }
 
     /// The URL at the provider where a person signs in.
-    ///
-    /// # Errors
-    /// The provider is unavailable.
     pub async fn authorization_url(&self, binding: Binding<'_>) -> Result<String, NotSignedIn> {
         let metadata = self.metadata().await?;
         let challenge = to_base64url(&Sha256::digest(binding.verifier.as_bytes()));
@@ -197,9 +187,6 @@ impl Provider {
     }
 
     /// The URL at the provider where a person ends the session there; none if the provider has none.
-    ///
-    /// # Errors
-    /// The provider is unavailable.
     pub async fn sign_out_url(&self) -> Result<Option<String>, NotSignedIn> {
         let metadata = self.metadata().await?;
         let endpoint = metadata.end_session_endpoint.as_deref();
@@ -208,9 +195,6 @@ impl Provider {
     }
 
     /// Tries to read the OpenID configuration and the keys of the provider.
-    ///
-    /// # Errors
-    /// Either cannot be read.
     pub async fn probe(&self) -> Result<(), NotSignedIn> {
         let metadata = self.metadata().await?;
         let keys = self.get(metadata.jwks_uri.clone()).await?;

@@ -17,9 +17,6 @@ impl Provider {
     /// The person with this access token, as an administrator with their roles by its groups. None if the provider did not
     /// issue it for the management API. The verification of a new token counts for `admission`, and the
     /// record of its person waits for its turn.
-    ///
-    /// # Errors
-    /// The token is not valid, the admission fails, or the database is unreachable.
     pub async fn administrator(
         &self,
         database: &Pool,

@@ -26,7 +26,6 @@ pub struct Person {
 pub struct Profile {
     /// The issuer of the token.
     pub issuer: String,
-    /// Its subject.
     pub subject: String,
     /// Their name, if the token has one.
     pub name: Option<String>,
@@ -34,7 +33,6 @@ pub struct Profile {
     pub roles: Roles,
     /// When the token was issued, if it says so.
     pub issued_at: Option<Timestamp>,
-    /// The kind of the token.
     pub source: TokenKind,
 }
 
@@ -72,31 +70,26 @@ impl Person {
     }
 
     /// Their identifier.
-    #[must_use]
     pub fn id(&self) -> PersonId {
         self.id
     }
 
     /// The issuer of their tokens.
-    #[must_use]
     pub fn issuer(&self) -> &str {
         &self.issuer
     }
 
     /// The subject of their tokens.
-    #[must_use]
     pub fn subject(&self) -> &str {
         &self.subject
     }
 
     /// Their roles.
-    #[must_use]
     pub fn roles(&self) -> &Roles {
         &self.roles
     }
 
     /// Whether they have a role.
-    #[must_use]
     pub fn has_roles(&self) -> bool {
         !self.roles.is_empty()
     }
@@ -104,9 +97,6 @@ impl Person {
     /// Stores the profile of a verified token. Its roles apply to all sessions and access tokens of the
     /// person, unless a later token has given others. A token without a time is older than every other: it
     /// gives roles only to a new person. A new person gets the identifier `id`.
-    ///
-    /// # Errors
-    /// The database fails.
     pub async fn record(
         database: &Pool,
         id: PersonId,
@@ -116,9 +106,6 @@ impl Person {
     }
 
     /// The person with this identifier.
-    ///
-    /// # Errors
-    /// The database fails.
     pub async fn read(database: &Pool, id: PersonId) -> sqlx::Result<Option<Arc<Self>>> {
         Ok(store::read(database, id).await?.map(Arc::new))
     }

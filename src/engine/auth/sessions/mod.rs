@@ -54,7 +54,6 @@ pub struct Visit<'a> {
     pub digest: SessionDigest,
     /// The address of the client.
     pub client: IpAddr,
-    /// Its certificate.
     pub certificate: &'a ClientCertificate,
     /// The time.
     pub now: Timestamp,
@@ -71,7 +70,6 @@ enum Holder {
 
 impl Sessions {
     /// The sessions in this database.
-    #[must_use]
     pub fn new(database: Pool, settings: &Admin) -> Self {
         let cache = |lifetime| {
             let builder = Cache::builder().max_capacity(REMEMBERED);

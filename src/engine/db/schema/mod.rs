@@ -53,9 +53,6 @@ pub async fn migrate(servers: &Servers, settings: &Database) -> Result<Vec<i64>,
 
 /// The same with other migrations and another time for their locks. The connection keeps a lock
 /// until it is closed.
-///
-/// # Errors
-/// As above.
 pub async fn apply(
     migrator: &Migrator,
     connection: &mut PgConnection,
@@ -136,9 +133,6 @@ fn is_locked_out(error: &MigrateError) -> bool {
 }
 
 /// Compares the schema with the migrations of this version. It changes nothing.
-///
-/// # Errors
-/// The schema is older, differs, or cannot be read.
 pub async fn check_schema(pool: &Pool) -> Result<SchemaAge, Error> {
     let mut connection = pool.acquire().await.map_err(Error::Schema)?;
     let applied = match store::applied(&mut connection).await {

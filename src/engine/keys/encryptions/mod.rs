@@ -43,7 +43,6 @@ pub enum NotCounted {
 
 impl Encryptions {
     /// Counts in the database behind `pool`.
-    #[must_use]
     pub fn new(pool: Pool) -> Self {
         Self {
             pool,
@@ -52,9 +51,6 @@ impl Encryptions {
     }
 
     /// Counts one encryption with `key`. Call it before the encryption.
-    ///
-    /// # Errors
-    /// The key has reached its limit, or the database does not respond.
     pub async fn count(&self, key: KeyId) -> Result<(), NotCounted> {
         // One timeout covers the wait for other callers and for the database.
         let patience = self.pool.current().options().get_acquire_timeout();
@@ -77,9 +73,6 @@ impl Encryptions {
     }
 
     /// The keys with 2^31 encryptions or more, and the highest count.
-    ///
-    /// # Errors
-    /// The database does not respond.
     pub async fn worn(&self) -> Result<Vec<(KeyId, i64)>, Unreadable> {
         Ok(store::worn(&self.pool).await?)
     }

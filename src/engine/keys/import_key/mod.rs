@@ -20,7 +20,6 @@ pub struct ImportKeyRecord {
     pub id: ImportKeyId,
     /// The wrapping mechanism.
     pub mechanism: ImportMechanism,
-    /// The public key.
     pub public: PublicKey,
     /// The expiry time.
     pub expires_at: Timestamp,
@@ -53,17 +52,11 @@ impl ImportKeyRecord {
     }
 
     /// Records a wrapping key and removes its intent.
-    ///
-    /// # Errors
-    /// The database refuses it.
     pub async fn insert(&self, connection: &mut PgConnection) -> sqlx::Result<()> {
         store::insert_import_key(connection, self).await
     }
 
     /// Destroys the wrapping keys that are no longer usable. Returns their number.
-    ///
-    /// # Errors
-    /// The token or the database fails. The next run finds the remaining keys.
     pub async fn destroy_spent(vault: &Vault) -> Result<usize, VaultError> {
         let mut destroyed = 0;
         loop {
@@ -82,9 +75,6 @@ impl ImportKeyRecord {
     }
 
     /// Marks a wrapping key as used by the recorded import. False if it is used already.
-    ///
-    /// # Errors
-    /// The database refuses it.
     pub async fn spend(
         connection: &mut PgConnection,
         id: ImportKeyId,

@@ -16,9 +16,6 @@ impl Vault {
     /// Destroys the objects of keys that will never be recorded: of an approved change that failed, and of
     /// a request whose `Idempotency-Key` another request took over. Returns their number. A key that a
     /// token does not destroy now waits for the next run.
-    ///
-    /// # Errors
-    /// The database fails.
     pub async fn destroy_abandoned(&self) -> sqlx::Result<usize> {
         let now = self.clock.now();
         let (kept, oldest) = (now.minus(CLAIMS_KEPT), now.minus(UNDER_WAY));

@@ -31,9 +31,6 @@ const UNDER_WAY: Duration = Duration::from_secs(15 * 60);
 
 impl Vault {
     /// Compares the tokens with the records, and records which token has which key.
-    ///
-    /// # Errors
-    /// A token or the database does not respond.
     pub async fn compare(&self) -> Result<Comparison, NotCompared> {
         // The tokens come first: an object that is created meanwhile is not an orphan, because its intent
         // is read later.

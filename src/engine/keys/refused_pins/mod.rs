@@ -50,7 +50,6 @@ struct Attempt {
 
 impl RefusedPins {
     /// The refused PINs of this database. The current runtime runs its queries.
-    #[must_use]
     pub fn new(pool: Pool, entropy: Entropy) -> Self {
         Self {
             pool,

@@ -16,7 +16,6 @@ pub struct Described {
     pub name: KeyName,
     /// Its use.
     pub usage: Option<Usage>,
-    /// Its algorithm.
     pub algorithm: Option<Algorithm>,
     /// Its public key, for tokens that do not store it.
     pub public: Option<PublicKey>,

@@ -6,9 +6,6 @@ use crate::keys::{Expiring, Expiry, store};
 impl Vault {
     /// Looks for active keys whose expiry is near, and logs each at the start and 30, 7 and 1 days ahead
     /// and when it is past.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub async fn watch_expiry(&self) -> sqlx::Result<()> {
         let now = self.clock.now();
         let before = self.expiring.last();
@@ -30,7 +27,6 @@ impl Vault {
     }
 
     /// How many active keys each stage of their expiry has, as last seen, unless it is too long ago.
-    #[must_use]
     pub fn expiring(&self) -> Option<[(Expiry, usize); 4]> {
         let known = self.expiring.known()?;
         Some(Expiry::ALL.map(|expiry| {

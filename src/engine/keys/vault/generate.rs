@@ -10,9 +10,6 @@ use formats::problem::{Code, Problem};
 
 impl Vault {
     /// Generates a key in the token.
-    ///
-    /// # Errors
-    /// A token lacks the algorithm or cannot open envelopes for the key, or the token or the database fails.
     pub async fn generate(
         &self,
         assignment: Assignment,
@@ -33,9 +30,6 @@ impl Vault {
     }
 
     /// Generates the wrapping key of an import.
-    ///
-    /// # Errors
-    /// The token lacks the mechanism, or the token or the database fails.
     pub async fn make_import_key(
         &self,
         mechanism: ImportMechanism,

@@ -21,7 +21,6 @@ pub struct Wrapped {
     pub mechanism: ImportMechanism,
     /// The wrapped key.
     pub ciphertext: Vec<u8>,
-    /// Its algorithm.
     pub algorithm: Algorithm,
     /// Its public key, if given.
     pub public: Option<PublicKey>,
@@ -29,9 +28,6 @@ pub struct Wrapped {
 
 impl Vault {
     /// Imports a private key in plaintext into the token.
-    ///
-    /// # Errors
-    /// The token or the database fails.
     pub async fn import_private(
         &self,
         assignment: Assignment,
@@ -42,9 +38,6 @@ impl Vault {
     }
 
     /// Imports a secret key in plaintext into the token.
-    ///
-    /// # Errors
-    /// The token or the database fails.
     pub async fn import_secret(
         &self,
         assignment: Assignment,
@@ -80,9 +73,6 @@ impl Vault {
     }
 
     /// The time at which the import key of a wrapped key expires. Uses no attempt.
-    ///
-    /// # Errors
-    /// The import key is no longer valid or has another mechanism, or the database fails.
     pub async fn end_of_import_key(
         &self,
         connection: &mut PgConnection,

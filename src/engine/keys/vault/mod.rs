@@ -63,7 +63,6 @@ pub struct Assignment {
 
 impl Vault {
     /// The vault of these tokens.
-    #[must_use]
     pub fn new(token: hsm::Token, pool: Pool, clock: Clock, entropy: Entropy) -> Self {
         let period = Job::KeyMaintenance.spec().period();
         let compared_for = COMPARE_EVERY + period;
@@ -79,13 +78,11 @@ impl Vault {
     }
 
     /// The result of the last comparison of tokens and records, unless it is too old.
-    #[must_use]
     pub fn latest(&self) -> Option<Arc<Comparison>> {
         self.latest.known()
     }
 
     /// The tokens themselves.
-    #[must_use]
     pub fn token(&self) -> &hsm::Token {
         &self.token
     }
@@ -108,18 +105,12 @@ impl Vault {
     }
 
     /// Destroys a key on all tokens. A key that is on none of them counts as destroyed.
-    ///
-    /// # Errors
-    /// A token fails.
     pub async fn destroy(&self, key: &KeyRef) -> Result<(), HsmError> {
         unless_missing(self.token.destroy(key).await)
     }
 
     /// Destroys a recorded key on all tokens. A name that the vendor's tools gave to an adopted key can
     /// name another key by now, which stays.
-    ///
-    /// # Errors
-    /// A token fails, or holds another key under this name.
     pub async fn destroy_recorded(&self, key: &Key) -> Result<(), HsmError> {
         let Some(found) = key.token_key() else {
             return Ok(());
@@ -136,9 +127,6 @@ impl Vault {
     }
 
     /// Whether a token holds this key.
-    ///
-    /// # Errors
-    /// No token shows the key and one of them does not answer.
     pub async fn holds(&self, key: &KeyRef) -> Result<bool, HsmError> {
         match self.token.find(key).await {
             Ok(_) => Ok(true),
@@ -148,9 +136,6 @@ impl Vault {
     }
 
     /// Whether every token of the settings holds this key.
-    ///
-    /// # Errors
-    /// When no token holds it, or the one that could does not answer.
     pub async fn is_on_every_token(&self, key: &KeyRef) -> Result<bool, HsmError> {
         let presence = self.token.find(key).await?.presence;
         Ok(presence.iter().all(|token| token.holds == Some(true)))
@@ -158,7 +143,6 @@ impl Vault {
 
     /// How many keys should have been replaced, as the last run of the rotation job found, unless it is too
     /// long ago.
-    #[must_use]
     pub fn overdue(&self) -> Option<usize> {
         self.overdue.known().map(|keys| *keys)
     }

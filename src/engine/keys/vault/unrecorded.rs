@@ -12,7 +12,6 @@ use formats::problem::Problem;
 pub struct UnrecordedKey {
     /// The identifier of the key.
     pub id: KeyId,
-    /// Its algorithm.
     pub algorithm: Algorithm,
     /// Its name in the tokens.
     pub name: KeyName,
@@ -24,7 +23,6 @@ pub struct UnrecordedKey {
 
 impl UnrecordedKey {
     /// Its name in the tokens, and whether it can leave them.
-    #[must_use]
     pub fn private_half(&self) -> (KeyName, bool) {
         (self.name.clone(), self.extractable)
     }
@@ -53,8 +51,6 @@ impl UnrecordedKey {
         self.name != KeyName::Id(self.id.uuid().as_bytes().to_vec())
     }
 
-    /// The key in the token.
-    #[must_use]
     pub fn token_key(&self) -> KeyRef {
         KeyRef {
             name: self.name.clone(),

@@ -21,9 +21,6 @@ enum Protocol {
 
 impl Collector {
     /// The collector of the settings. None without forwarding. It is not connected yet.
-    ///
-    /// # Errors
-    /// A file or the secret of the settings cannot be used.
     pub fn new(
         settings: &Forward,
         environment: &Environment,
@@ -42,9 +39,6 @@ impl Collector {
     }
 
     /// Tries a connection with TLS.
-    ///
-    /// # Errors
-    /// Why there is none.
     pub async fn probe(&self) -> Result<(), CollectorError> {
         let connector = match &self.0 {
             Protocol::Https(https) => https.connector(),

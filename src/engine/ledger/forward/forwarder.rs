@@ -78,7 +78,6 @@ enum ForwardError {
 
 impl Forwarder {
     /// A forwarder to this collector.
-    #[must_use]
     pub fn new(
         pool: Pool,
         clock: Clock,

@@ -37,7 +37,6 @@ pub enum ForwardState {
 /// The entries of a log that were not sent yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lag {
-    /// The log.
     pub log: Log,
     /// Their number.
     pub entries: u64,
@@ -50,7 +49,6 @@ impl ForwardState {
     pub const NAMES: [&str; 5] = ["off", "standby", "forwarding", "failed", "unknown"];
 
     /// The name of the state.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -64,7 +62,6 @@ impl ForwardState {
 
 impl ForwardStatus {
     /// The status of a forwarder that works at this interval, before it runs.
-    #[must_use]
     pub fn new(clock: Clock, interval: Duration) -> Self {
         let period = Job::Forwarder.spec().every(interval).patience();
         Self {
@@ -76,7 +73,6 @@ impl ForwardStatus {
     }
 
     /// The state of the forwarder.
-    #[must_use]
     pub fn state(&self) -> ForwardState {
         if !self.is_on.load(Ordering::Relaxed) {
             return ForwardState::Off;
@@ -86,14 +82,12 @@ impl ForwardStatus {
     }
 
     /// The lag of each log; none without forwarding, or if it was not read for too long.
-    #[must_use]
     pub fn lags(&self) -> Vec<Lag> {
         let known = self.lags.known();
         known.map_or_else(Vec::new, |lags| lags.as_ref().clone())
     }
 
     /// The number of records of which the collector received only the hash, since this instance started.
-    #[must_use]
     pub fn omitted(&self) -> u64 {
         self.omitted.load(Ordering::Relaxed)
     }

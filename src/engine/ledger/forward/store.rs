@@ -77,9 +77,6 @@ pub(super) async fn lags(database: impl PgExecutor<'_>, target: &str) -> sqlx::R
 
 /// Removes the positions of a collector, so that retention does not wait for it. False if there are
 /// none.
-///
-/// # Errors
-/// The database failed.
 pub async fn remove_target(pool: &Pool, target: &str) -> sqlx::Result<bool> {
     let removed = sqlx::query("DELETE FROM audit_forward_positions WHERE target = $1")
         .bind(target)

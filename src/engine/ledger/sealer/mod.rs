@@ -66,9 +66,6 @@ struct SealingSession {
 
 impl Sealer {
     /// A sealer with these settings.
-    ///
-    /// # Errors
-    /// The settings of a witness cannot be used.
     pub fn new(
         pool: Pool,
         token: hsm::Token,

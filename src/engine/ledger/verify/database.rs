@@ -30,9 +30,6 @@ const INTERRUPTION: Duration = Duration::from_secs(10 * 60);
 
 /// Verifies the records of a log, the hashes that the database keeps, and that no old record is outside
 /// of the log, except during interruptions of sealing.
-///
-/// # Errors
-/// The records differ from the checkpoints, or cannot be read.
 pub async fn database(
     trust: &Trust,
     pool: &Pool,

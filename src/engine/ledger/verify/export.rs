@@ -28,9 +28,6 @@ struct Line {
 }
 
 /// Verifies an export. With the tiles of the log, a changed record is named exactly.
-///
-/// # Errors
-/// The export differs from the checkpoints, or cannot be read.
 pub fn export(
     trust: &Trust,
     file: impl BufRead,

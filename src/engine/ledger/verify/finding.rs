@@ -108,7 +108,6 @@ impl fmt::Display for Finding {
 
 impl NotVerified {
     /// The exit code of `sealward audit verify`: 1 for a changed log, 2 if the check was not possible.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Tampered(_) => 1,

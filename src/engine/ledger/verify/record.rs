@@ -26,9 +26,6 @@ struct Named {
 }
 
 /// Verifies that a record, as JSON of a list or an export, is the one of its proof.
-///
-/// # Errors
-/// The record or the proof was changed, or cannot be read.
 pub fn record(trust: &mut Trust, record: &str, proof: &str) -> Result<VerifiedLog, NotVerified> {
     let not_checked = |reason: &str| NotVerified::NotChecked(reason.to_owned());
     let proof = read(proof).ok_or_else(|| not_checked("the proof must be JSON or a tlog-proof"))?;

@@ -32,7 +32,6 @@ struct TileEntry {
 
 impl TileFolder {
     /// The folder that contains `tile`.
-    #[must_use]
     pub fn new(path: PathBuf) -> Self {
         Self(path)
     }
@@ -96,9 +95,6 @@ impl LeafHashes<'_> {
 
 /// Verifies the entries and hashes of a folder of tiles. Entries before the first bundle are retired,
 /// except management events, which are never retired.
-///
-/// # Errors
-/// The tiles differ from the checkpoints, or cannot be read.
 pub fn tiles(
     trust: &Trust,
     folder: &TileFolder,

@@ -17,9 +17,6 @@ pub struct Trust {
 
 impl Trust {
     /// Trusts the keys in a text, one on each line. They belong to one log.
-    ///
-    /// # Errors
-    /// The text has other content.
     pub fn new(keys: &str) -> Result<Self, NotVerified> {
         let not_checked = |message: String| NotVerified::NotChecked(message);
         let keys = parsed(keys)?;
@@ -45,9 +42,6 @@ impl Trust {
 
     /// Requires that the witnesses with the keys in a text, one on each line, have cosigned each
     /// checkpoint that is added later.
-    ///
-    /// # Errors
-    /// The text has other content.
     pub fn require_witnesses(&mut self, keys: &str) -> Result<(), NotVerified> {
         let keys = parsed(keys)?;
         let is_other = |key: &VerifierKey| !key.kind().is_cosignature();
@@ -60,19 +54,16 @@ impl Trust {
     }
 
     /// The log of the keys.
-    #[must_use]
     pub fn log(&self) -> Log {
         self.log
     }
 
     /// The checkpoints, the smallest first.
-    #[must_use]
     pub fn checkpoints(&self) -> &[Checkpoint] {
         &self.checkpoints
     }
 
     /// The number of records that the largest checkpoint covers.
-    #[must_use]
     pub fn size(&self) -> u64 {
         self.checkpoints
             .last()
@@ -80,9 +71,6 @@ impl Trust {
     }
 
     /// Adds a checkpoint.
-    ///
-    /// # Errors
-    /// It is not signed by a key, or contradicts another one.
     pub fn add(&mut self, note: &str) -> Result<(), NotVerified> {
         let checkpoint = self.open(note)?;
         for known in &self.checkpoints {
@@ -100,7 +88,6 @@ impl Trust {
         Ok(())
     }
 
-    /// The checkpoint of a note.
     pub(super) fn open(&self, note: &str) -> Result<Checkpoint, NotVerified> {
         let mut failure = InvalidCheckpoint::Note;
         for key in &self.keys {

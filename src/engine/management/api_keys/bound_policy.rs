@@ -29,7 +29,6 @@ const UNKNOWN: &str = "must be the number of an existing policy";
 
 impl BoundPolicy {
     /// The number of the policy.
-    #[must_use]
     pub fn number(&self) -> Option<&str> {
         self.number.as_ref().map(PolicyNumber::as_str)
     }

@@ -95,9 +95,6 @@ impl Serialize for Created {
 }
 
 /// The API keys that match `filter`, in the order in which they were created. Only owners see admin keys.
-///
-/// # Errors
-/// The database cannot be read.
 pub async fn list(
     context: &Authorized<ManageApiKeys>,
     filter: &ApiKeyFilter,
@@ -109,10 +106,6 @@ pub async fn list(
     Ok(Page::of(page, rows, |api_key| api_key.id.uuid()))
 }
 
-/// One API key.
-///
-/// # Errors
-/// There is none, it is an admin key and the author no owner, or the database cannot be read.
 pub async fn read(context: &Authorized<ManageApiKeys>, id: ApiKeyId) -> Result<ApiKey, Error> {
     let api_key = store::read(&context.pool, context.clock.now(), id)
         .await?
@@ -218,9 +211,6 @@ pub async fn update(
 }
 
 /// Revokes an API key permanently. Revoking it again has no effect.
-///
-/// # Errors
-/// There is none or it is not in the expected state, or the database refuses it.
 pub async fn revoke(
     context: &Authorized<ManageApiKeys>,
     id: ApiKeyId,

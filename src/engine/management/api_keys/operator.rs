@@ -22,7 +22,6 @@ pub async fn list(
     super::list(&system.authorize(), filter, page).await
 }
 
-/// Revokes an API key.
 pub async fn revoke(system: &System, id: ApiKeyId) -> Result<(), Error> {
     super::revoke(&system.authorize(), id, &Expected::Any).await
 }

@@ -76,9 +76,6 @@ async fn carry_out(
 }
 
 /// Marks a change as stale, because it cannot be made any more.
-///
-/// # Errors
-/// The approver lost the role, another decision came first, or the database fails.
 async fn close(context: &Authorized<ReadResources>, before: Proposal) -> Result<(), Error> {
     let (mut change, current) = begin(context, before.id).await?;
     // If the approver lost the role in the meantime, another person can still approve the change.

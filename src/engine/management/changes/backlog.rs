@@ -28,14 +28,12 @@ pub struct Pending {
 
 impl Backlog {
     /// A backlog that is not counted yet.
-    #[must_use]
     pub fn new(clock: Clock) -> Self {
         let period = Job::PendingChanges.spec().period();
         Self(Observed::new(clock, period, None))
     }
 
     /// The pending changes, if they were counted a short time ago.
-    #[must_use]
     pub fn pending(&self) -> Option<Pending> {
         *self.0.known()?
     }

@@ -37,7 +37,6 @@ pub(in crate::management) struct NewCredential {
 }
 
 impl StoredRequest {
-    /// Creates a resource.
     pub(in crate::management) fn create<B: RequestBody>(
         resource_type: ResourceType,
         request: &ResourceRequest<B>,
@@ -59,7 +58,6 @@ impl StoredRequest {
         }
     }
 
-    /// Deletes a resource.
     pub(in crate::management) fn delete(resource_type: ResourceType) -> Self {
         Self::of(Verb::Delete, resource_type)
     }

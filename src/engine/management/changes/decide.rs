@@ -19,9 +19,6 @@ request! {
 }
 
 /// Rejects a change.
-///
-/// # Errors
-/// There is none, the author may not reject it, it is decided, expired or stale, or the database fails.
 pub async fn reject(
     context: &Authorized<ReadResources>,
     id: ChangeId,
@@ -38,9 +35,6 @@ pub async fn reject(
 }
 
 /// Withdraws a change, which only its proposer can do.
-///
-/// # Errors
-/// There is none, the author did not propose it, it is decided, expired or stale, or the database fails.
 pub async fn withdraw(context: &Authorized<ReadResources>, id: ChangeId) -> Result<(), Error> {
     let (change, before) = begin(context, id).await?;
     if !is_proposer(&change, context, &before) {
@@ -66,9 +60,6 @@ pub enum Choice {
 }
 
 /// What the author of the context can do with this pending change.
-///
-/// # Errors
-/// The credential of the author is no longer valid, or the database cannot be read.
 pub async fn choice(
     context: &Authorized<ReadResources>,
     proposal: &Proposal,

@@ -12,7 +12,6 @@ use formats::clock::Timestamp;
 /// Fewer people than needed can propose and approve changes of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shortage {
-    /// The kind.
     pub kind: ChangeKind,
     /// How many people have the role, by a valid admin key or by their last sign-in.
     pub people: i64,
@@ -21,9 +20,6 @@ pub struct Shortage {
 }
 
 /// The people of valid admin keys who never signed in at this issuer.
-///
-/// # Errors
-/// The database cannot be read.
 pub async fn unknown_people(
     pool: &Pool,
     now: Timestamp,
@@ -51,9 +47,6 @@ pub(super) fn roles_of(proposal: &Proposal) -> Vec<&'static [Role]> {
 }
 
 /// The kinds that need approval and for which there are too few people.
-///
-/// # Errors
-/// The database cannot be read.
 pub async fn shortage(
     pool: &Pool,
     now: Timestamp,

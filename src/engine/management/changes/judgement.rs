@@ -24,7 +24,6 @@ impl Judgement {
 
     /// The same change, which makes another key the default if `key` is the default now, or would be it
     /// later.
-    #[must_use]
     pub fn giving_up(self, key: Option<DefaultKey>) -> Self {
         Self {
             given_up: key,
@@ -34,7 +33,6 @@ impl Judgement {
 
     /// The same change, after which `key` or its successor can become the default. That is another key
     /// unless `key` is the default now.
-    #[must_use]
     pub fn promoting(self, key: Option<DefaultKey>) -> Self {
         Self {
             promoted: key,

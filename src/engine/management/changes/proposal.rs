@@ -146,7 +146,6 @@ impl Proposal {
     }
 
     /// Whether it creates an API key, so that its first answer has a secret.
-    #[must_use]
     pub fn creates_api_key(&self) -> bool {
         self.resource_type == ResourceType::ApiKey && self.target.is_none()
     }

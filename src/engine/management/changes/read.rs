@@ -12,9 +12,6 @@ use crate::management::{
 use crate::resource::Identified as _;
 
 /// The changes that match `filter`, in the order in which they were proposed.
-///
-/// # Errors
-/// The database cannot be read.
 pub async fn list(
     context: &Authorized<ReadResources>,
     filter: &ChangeFilter,
@@ -25,10 +22,6 @@ pub async fn list(
     Ok(Page::of(page, shown.collect(), Proposal::uuid))
 }
 
-/// One change.
-///
-/// # Errors
-/// There is none, or the database cannot be read.
 pub async fn read(context: &Authorized<ReadResources>, id: ChangeId) -> Result<Proposal, Error> {
     let found = store::read(&context.pool, context.clock.now(), id).await?;
     let proposal = found.ok_or(Error::Missing(Missing::Change))?;
@@ -36,9 +29,6 @@ pub async fn read(context: &Authorized<ReadResources>, id: ChangeId) -> Result<P
 }
 
 /// How many changes are pending.
-///
-/// # Errors
-/// The database cannot be read.
 pub async fn pending(context: &Authorized<ReadResources>) -> Result<i64, Error> {
     let (pending, _) = store::backlog(&context.pool, context.clock.now()).await?;
     Ok(pending)

@@ -120,9 +120,6 @@ pub(in crate::management) async fn insert(
 }
 
 /// Writes a decision.
-///
-/// # Errors
-/// Another decision came first, the change expired, or the database fails.
 pub(super) async fn save(
     connection: &mut PgConnection,
     now: Timestamp,

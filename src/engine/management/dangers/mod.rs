@@ -35,7 +35,6 @@ pub struct Dangers {
 pub struct Keyless {
     /// Its identifier.
     pub id: PolicyId,
-    /// Its number.
     pub policy_number: String,
     /// The service without a key.
     pub destination_service_id: ServiceId,
@@ -48,7 +47,6 @@ pub struct Keyless {
 pub struct Extractable {
     /// Its identifier.
     pub id: KeyId,
-    /// Its name.
     pub name: String,
 }
 
@@ -57,24 +55,17 @@ pub struct Extractable {
 pub struct Expiring<I> {
     /// Its identifier.
     pub id: I,
-    /// Its name.
     pub name: String,
     /// The expiry time.
     pub expires_at: Timestamp,
 }
 
 /// The keys that can leave their token and are not destroyed.
-///
-/// # Errors
-/// When the database cannot be read.
 pub async fn extractable_keys(pool: &Pool) -> Result<Vec<Extractable>, Error> {
     Ok(store::extractable_keys(pool).await?)
 }
 
 /// The warnings about resources that the author can read. Keys are included if they expire before `soon`.
-///
-/// # Errors
-/// The database cannot be read.
 pub async fn find(context: &Authorized<ReadResources>, soon: Timestamp) -> Result<Dangers, Error> {
     let now = context.clock.now();
     let with_admin_keys = context.may::<ManageAdminKeys>();

@@ -16,7 +16,6 @@ pub struct ManagementLog {
 
 impl ManagementLog {
     /// The management events in this database.
-    #[must_use]
     pub fn new(pool: Pool, filter: EventFilter) -> Self {
         Self { pool, filter }
     }

@@ -122,25 +122,16 @@ pub struct EventFilter {
 }
 
 /// One event, if it exists.
-///
-/// # Errors
-/// The database cannot be read.
 pub async fn read(context: &Authorized<ReadAudit>, id: EventId) -> Result<Option<Recorded>, Error> {
     Ok(store::read(&context.pool, id).await?)
 }
 
 /// The events with these ids, in any order. Those that do not exist are left out.
-///
-/// # Errors
-/// The database cannot be read.
 pub async fn named(database: impl PgExecutor<'_>, ids: &[Uuid]) -> sqlx::Result<Vec<Recorded>> {
     store::named(database, ids).await
 }
 
 /// The events that match `filter`, newest first.
-///
-/// # Errors
-/// The database cannot be read.
 pub async fn list(
     context: &Authorized<ReadAudit>,
     filter: &EventFilter,

@@ -26,7 +26,6 @@ const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// A request with an `Idempotency-Key`.
 #[derive(Clone, Debug)]
 pub struct IdempotentCall {
-    /// The caller.
     pub caller: CallerId,
     /// The path of the request.
     pub path: String,
@@ -70,7 +69,6 @@ pub enum KeptOutcome {
 /// The answer to the first request: the resource that it created, or the change.
 #[derive(Clone, Debug)]
 pub struct KeptAnswer {
-    /// The type of the resource.
     pub resource_type: ResourceType,
     /// The resource in JSON as the first answer showed it, without secrets.
     pub resource: String,
@@ -78,7 +76,6 @@ pub struct KeptAnswer {
 
 impl KeptAnswer {
     /// Whether only owners read it: it is an admin key.
-    #[must_use]
     pub fn is_admin_key(&self) -> bool {
         if self.resource_type == ResourceType::ApiKey {
             return self.text("type").as_deref() == Some(ApiKeyType::Admin.name());
@@ -87,7 +84,6 @@ impl KeptAnswer {
     }
 
     /// Whether it is the change of a credential, which requires the right to manage API keys.
-    #[must_use]
     pub fn is_credential_change(&self) -> bool {
         self.is_change(ChangeKind::CredentialOpen)
     }
@@ -100,7 +96,6 @@ impl KeptAnswer {
     }
 
     /// The outcome of the first request.
-    #[must_use]
     pub fn outcome(&self) -> KeptOutcome {
         if self.resource_type != ResourceType::Change {
             return KeptOutcome::Created;
@@ -115,7 +110,6 @@ impl KeptAnswer {
     }
 
     /// Whether the first answer had the secret of a new API key.
-    #[must_use]
     pub fn had_secret(&self) -> bool {
         match self.outcome() {
             KeptOutcome::Created => self.resource_type == ResourceType::ApiKey,
@@ -129,7 +123,6 @@ impl KeptAnswer {
     }
 
     /// A member of the resource that is a string.
-    #[must_use]
     pub fn text(&self, member: &str) -> Option<String> {
         Some(self.member(member)?.as_str()?.to_owned())
     }
@@ -142,9 +135,6 @@ impl KeptAnswer {
 
 impl IdempotentCall {
     /// Claims the key. A claim without an answer ends after `patience`.
-    ///
-    /// # Errors
-    /// The database fails.
     pub async fn claim(
         self,
         pool: &Pool,
@@ -187,9 +177,6 @@ impl Claim {
     }
 
     /// Keeps the resource that the answer shows, in the transaction of the change.
-    ///
-    /// # Errors
-    /// The claim has ended and another request has the key, or the database fails.
     pub(super) async fn keep(
         &self,
         connection: &mut PgConnection,
@@ -206,18 +193,12 @@ impl Claim {
     }
 
     /// Gives the key back, unless an answer is kept: the request failed and changed nothing.
-    ///
-    /// # Errors
-    /// The database fails. The claim then ends by itself.
     pub async fn release(&self, pool: &Pool) -> Result<(), Error> {
         Ok(store::release(pool, self).await?)
     }
 }
 
 /// Deletes answers that are no longer kept.
-///
-/// # Errors
-/// The database fails.
 pub async fn forget_old(pool: &Pool, now: Timestamp) -> Result<(), Error> {
     Ok(store::delete_before(pool, now.minus(KEPT)).await?)
 }

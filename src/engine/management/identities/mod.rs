@@ -35,9 +35,6 @@ pub struct IdentityFilter {
 }
 
 /// The identities that match `filter`, in the order in which they were created.
-///
-/// # Errors
-/// The database cannot be read.
 pub async fn list(
     context: &Authorized<ManageIdentities>,
     filter: &IdentityFilter,
@@ -48,9 +45,6 @@ pub async fn list(
 }
 
 /// One identity.
-///
-/// # Errors
-/// There is none, or the database cannot be read.
 pub async fn read(
     context: &Authorized<ManageIdentities>,
     id: IdentityId,
@@ -61,9 +55,6 @@ pub async fn read(
 }
 
 /// Creates an identity.
-///
-/// # Errors
-/// The request is wrong, or the database refuses it.
 pub async fn create(
     context: &Authorized<ManageIdentities>,
     request: ResourceRequest<IdentityRequest>,
@@ -81,9 +72,6 @@ pub async fn create(
 }
 
 /// Changes an identity.
-///
-/// # Errors
-/// There is none or it is not in the expected state, the request is wrong, or the database refuses it.
 pub async fn update(
     context: &Authorized<ManageIdentities>,
     id: IdentityId,
@@ -102,9 +90,6 @@ pub async fn update(
 }
 
 /// Deletes an identity. A tombstone stays.
-///
-/// # Errors
-/// There is none or it is not in the expected state, or the database refuses it.
 pub async fn delete(
     context: &Authorized<ManageIdentities>,
     id: IdentityId,

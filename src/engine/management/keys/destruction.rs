@@ -12,9 +12,6 @@ use crate::management::{
 
 /// Deletes a key. It stops working at once and is destroyed after the delay. Deleting it again changes
 /// nothing.
-///
-/// # Errors
-/// There is none or it is not in the expected state, it is destroyed, or the database refuses it.
 pub async fn delete(
     context: &Authorized<ManageKeys>,
     rules: KeyRules,
@@ -45,9 +42,6 @@ pub async fn delete(
 /// restorable. After a crash between the token and the record, the next run finds no object in the token
 /// and completes the record. A key that a token does not destroy now waits for the next run, such as a
 /// key on a token that is out.
-///
-/// # Errors
-/// The database fails.
 pub async fn destroy_due(system: &System, vault: &Vault) -> Result<usize, Error> {
     let context: Authorized<ManageKeys> = system.authorize();
     let mut destroyed = 0;

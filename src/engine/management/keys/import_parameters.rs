@@ -61,9 +61,6 @@ impl Identified for ImportParameters {
 }
 
 /// Generates an import key in the token, for one import.
-///
-/// # Errors
-/// The request is wrong, the token lacks the mechanism or fails, or the database refuses it.
 pub async fn create(
     context: &Authorized<ManageKeys>,
     vault: &Vault,

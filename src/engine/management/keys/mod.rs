@@ -32,9 +32,6 @@ pub use crate::keys::KeyUpdate;
 pub use crate::keys::store::KeyFilter;
 
 /// The keys that match `filter`, in the order in which they were created.
-///
-/// # Errors
-/// The database cannot be read.
 pub async fn list(
     context: &Authorized<ReadResources>,
     filter: KeyFilter,
@@ -45,9 +42,6 @@ pub async fn list(
 }
 
 /// One key, in any state.
-///
-/// # Errors
-/// There is none, or the database cannot be read.
 pub async fn read(context: &Authorized<ReadResources>, id: KeyId) -> Result<Key, Error> {
     store::by_id(&context.pool, id)
         .await?

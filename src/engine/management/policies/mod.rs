@@ -39,9 +39,6 @@ pub struct PolicyFilter {
 }
 
 /// The policies that match `filter`, in the order in which they were created.
-///
-/// # Errors
-/// The database cannot be read.
 pub async fn list(
     context: &Authorized<ReadResources>,
     filter: &PolicyFilter,
@@ -51,10 +48,6 @@ pub async fn list(
     Ok(Page::of(page, rows, |policy| policy.id.uuid()))
 }
 
-/// One policy.
-///
-/// # Errors
-/// There is none, or the database cannot be read.
 pub async fn read(context: &Authorized<ReadResources>, name: &PolicyName) -> Result<Policy, Error> {
     store::read(&context.pool, name)
         .await?
@@ -62,17 +55,11 @@ pub async fn read(context: &Authorized<ReadResources>, name: &PolicyName) -> Res
 }
 
 /// The numbers and names of all policies, sorted, for a choice.
-///
-/// # Errors
-/// The database cannot be read.
 pub async fn choices(context: &Authorized<ReadResources>) -> Result<Vec<(String, String)>, Error> {
     Ok(store::choices(&context.pool).await?)
 }
 
 /// Creates a policy.
-///
-/// # Errors
-/// The request is wrong, the number is taken, or the database refuses it.
 pub async fn create(
     context: &Authorized<ManagePolicies>,
     request: ResourceRequest<PolicyRequest>,

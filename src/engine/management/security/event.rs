@@ -45,7 +45,6 @@ pub enum Selection {
 
 impl Selection {
     /// The records that match the members of `filter` that are set.
-    #[must_use]
     pub fn filter(filter: &impl Serialize) -> Self {
         let mut filter = json!(filter);
         if let Value::Object(members) = &mut filter {
@@ -54,8 +53,6 @@ impl Selection {
         Self::Filter(filter)
     }
 
-    /// One record.
-    #[must_use]
     pub fn record<K: Named>(id: Id<K>) -> Self {
         Self::Record(json!(id))
     }
@@ -64,7 +61,6 @@ impl Selection {
 /// A management request, as the event of its refusal names it.
 #[derive(Clone, Copy, Debug)]
 pub struct RefusedRequest<'a> {
-    /// The method.
     pub method: &'a str,
     /// The route; none if no route matches.
     pub route: Option<&'a str>,
@@ -74,26 +70,21 @@ pub struct RefusedRequest<'a> {
 
 impl Event {
     /// An administrator signed in to the dashboard.
-    #[must_use]
     pub fn signed_in(administrator: &Administrator) -> Self {
         Self::of_session(Action::SignIn, administrator)
     }
 
-    /// An administrator signed out.
-    #[must_use]
     pub fn signed_out(administrator: &Administrator) -> Self {
         Self::of_session(Action::SignOut, administrator)
     }
 
     /// A sign-in failed; `reason` is the one in the log.
-    #[must_use]
     pub fn sign_in_failed(reason: &str) -> Self {
         let details = json!({ "reason": clean(reason) });
         Self::of_security(Action::SignInFailed, ResourceType::Dashboard, &details)
     }
 
     /// A management request was refused.
-    #[must_use]
     pub fn refused(request: RefusedRequest<'_>) -> Self {
         let RefusedRequest {
             method,
@@ -132,13 +123,11 @@ impl Event {
     }
 
     /// An instance started.
-    #[must_use]
     pub fn started() -> Self {
         Self::of_instance(Action::Start)
     }
 
     /// An instance stopped.
-    #[must_use]
     pub fn stopped() -> Self {
         Self::of_instance(Action::Stop)
     }
@@ -150,7 +139,6 @@ impl Event {
     }
 
     /// The PIN of a token was refused at the start.
-    #[must_use]
     pub fn pin_refused(reason: &str) -> Self {
         let details = json!({ "reason": reason });
         Self::of_security(Action::PinRefused, ResourceType::Token, &details)

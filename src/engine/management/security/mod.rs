@@ -53,9 +53,6 @@ struct State {
 
 /// Records that `sealward audit init` began the tamper-evident logs or changed their public keys, in the
 /// transaction of the change.
-///
-/// # Errors
-/// When the database cannot be written.
 pub async fn record_initialization(
     connection: &mut PgConnection,
     (clock, entropy): (&Clock, &Entropy),
@@ -84,7 +81,6 @@ pub struct SecurityWriter {
 
 impl SecurityLog {
     /// A log in this database, and the writer of events that no request waits for.
-    #[must_use]
     pub fn open(clock: Clock, entropy: Entropy, pool: Pool) -> (Self, SecurityWriter) {
         let (sender, waiting) = mpsc::channel(QUEUE);
         let log = Self(Arc::new(State {
@@ -106,9 +102,6 @@ impl SecurityLog {
     }
 
     /// Records an event of an identified caller or of the service.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
     pub async fn record(&self, actor: &Actor, event: Event) -> sqlx::Result<()> {
         let (state, actor) = (Arc::clone(&self.0), actor.clone());
         let writing = async move {
@@ -124,9 +117,6 @@ impl SecurityLog {
 
     /// Records that the author reads an audit log: each export, and other reads once per selection and
     /// hour on all instances together.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
     pub async fn record_read(
         &self,
         context: &Authorized<ReadAudit>,

@@ -30,9 +30,6 @@ pub struct ServiceFilter {
 }
 
 /// The services that match `filter`, in the order in which they were created.
-///
-/// # Errors
-/// The database cannot be read.
 pub async fn list(
     context: &Authorized<ReadResources>,
     filter: &ServiceFilter,
@@ -42,10 +39,6 @@ pub async fn list(
     Ok(Page::of(page, rows, |service| service.id.uuid()))
 }
 
-/// One service.
-///
-/// # Errors
-/// There is none, or the database cannot be read.
 pub async fn read(context: &Authorized<ReadResources>, id: ServiceId) -> Result<Service, Error> {
     store::read(&context.pool, id)
         .await?
@@ -53,9 +46,6 @@ pub async fn read(context: &Authorized<ReadResources>, id: ServiceId) -> Result<
 }
 
 /// The names of these services, deleted ones included, for resources that refer to them.
-///
-/// # Errors
-/// The database cannot be read.
 pub async fn names(
     context: &Authorized<ReadResources>,
     ids: &[ServiceId],
@@ -65,9 +55,6 @@ pub async fn names(
 }
 
 /// All services with their names, sorted, for a choice.
-///
-/// # Errors
-/// The database cannot be read.
 pub async fn choices(
     context: &Authorized<ReadResources>,
 ) -> Result<Vec<(ServiceId, String)>, Error> {
@@ -91,9 +78,6 @@ pub(super) async fn check_living(
 }
 
 /// Creates a service.
-///
-/// # Errors
-/// The request is wrong, the name is taken, or the database refuses it.
 pub async fn create(
     context: &Authorized<ManagePolicies>,
     request: ResourceRequest<ServiceRequest>,

@@ -133,7 +133,6 @@ fn effective_limit(
 
 impl Limit {
     /// The limit that was agreed with the service.
-    #[must_use]
     pub fn agreed(self) -> Option<RateLimit> {
         match self {
             Self::OfTier(_) => None,

@@ -82,7 +82,6 @@ pub(in crate::protection) fn add<T: ToSchema>(schemas: &mut Schemas) {
     schemas.push((T::name().into_owned(), T::schema()));
 }
 
-/// A reference to the schema of `T`.
 pub(in crate::protection) fn reference<T: ToSchema>() -> RefOr<Schema> {
     Ref::from_schema_name(T::name()).into()
 }

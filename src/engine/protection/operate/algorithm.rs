@@ -64,7 +64,6 @@ impl Hash {
     ///     Hash::Sha256.of(b"message");
     /// }
     /// ```
-    #[must_use]
     pub fn of(self, _permit: &Permit<to::Hash>, message: &[u8]) -> Digest {
         let algorithm = match self {
             Self::Sha256 => &digest::SHA256,

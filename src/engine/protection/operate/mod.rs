@@ -82,9 +82,6 @@ struct OperationResult<'a> {
 impl Protection {
     /// Does what `body` asks for. A body with more than `limit` bytes is allowed for operations that open
     /// or verify only.
-    ///
-    /// # Errors
-    /// The outcome could not be recorded, so no result is returned.
     pub async fn operate(
         &self,
         mut call: Call,

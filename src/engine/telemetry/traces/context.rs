@@ -22,7 +22,6 @@ struct SampledByProxy;
 
 /// Puts the step of a request into the trace of the header `traceparent`, or into a new one.
 /// Returns the id of the trace, also if the step is not traced.
-#[must_use]
 pub fn join_trace(
     step: &Span,
     traceparent: Option<&str>,

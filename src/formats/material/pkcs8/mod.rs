@@ -21,7 +21,6 @@ impl PrivateKey {
     }
 
     /// The PrivateKeyInfo of PKCS#8 in DER.
-    #[must_use]
     pub fn to_pkcs8(&self) -> Zeroizing<Vec<u8>> {
         encode(self)
     }

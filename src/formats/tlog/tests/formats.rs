@@ -259,7 +259,6 @@ fn proofs_have_the_published_format() {
     assert_eq!(alone.to_string().parse(), Ok(alone));
 }
 
-/// The cosignature of a text at a time.
 fn cosignature(pair: &Ed25519KeyPair, key: &VerifierKey, time: u64, text: &str) -> Signature {
     let signed = format!("cosignature/v1\ntime {time}\n{text}");
     Signature {
