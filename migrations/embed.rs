@@ -1,9 +1,6 @@
 //! Has the crate built anew when a migration is added, since migrations are embedded in the binary.
 
-#[allow(
-    clippy::print_stdout,
-    reason = "this is how a build script speaks to cargo"
-)]
+#[allow(clippy::print_stdout, reason = "this is how a build script speaks to cargo")]
 fn main() {
     println!("cargo::rerun-if-changed=../../migrations");
 }

@@ -45,11 +45,7 @@ impl CancelGuard {
 
     /// Runs work whose operations belong to this guard.
     pub fn scope<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
-        let caller = Caller {
-            gone: Some(Arc::clone(&self.gone)),
-            lane: self.lane,
-            group: None,
-        };
+        let caller = Caller { gone: Some(Arc::clone(&self.gone)), lane: self.lane, group: None };
         CALLER.scope(caller, work)
     }
 }

@@ -66,11 +66,7 @@ impl HsmError {
     }
 
     pub(crate) fn new(kind: ErrorKind, detail: impl Into<String>) -> Self {
-        Self {
-            kind,
-            fault: Fault::Other(detail.into()),
-            token: None,
-        }
+        Self { kind, fault: Fault::Other(detail.into()), token: None }
     }
 
     pub(crate) fn bad_input(detail: impl Into<String>) -> Self {
@@ -171,11 +167,7 @@ impl HsmError {
                         | Rv::DomainParamsInvalid
                 )
             );
-        if seen && vague {
-            self.with_kind(ErrorKind::BadInput)
-        } else {
-            self
-        }
+        if seen && vague { self.with_kind(ErrorKind::BadInput) } else { self }
     }
 
     /// Whether the token lacks the mechanism. The operation has had no effect.
@@ -186,10 +178,7 @@ impl HsmError {
     /// Whether the token's health should be checked after this failure.
     pub(crate) fn suggests_outage(&self) -> bool {
         self.is_ambiguous()
-            || matches!(
-                self.code(),
-                Some(RvError::DeviceMemory | RvError::HostMemory)
-            )
+            || matches!(self.code(), Some(RvError::DeviceMemory | RvError::HostMemory))
             || (self.code().is_some() && self.kind == ErrorKind::TokenOut)
     }
 
@@ -231,11 +220,9 @@ impl From<Pkcs11Error> for HsmError {
     )]
     fn from(error: Pkcs11Error) -> Self {
         match error {
-            Pkcs11Error::Pkcs11(code, call) => Self {
-                kind: kind_of(code),
-                fault: Fault::Call(call, code),
-                token: None,
-            },
+            Pkcs11Error::Pkcs11(code, call) => {
+                Self { kind: kind_of(code), fault: Fault::Call(call, code), token: None }
+            }
             other => Self::refused(other.to_string()),
         }
     }
@@ -278,10 +265,7 @@ impl std::error::Error for HsmError {}
 /// The kind of failure for a return code when nothing more is known about the operation. Codes
 /// that broken devices and bad ciphertexts share are `Refused`; operations on ciphertexts turn
 /// them into bad input, and the canary checks the device.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "PKCS#11 has about 90 return codes"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "PKCS#11 has about 90 return codes")]
 fn kind_of(code: RvError) -> ErrorKind {
     use RvError as Rv;
     match code {

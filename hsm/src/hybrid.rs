@@ -11,10 +11,7 @@ impl KeyRef {
             return vec![self.clone()];
         };
         let parts = kem.algorithm().parts().into_iter();
-        let part = |algorithm| Self {
-            class: KeyClass::Part(algorithm),
-            ..self.clone()
-        };
+        let part = |algorithm| Self { class: KeyClass::Part(algorithm), ..self.clone() };
         parts.map(part).collect()
     }
 }
@@ -23,10 +20,7 @@ impl NewKey {
     /// The keys in a token that will form this key.
     pub(crate) fn parts(&self) -> Vec<Self> {
         let parts = self.algorithm.parts().into_iter();
-        let part = |algorithm| Self {
-            algorithm,
-            ..self.clone()
-        };
+        let part = |algorithm| Self { algorithm, ..self.clone() };
         parts.map(part).collect()
     }
 }
@@ -36,11 +30,7 @@ impl RecordedKey {
     pub(crate) fn parts(&self) -> Vec<Self> {
         let mut public = self.public.iter().flat_map(PublicParts::parts);
         let parts = self.algorithm.parts().into_iter();
-        let part = |algorithm| Self {
-            algorithm,
-            purpose: self.purpose,
-            public: public.next(),
-        };
+        let part = |algorithm| Self { algorithm, purpose: self.purpose, public: public.next() };
         parts.map(part).collect()
     }
 }

@@ -93,12 +93,7 @@ pub struct RecordedKey {
 impl NewKey {
     /// A key that only the service uses: it cannot be adopted or destroyed, and is no orphan.
     pub fn internal(id: Vec<u8>, label: &str, algorithm: Algorithm, purpose: Purpose) -> Self {
-        Self {
-            id,
-            label: format!("{INTERNAL} {label}"),
-            algorithm,
-            purpose,
-        }
+        Self { id, label: format!("{INTERNAL} {label}"), algorithm, purpose }
     }
 
     pub(crate) fn key_ref(&self) -> KeyRef {
@@ -106,11 +101,7 @@ impl NewKey {
             true => KeyName::Internal(self.id.clone()),
             false => KeyName::Id(self.id.clone()),
         };
-        KeyRef {
-            name,
-            class: KeyClass::of(self.algorithm),
-            adopted: false,
-        }
+        KeyRef { name, class: KeyClass::of(self.algorithm), adopted: false }
     }
 }
 
@@ -122,11 +113,7 @@ impl KeyRef {
 
     /// The private key with this `CKA_ID` that only the service uses.
     pub fn internal(id: impl Into<Vec<u8>>) -> Self {
-        Self {
-            name: KeyName::Internal(id.into()),
-            class: KeyClass::Private,
-            adopted: false,
-        }
+        Self { name: KeyName::Internal(id.into()), class: KeyClass::Private, adopted: false }
     }
 
     /// The secret key with this `CKA_ID`.
@@ -135,11 +122,7 @@ impl KeyRef {
     }
 
     pub(crate) fn with_id(class: KeyClass, id: impl Into<Vec<u8>>) -> Self {
-        Self {
-            name: KeyName::Id(id.into()),
-            class,
-            adopted: false,
-        }
+        Self { name: KeyName::Id(id.into()), class, adopted: false }
     }
 }
 

@@ -180,9 +180,5 @@ fn listed(names: &[String]) -> String {
     if names.is_empty() {
         return "none".to_owned();
     }
-    names
-        .iter()
-        .map(|name| format!("{name:?}"))
-        .collect::<Vec<_>>()
-        .join(", ")
+    names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
 }

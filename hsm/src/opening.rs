@@ -70,9 +70,7 @@ async fn in_thread<T: Send + 'static>(
     drop(thread.spawn(move || drop(send.send(call()))));
     match timeout_at(until.into(), result).await {
         Ok(Ok(result)) => result,
-        Ok(Err(_)) | Err(_) => Err(OpenError::Hangs {
-            token: token.select.wanted().to_owned(),
-        }),
+        Ok(Err(_)) | Err(_) => Err(OpenError::Hangs { token: token.select.wanted().to_owned() }),
     }
 }
 

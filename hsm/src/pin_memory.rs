@@ -22,8 +22,6 @@ pub struct PinAttempt {
 
 impl fmt::Debug for PinAttempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PinAttempt")
-            .field("is_refused", &self.is_refused)
-            .finish_non_exhaustive()
+        f.debug_struct("PinAttempt").field("is_refused", &self.is_refused).finish_non_exhaustive()
     }
 }

@@ -35,14 +35,7 @@ async fn the_probe_reports_supported_mechanisms(shared: &SharedToken) {
             assert_eq!(fallbacks, ["RSA-OAEP-256"]);
             let post_quantum = [&MlDsa::ALL.map(MlDsa::name)[..], &Kem::ALL.map(Kem::name)];
             assert_eq!(missing, post_quantum.concat());
-            let kinds = [
-                "RSA-2048",
-                "P-256",
-                "P-384",
-                "P-521",
-                "AES-256",
-                "HMAC-SHA256",
-            ];
+            let kinds = ["RSA-2048", "P-256", "P-384", "P-521", "AES-256", "HMAC-SHA256"];
             assert_eq!(sha1, kinds);
             assert!(sha256.is_empty());
             assert_messages(
@@ -80,11 +73,7 @@ async fn the_probe_reports_supported_mechanisms(shared: &SharedToken) {
     };
     for import in &report.imports {
         let wrapped = import.operation != "plaintext" && import.works.at_all();
-        let expected = if wrapped {
-            Works::ByFallback(how)
-        } else {
-            import.works.clone()
-        };
+        let expected = if wrapped { Works::ByFallback(how) } else { import.works.clone() };
         assert_eq!(import.works, expected, "{import:?}");
     }
     assert!(report.broken.is_empty(), "{:?}", report.broken);
@@ -93,29 +82,15 @@ async fn the_probe_reports_supported_mechanisms(shared: &SharedToken) {
 
     // The probe has removed its keys.
     let objects = shared.token.inventory().await.unwrap();
-    assert!(
-        !objects
-            .iter()
-            .any(|object| object.label.contains("temporary")),
-        "{objects:?}"
-    );
+    assert!(!objects.iter().any(|object| object.label.contains("temporary")), "{objects:?}");
 }
 
-const EVERY_KIND: [&str; 7] = [
-    "RSA-2048",
-    "P-256",
-    "P-384",
-    "P-521",
-    "Ed25519",
-    "AES-256",
-    "HMAC-SHA256",
-];
+const EVERY_KIND: [&str; 7] =
+    ["RSA-2048", "P-256", "P-384", "P-521", "Ed25519", "AES-256", "HMAC-SHA256"];
 
 /// Without raw RSA, SoftHSM cannot open envelopes with the default algorithm.
 async fn the_probe_reports_unsupported_mechanisms(shared: &SharedToken) {
-    let token = Token::open(Config::new(vec![shared.config.clone()]))
-        .await
-        .unwrap();
+    let token = Token::open(Config::new(vec![shared.config.clone()])).await.unwrap();
     let report = probe(&token).await;
     match shared.kind {
         Kind::SoftHsm => {

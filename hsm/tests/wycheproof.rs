@@ -16,12 +16,7 @@ async fn import(
     material: KeyMaterial,
 ) -> KeyRef {
     let request = ImportKey {
-        key: NewKey {
-            id: id(),
-            label: "test vector".to_owned(),
-            algorithm,
-            purpose,
-        },
+        key: NewKey { id: id(), label: "test vector".to_owned(), algorithm, purpose },
         material,
     };
     shared.token.import(request).await.unwrap().key
@@ -55,21 +50,9 @@ fn rsa(key: &rsa_oaep::TestGroup) -> KeyMaterial {
 async fn rsa_oaep(shared: &SharedToken) {
     use rsa_oaep::{TestName, TestSet};
     for (name, hash, algorithm) in [
-        (
-            TestName::Rsa2048Sha1Mgf1Sha1,
-            OaepHash::Sha1,
-            Algorithm::Rsa2048,
-        ),
-        (
-            TestName::Rsa2048Sha256Mgf1Sha256,
-            OaepHash::Sha256,
-            Algorithm::Rsa2048,
-        ),
-        (
-            TestName::Rsa3072Sha256Mgf1Sha256,
-            OaepHash::Sha256,
-            Algorithm::Rsa3072,
-        ),
+        (TestName::Rsa2048Sha1Mgf1Sha1, OaepHash::Sha1, Algorithm::Rsa2048),
+        (TestName::Rsa2048Sha256Mgf1Sha256, OaepHash::Sha256, Algorithm::Rsa2048),
+        (TestName::Rsa3072Sha256Mgf1Sha256, OaepHash::Sha256, Algorithm::Rsa3072),
     ] {
         let mut tried = 0;
         for group in TestSet::load(name).unwrap().test_groups {
@@ -137,34 +120,15 @@ async fn ml_kem(shared: &SharedToken) {
 async fn ecdh(shared: &SharedToken) {
     use ecdh::{TestName, TestSet};
     for (name, algorithm, agreement, length) in [
-        (
-            TestName::EcdhSecp256r1Ecpoint,
-            Algorithm::P256,
-            &ECDH_P256,
-            32,
-        ),
-        (
-            TestName::EcdhSecp384r1Ecpoint,
-            Algorithm::P384,
-            &ECDH_P384,
-            48,
-        ),
-        (
-            TestName::EcdhSecp521r1Ecpoint,
-            Algorithm::P521,
-            &ECDH_P521,
-            66,
-        ),
+        (TestName::EcdhSecp256r1Ecpoint, Algorithm::P256, &ECDH_P256, 32),
+        (TestName::EcdhSecp384r1Ecpoint, Algorithm::P384, &ECDH_P384, 48),
+        (TestName::EcdhSecp521r1Ecpoint, Algorithm::P521, &ECDH_P521, 66),
     ] {
         let mut tried = 0;
         let mut known: Option<(Vec<u8>, KeyRef)> = None;
         for group in TestSet::load(name).unwrap().test_groups {
             for test in &group.tests {
-                let zeros = test
-                    .private_key
-                    .iter()
-                    .take_while(|byte| **byte == 0)
-                    .count();
+                let zeros = test.private_key.iter().take_while(|byte| **byte == 0).count();
                 let number = &test.private_key[zeros..];
                 let scalar = [vec![0; length - number.len()], number.to_vec()].concat();
                 let key = match &known {
@@ -202,10 +166,7 @@ async fn ecdh(shared: &SharedToken) {
 
 async fn aes_gcm(shared: &SharedToken) {
     let mut tried = 0;
-    for group in aead::TestSet::load(aead::TestName::AesGcm)
-        .unwrap()
-        .test_groups
-    {
+    for group in aead::TestSet::load(aead::TestName::AesGcm).unwrap().test_groups {
         let algorithm = match group.key_size {
             128 => Algorithm::Aes128,
             256 => Algorithm::Aes256,
@@ -234,10 +195,7 @@ async fn aes_gcm(shared: &SharedToken) {
 
 async fn hmac(shared: &SharedToken) {
     let mut tried = 0;
-    for group in mac::TestSet::load(mac::TestName::HmacSha256)
-        .unwrap()
-        .test_groups
-    {
+    for group in mac::TestSet::load(mac::TestName::HmacSha256).unwrap().test_groups {
         // Shorter keys are refused, and tags are not truncated.
         if group.key_size < 256 || group.tag_size != 256 {
             continue;
@@ -268,10 +226,7 @@ async fn ed25519(shared: &SharedToken) {
         point: hex("fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025"),
     };
     let key = import(shared, Algorithm::Ed25519, Purpose::Sign, material).await;
-    let signature = shared
-        .token
-        .sign(&key, SignatureScheme::Ed25519, &[0xaf, 0x82])
-        .await;
+    let signature = shared.token.sign(&key, SignatureScheme::Ed25519, &[0xaf, 0x82]).await;
     assert_eq!(
         signature.unwrap(),
         hex(concat!(
@@ -297,8 +252,7 @@ async fn rsa_pkcs1(shared: &SharedToken) {
     ] {
         let mut expected = vec![0; 256];
         let random = aws_lc_rs::rand::SystemRandom::new();
-        pair.sign(encoding, &random, b"message", &mut expected)
-            .unwrap();
+        pair.sign(encoding, &random, b"message", &mut expected).unwrap();
         let signature = shared.token.sign(&key, scheme, b"message").await.unwrap();
         assert_eq!(signature, expected, "{scheme:?}");
     }

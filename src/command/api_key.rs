@@ -115,11 +115,8 @@ async fn create(system: &System, wanted: &Create) -> Result<(), Failure> {
 }
 
 async fn list(system: &System, wanted: &List) -> Result<(), Failure> {
-    let filter = ApiKeyFilter {
-        kind: wanted.kind,
-        status: wanted.status,
-        ..ApiKeyFilter::default()
-    };
+    let filter =
+        ApiKeyFilter { kind: wanted.kind, status: wanted.status, ..ApiKeyFilter::default() };
     let mut request = PageRequest::default();
     loop {
         let page = operator::list(system, &filter, request);

@@ -84,9 +84,7 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Reject(wanted) => decide(&wanted, "reject"),
     };
     // The client waits for the network: not on a thread that others wait for.
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| Failure::Other(error.to_string()))?
+    tokio::task::spawn_blocking(work).await.map_err(|error| Failure::Other(error.to_string()))?
 }
 
 fn list(wanted: &List) -> Result<(), Failure> {
@@ -103,17 +101,8 @@ fn list(wanted: &List) -> Result<(), Failure> {
     let mut cursor = String::new();
     loop {
         let page = client.get(&format!("{CHANGES}?{query}{cursor}"))?;
-        for change in page
-            .get("items")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            let line = if wanted.json {
-                change.to_string()
-            } else {
-                line(change)
-            };
+        for change in page.get("items").and_then(Value::as_array).into_iter().flatten() {
+            let line = if wanted.json { change.to_string() } else { line(change) };
             writeln!(io::stdout(), "{line}")?;
         }
         match page.get("nextCursor").and_then(Value::as_str) {
@@ -188,18 +177,10 @@ fn differences(change: &Value) -> Vec<(String, String, String)> {
     let members = |name: &str| change.get(name).and_then(Value::as_object).unwrap_or(&none);
     let (before, after) = (members("before"), members("after"));
     let shown = |value: Option<&Value>| value.map_or_else(|| "none".to_owned(), Value::to_string);
-    let names = before
-        .keys()
-        .chain(after.keys().filter(|name| !before.contains_key(*name)));
+    let names = before.keys().chain(after.keys().filter(|name| !before.contains_key(*name)));
     names
         .filter(|name| before.get(*name) != after.get(*name))
-        .map(|name| {
-            (
-                name.clone(),
-                shown(before.get(name)),
-                shown(after.get(name)),
-            )
-        })
+        .map(|name| (name.clone(), shown(before.get(name)), shown(after.get(name))))
         .collect()
 }
 
@@ -227,18 +208,11 @@ fn approvals(change: &Value) -> String {
 }
 
 fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
-    value
-        .pointer(pointer)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn array<'a>(value: &'a Value, pointer: &str) -> impl Iterator<Item = &'a Value> {
-    value
-        .pointer(pointer)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
+    value.pointer(pointer).and_then(Value::as_array).into_iter().flatten()
 }
 
 #[cfg(test)]
@@ -272,9 +246,6 @@ updatedAt: none -> \"2030\"
 ";
         assert_eq!(page(&change), expected);
         let line = line(&change);
-        assert_eq!(
-            line,
-            "chg_1  pending    1 of 2  ada (laptop)  Change the policy “p”"
-        );
+        assert_eq!(line, "chg_1  pending    1 of 2  ada (laptop)  Change the policy “p”");
     }
 }

@@ -121,9 +121,7 @@ fn reach(url: &str) -> Option<Reach> {
     }
     let host = url.host()?;
     let is_here = matches!(host, "localhost" | "[::1]")
-        || host
-            .parse::<std::net::Ipv4Addr>()
-            .is_ok_and(|address| address.is_loopback());
+        || host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback());
     is_here.then_some(Reach::OnThisMachine)
 }
 

@@ -23,10 +23,7 @@ pub(super) enum Failure {
     #[error(transparent)]
     Telemetry(#[from] telemetry::Error),
     #[error("{setting}: {source}")]
-    Secret {
-        setting: String,
-        source: SecretError,
-    },
+    Secret { setting: String, source: SecretError },
     #[error(transparent)]
     Database(#[from] db::Error),
     #[error("the login of database.url could change or delete audit records{}", statements(.0))]

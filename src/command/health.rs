@@ -81,11 +81,7 @@ fn own_url(http: &Http) -> Result<String, &'static str> {
             "http.tls.client_ca requires http.probe_listen for sealward health, which has no client certificate",
         );
     }
-    let scheme = if http.tls.certificate.is_some() {
-        "https"
-    } else {
-        "http"
-    };
+    let scheme = if http.tls.certificate.is_some() { "https" } else { "http" };
     Ok(format!("{scheme}://{}", from_here(http.listen)))
 }
 

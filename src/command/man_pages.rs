@@ -15,9 +15,6 @@ pub(super) struct Arguments {
 pub(super) fn run(command: Command, arguments: &Arguments) -> Result<(), Failure> {
     let folder = &arguments.folder;
     clap_mangen::generate_to(command, folder).map_err(|error| {
-        Failure::Other(format!(
-            "cannot write man pages to {}: {error}",
-            folder.display()
-        ))
+        Failure::Other(format!("cannot write man pages to {}: {error}", folder.display()))
     })
 }

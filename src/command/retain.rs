@@ -16,16 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Result<(), Failure> {
     let settings = startup::prepare_quietly(config, environment)?;
-    let (Some(database), Some(days)) = (
-        settings.retain.database(&settings.database),
-        settings.retain.days,
-    ) else {
+    let (Some(database), Some(days)) =
+        (settings.retain.database(&settings.database), settings.retain.days)
+    else {
         return Err(Failure::Missing("retain.url and retain.days must be set"));
     };
-    let retention = Retention {
-        days,
-        drop: settings.retain.drop,
-    };
+    let retention = Retention { days, drop: settings.retain.drop };
     let servers = startup::servers(&database, environment)?;
     let mut connection = db::connection(&servers, &database).await?;
     let mut written = Ok(());

@@ -135,10 +135,8 @@ async fn internal(
     let Some(address) = address else {
         return Ok(None);
     };
-    let limits = Http {
-        max_connections_per_address: INTERNAL_CONNECTIONS_PER_ADDRESS,
-        ..Http::default()
-    };
+    let limits =
+        Http { max_connections_per_address: INTERNAL_CONNECTIONS_PER_ADDRESS, ..Http::default() };
     let listener = server::listen(setting, address).await?;
     Ok(Some(listener.for_at_most(INTERNAL_CONNECTIONS, &limits)))
 }
@@ -176,10 +174,8 @@ fn termination_signal() -> impl Future<Output = ()> {
             }
         }
     };
-    let (terminated, interrupted) = (
-        heard(SignalKind::terminate()),
-        heard(SignalKind::interrupt()),
-    );
+    let (terminated, interrupted) =
+        (heard(SignalKind::terminate()), heard(SignalKind::interrupt()));
     async move {
         tokio::select! {
             () = terminated => {}

@@ -69,9 +69,7 @@ pub(super) async fn database(
 
 /// Refuses a login that could change or delete audit records; development accepts it.
 pub(super) async fn check_login(settings: &Settings, database: &Primary) -> Result<(), Failure> {
-    let login = audit::login(database.pool())
-        .await
-        .map_err(Failure::Check)?;
+    let login = audit::login(database.pool()).await.map_err(Failure::Check)?;
     match settings.environment {
         Stage::Development => Ok(()),
         Stage::Production | Stage::Staging if login.excess.is_empty() => Ok(()),
@@ -193,8 +191,5 @@ fn reveal(
 ) -> Result<SecretString, Failure> {
     source
         .reveal(environment)
-        .map_err(|source| Failure::Secret {
-            setting: setting.to_owned(),
-            source,
-        })
+        .map_err(|source| Failure::Secret { setting: setting.to_owned(), source })
 }

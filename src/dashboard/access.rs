@@ -109,9 +109,7 @@ pub(super) async fn visitors(
         }
         return response;
     }
-    request.extensions_mut().insert(Visitor {
-        secret: secret.clone(),
-    });
+    request.extensions_mut().insert(Visitor { secret: secret.clone() });
     let mut response = next.run(request).await;
     if is_new && let Some(cookie) = transport.keep(&secret) {
         response.headers_mut().append(header::SET_COOKIE, cookie);
@@ -166,20 +164,11 @@ async fn resume(
     client: IpAddr,
     certificate: &ClientCertificate,
 ) -> Result<Option<Viewer>, PageError> {
-    let visit = Visit {
-        digest: secret.digest(),
-        client,
-        certificate,
-        now: dashboard.engine.clock.now(),
-    };
+    let visit =
+        Visit { digest: secret.digest(), client, certificate, now: dashboard.engine.clock.now() };
     let look_up = dashboard.engine.limiter.look_up(client);
-    let resumed = dashboard
-        .sessions
-        .resume(&dashboard.engine.authenticator, visit, look_up);
-    Ok(resumed.await?.map(|administrator| Viewer {
-        administrator,
-        secret,
-    }))
+    let resumed = dashboard.sessions.resume(&dashboard.engine.authenticator, visit, look_up);
+    Ok(resumed.await?.map(|administrator| Viewer { administrator, secret }))
 }
 
 async fn admit(
@@ -227,9 +216,7 @@ async fn take_form(secret: &Secret, request: &mut Request, limit: usize) -> Resu
         return Err(PageError::ForeignForm);
     }
     let body = std::mem::take(request.body_mut());
-    let body = to_bytes(body, limit)
-        .await
-        .map_err(|_| PageError::UnreadableForm)?;
+    let body = to_bytes(body, limit).await.map_err(|_| PageError::UnreadableForm)?;
     let form = Form::of(&Zeroizing::new(body.to_vec()));
     if !secret.has_form_token(form.raw(TOKEN)) {
         return Err(PageError::ForeignForm);
@@ -254,9 +241,7 @@ pub(super) const LONGEST_PLACE: usize = 1_024;
 /// Redirects to the sign-in page, which leads back to a page; forms are not repeated.
 fn to_sign_in(request: &Request) -> Response {
     let uri = request.uri();
-    let place = uri
-        .path_and_query()
-        .map_or("/dashboard", |place| place.as_str());
+    let place = uri.path_and_query().map_or("/dashboard", |place| place.as_str());
     let is_kept = *request.method() == Method::GET && place.len() <= LONGEST_PLACE;
     if !is_kept || place == "/dashboard" {
         return Redirect::to("/dashboard/sign-in").into_response();

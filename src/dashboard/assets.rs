@@ -34,19 +34,12 @@ pub(super) async fn icon() -> Response {
 
 fn file(media: &'static str, text: &'static str) -> Response {
     let media = HeaderValue::from_static(media);
-    let headers = [
-        (header::CONTENT_TYPE, media),
-        (header::CACHE_CONTROL, IMMUTABLE),
-    ];
+    let headers = [(header::CONTENT_TYPE, media), (header::CACHE_CONTROL, IMMUTABLE)];
     (headers, text).into_response()
 }
 
 fn address(name: &str, text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
-    let version: String = digest
-        .iter()
-        .take(6)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let version: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
     format!("/dashboard/{name}?v={version}")
 }

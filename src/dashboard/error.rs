@@ -74,11 +74,8 @@ impl PageError {
     }
 
     fn describe(&self) -> Description {
-        let description = |status, title, text: &str| Description {
-            status,
-            title,
-            text: text.to_owned().into(),
-        };
+        let description =
+            |status, title, text: &str| Description { status, title, text: text.to_owned().into() };
         match self {
             Self::NotFound => description(
                 StatusCode::NOT_FOUND,
@@ -134,11 +131,8 @@ impl PageError {
 
 fn of_management(error: &management::Error) -> Description {
     use management::Error;
-    let description = |status, title, text: String| Description {
-        status,
-        title,
-        text: text.into(),
-    };
+    let description =
+        |status, title, text: String| Description { status, title, text: text.into() };
     match error {
         Error::Missing(missing) => description(
             StatusCode::NOT_FOUND,
@@ -153,32 +147,22 @@ fn of_management(error: &management::Error) -> Description {
             "It may have been deleted.".to_owned(),
         ),
         Error::Conflict(_) | Error::NotAllowed(_) | Error::Outdated | Error::Invalid(_) => {
-            description(
-                StatusCode::CONFLICT,
-                "The change was refused",
-                sentences(error),
-            )
+            description(StatusCode::CONFLICT, "The change was refused", sentences(error))
         }
-        Error::Forbidden(_) | Error::NotAnApprover(_) => description(
-            StatusCode::FORBIDDEN,
-            "Your roles do not allow this",
-            sentences(error),
-        ),
+        Error::Forbidden(_) | Error::NotAnApprover(_) => {
+            description(StatusCode::FORBIDDEN, "Your roles do not allow this", sentences(error))
+        }
         Error::Token(_) | Error::Database(_) => description(
             StatusCode::SERVICE_UNAVAILABLE,
             "The change is temporarily impossible",
             sentences(error),
         ),
-        Error::Unauthenticated => description(
-            StatusCode::UNAUTHORIZED,
-            "Your session has ended",
-            sentences(error),
-        ),
-        Error::Proposed(_) => description(
-            StatusCode::ACCEPTED,
-            "The change needs approval",
-            sentences(error),
-        ),
+        Error::Unauthenticated => {
+            description(StatusCode::UNAUTHORIZED, "Your session has ended", sentences(error))
+        }
+        Error::Proposed(_) => {
+            description(StatusCode::ACCEPTED, "The change needs approval", sentences(error))
+        }
         Error::BrokenOff => PageError::Defect.describe(),
     }
 }
@@ -253,9 +237,7 @@ impl IntoResponse for PageError {
                 .into_response();
         }
         let mut response = self.describe().status.into_response();
-        response
-            .extensions_mut()
-            .insert(CarriedError(Arc::new(self)));
+        response.extensions_mut().insert(CarriedError(Arc::new(self)));
         response
     }
 }

@@ -133,12 +133,7 @@ impl FromRequestParts<SharedDashboard> for PageContext {
             notice: query.text("done").parse().ok(),
             pending: changes::pending(&context).await?,
         };
-        Ok(Self {
-            context,
-            viewer,
-            dashboard: dashboard.clone(),
-            status,
-        })
+        Ok(Self { context, viewer, dashboard: dashboard.clone(), status })
     }
 }
 
@@ -146,11 +141,7 @@ impl FromRequestParts<SharedDashboard> for Submitted {
     type Rejection = PageError;
 
     async fn from_request_parts(parts: &mut Parts, _: &SharedDashboard) -> Result<Self, PageError> {
-        parts
-            .extensions
-            .remove::<Form>()
-            .map(Self)
-            .ok_or(PageError::Defect)
+        parts.extensions.remove::<Form>().map(Self).ok_or(PageError::Defect)
     }
 }
 

@@ -18,10 +18,7 @@ impl Form {
         let fields = form_urlencoded::parse(encoded);
         let fields = fields.map(|(name, value)| {
             let value = Zeroizing::new(value.into_owned());
-            (
-                name.into_owned(),
-                Zeroizing::new(value.replace("\r\n", "\n")),
-            )
+            (name.into_owned(), Zeroizing::new(value.replace("\r\n", "\n")))
         });
         Self(fields.collect())
     }
@@ -96,9 +93,7 @@ impl Form {
 
 impl fmt::Debug for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list()
-            .entries(self.0.iter().map(|(name, _)| name))
-            .finish()
+        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
     }
 }
 
@@ -129,24 +124,17 @@ impl Body {
 
     /// The request that creates a resource.
     pub(super) fn into_new<B: RequestBody>(self) -> Result<ResourceRequest<B>, Error> {
-        Ok(ResourceRequest::of_json(
-            &Value::Object(self.0),
-            ResourceRequest::to_create,
-        )?)
+        Ok(ResourceRequest::of_json(&Value::Object(self.0), ResourceRequest::to_create)?)
     }
 
     pub(super) fn into_change<B: RequestBody>(self) -> Result<ResourceRequest<B>, Error> {
-        Ok(ResourceRequest::of_json(
-            &Value::Object(self.0),
-            ResourceRequest::to_update,
-        )?)
+        Ok(ResourceRequest::of_json(&Value::Object(self.0), ResourceRequest::to_update)?)
     }
 }
 
 /// The value of a field for a whole number. Other text stays a string, which the API refuses.
 pub(super) fn number(text: &str) -> Value {
-    text.parse::<i64>()
-        .map_or_else(|_| text.into(), Value::from)
+    text.parse::<i64>().map_or_else(|_| text.into(), Value::from)
 }
 
 /// The value of a field for a time in UTC. Browsers omit seconds and the zone.
@@ -172,20 +160,14 @@ mod tests {
         assert!(form.has("use", "sig") && !form.has("use", "data"));
         assert_eq!(form.some("empty"), None);
         assert_eq!(form.some("absent"), None);
-        assert_eq!(
-            form.without("text").query(),
-            "name=+Zo%C3%AB+&use=enc&use=sig"
-        );
+        assert_eq!(form.without("text").query(), "name=+Zo%C3%AB+&use=enc&use=sig");
     }
 
     #[test]
     fn a_time_is_parsed_in_the_format_of_browsers() {
         assert_eq!(moment("2030-01-31T12:00"), "2030-01-31T12:00:00.000Z");
         assert_eq!(moment("2030-01-31T12:00:05"), "2030-01-31T12:00:05.000Z");
-        assert_eq!(
-            moment("2030-01-31T12:00:05.250Z"),
-            "2030-01-31T12:00:05.250Z"
-        );
+        assert_eq!(moment("2030-01-31T12:00:05.250Z"), "2030-01-31T12:00:05.250Z");
         assert_eq!(moment("tomorrow"), "tomorrow");
     }
 }

@@ -23,14 +23,8 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (header::X_FRAME_OPTIONS, "DENY"),
     // `no-referrer` would remove the origin from forms of this site.
     (header::REFERRER_POLICY, "same-origin"),
-    (
-        HeaderName::from_static("cross-origin-opener-policy"),
-        "same-origin",
-    ),
-    (
-        HeaderName::from_static("cross-origin-resource-policy"),
-        "same-origin",
-    ),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
 /// A browser that has used TLS once must use it for a year.

@@ -40,10 +40,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 fn groups() -> [Pages; 3] {
     let administration = Pages::default()
         .at("/dashboard", get(overview::show))
-        .at(
-            "/dashboard/services",
-            get(services::list).post(form::create::<Service>),
-        )
+        .at("/dashboard/services", get(services::list).post(form::create::<Service>))
         .at("/dashboard/services/new", get(form::new::<Service>))
         .at("/dashboard/services/{id}", get(services::show))
         .at(
@@ -54,16 +51,10 @@ fn groups() -> [Pages; 3] {
             "/dashboard/services/{id}/delete",
             get(removal::ask::<Service>).post(removal::remove::<Service>),
         )
-        .at(
-            "/dashboard/policies",
-            get(policies::list).post(form::create::<Policy>),
-        )
+        .at("/dashboard/policies", get(policies::list).post(form::create::<Policy>))
         .at("/dashboard/policies/new", get(form::new::<Policy>))
         .at("/dashboard/policies/{id}", get(policies::show))
-        .at(
-            "/dashboard/policies/{id}/edit",
-            get(form::edit::<Policy>).post(form::update::<Policy>),
-        )
+        .at("/dashboard/policies/{id}/edit", get(form::edit::<Policy>).post(form::update::<Policy>))
         .at(
             "/dashboard/policies/{id}/state",
             get(policies::state::confirm).post(policies::state::change),
@@ -75,41 +66,20 @@ fn groups() -> [Pages; 3] {
         .at("/dashboard/keys", get(keys::list).post(keys::new::create))
         .at("/dashboard/keys/new", get(keys::new::generate))
         .at("/dashboard/keys/import", get(keys::new::import))
-        .at(
-            "/dashboard/keys/import-parameters",
-            post(keys::new::wrapping::prepare),
-        )
+        .at("/dashboard/keys/import-parameters", post(keys::new::wrapping::prepare))
         .at("/dashboard/keys/{id}", get(keys::show))
-        .at(
-            "/dashboard/keys/{id}/edit",
-            get(form::edit::<Key>).post(form::update::<Key>),
-        )
-        .at(
-            "/dashboard/keys/{id}/{step}",
-            get(keys::steps::confirm).post(keys::steps::take),
-        )
-        .at(
-            "/dashboard/api-keys",
-            get(api_keys::list).post(form::create::<ApiKey>),
-        )
+        .at("/dashboard/keys/{id}/edit", get(form::edit::<Key>).post(form::update::<Key>))
+        .at("/dashboard/keys/{id}/{step}", get(keys::steps::confirm).post(keys::steps::take))
+        .at("/dashboard/api-keys", get(api_keys::list).post(form::create::<ApiKey>))
         .at("/dashboard/api-keys/new", get(form::new::<ApiKey>))
         .at("/dashboard/api-keys/{id}", get(api_keys::show))
-        .at(
-            "/dashboard/api-keys/{id}/edit",
-            get(form::edit::<ApiKey>).post(form::update::<ApiKey>),
-        )
+        .at("/dashboard/api-keys/{id}/edit", get(form::edit::<ApiKey>).post(form::update::<ApiKey>))
         .at(
             "/dashboard/api-keys/{id}/revoke",
             get(removal::ask::<ApiKey>).post(removal::remove::<ApiKey>),
         )
-        .at(
-            "/dashboard/identities",
-            get(identities::list).post(form::create::<WorkloadIdentity>),
-        )
-        .at(
-            "/dashboard/identities/new",
-            get(form::new::<WorkloadIdentity>),
-        )
+        .at("/dashboard/identities", get(identities::list).post(form::create::<WorkloadIdentity>))
+        .at("/dashboard/identities/new", get(form::new::<WorkloadIdentity>))
         .at("/dashboard/identities/{id}", get(identities::show))
         .at(
             "/dashboard/identities/{id}/edit",
@@ -135,10 +105,7 @@ fn groups() -> [Pages; 3] {
     let entrance = Pages::default()
         .at("/dashboard/sign-in", get(sign_in::ask).post(sign_in::enter))
         .at("/dashboard/sign-in/provider", get(sign_in::provider::start))
-        .at(
-            "/dashboard/sign-in/callback",
-            get(sign_in::provider::finish),
-        );
+        .at("/dashboard/sign-in/callback", get(sign_in::provider::finish));
 
     let files = Pages::default()
         .at("/dashboard/style.css", get(assets::style))

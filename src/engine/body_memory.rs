@@ -56,10 +56,8 @@ impl BodyMemory {
     /// The memory for bodies of at most `largest` bytes. A reservation waits at most for `patience`.
     pub fn new(largest: usize, patience: Duration) -> Self {
         let several = largest.saturating_mul(shares::LARGEST_BODIES);
-        let large = Sharing {
-            total: several.max(shares::LARGE_BODIES.total),
-            ..shares::LARGE_BODIES
-        };
+        let large =
+            Sharing { total: several.max(shares::LARGE_BODIES.total), ..shares::LARGE_BODIES };
         Self {
             large: Shares::new(large),
             small: Shares::new(shares::SMALL_BODIES),
@@ -71,10 +69,7 @@ impl BodyMemory {
 
     /// The memory for the bodies of `caller`.
     pub fn of(&self, caller: Uuid) -> CallerMemory<'_> {
-        CallerMemory {
-            memory: self,
-            caller,
-        }
+        CallerMemory { memory: self, caller }
     }
 }
 

@@ -45,12 +45,8 @@ pub fn servers(settings: &Database, password: Option<&SecretString>) -> Result<S
         })
     };
     let (before, hosts, after) = parts(&settings.url);
-    let mut each = hosts
-        .split(',')
-        .map(|host| reached(format!("{before}{host}{after}")));
-    let first = each
-        .next()
-        .unwrap_or_else(|| reached(settings.url.clone()))?;
+    let mut each = hosts.split(',').map(|host| reached(format!("{before}{host}{after}")));
+    let first = each.next().unwrap_or_else(|| reached(settings.url.clone()))?;
     let others = each.collect::<Result<_, _>>()?;
     Ok(Servers::new(section, first, others))
 }
@@ -77,14 +73,8 @@ fn verified(settings: &Database, options: PgConnectOptions) -> Result<PgConnectO
         return Ok(options);
     }
     // "prefer" is the default of a URL without sslmode.
-    if !matches!(
-        options.get_ssl_mode(),
-        PgSslMode::Prefer | PgSslMode::VerifyFull
-    ) {
-        return Err(Error::Unverified {
-            section: settings.section,
-            place: place(&options),
-        });
+    if !matches!(options.get_ssl_mode(), PgSslMode::Prefer | PgSslMode::VerifyFull) {
+        return Err(Error::Unverified { section: settings.section, place: place(&options) });
     }
     let options = options.ssl_mode(PgSslMode::VerifyFull);
     let Some(path) = &settings.ca else {
@@ -93,10 +83,7 @@ fn verified(settings: &Database, options: PgConnectOptions) -> Result<PgConnectO
     match certificates(path) {
         // By path, so that a changed file applies to the next connection.
         Ok(_) => Ok(options.ssl_root_cert(path)),
-        Err(source) => Err(Error::Ca {
-            path: path.clone(),
-            source,
-        }),
+        Err(source) => Err(Error::Ca { path: path.clone(), source }),
     }
 }
 
@@ -129,18 +116,9 @@ fn unreachable(section: &'static str, options: &PgConnectOptions, source: sqlx::
         return Error::NoRole { login, place };
     }
     if is_distrust(&source) {
-        return Error::Untrusted {
-            section,
-            place,
-            source,
-        };
+        return Error::Untrusted { section, place, source };
     }
-    Error::Unreachable {
-        section,
-        place,
-        advice: error::advice(section, &source),
-        source,
-    }
+    Error::Unreachable { section, place, advice: error::advice(section, &source), source }
 }
 
 /// A connection to the primary that is not part of a pool.
@@ -161,10 +139,7 @@ pub async fn earlier_present(
     database: impl PgExecutor<'_>,
     now: Timestamp,
 ) -> sqlx::Result<Timestamp> {
-    sqlx::query_scalar("SELECT least($1, now())")
-        .bind(now)
-        .fetch_one(database)
-        .await
+    sqlx::query_scalar("SELECT least($1, now())").bind(now).fetch_one(database).await
 }
 
 /// The later of the local time and the time of Postgres. Delays start here, so that a slow clock
@@ -173,26 +148,18 @@ pub async fn later_present(
     database: impl PgExecutor<'_>,
     now: Timestamp,
 ) -> sqlx::Result<Timestamp> {
-    sqlx::query_scalar("SELECT greatest($1, now())")
-        .bind(now)
-        .fetch_one(database)
-        .await
+    sqlx::query_scalar("SELECT greatest($1, now())").bind(now).fetch_one(database).await
 }
 
 /// Whether the database responds within `patience`.
 pub async fn answers(pool: &Pool, patience: Duration) -> bool {
-    matches!(
-        tokio::time::timeout(patience, sqlx::query("SELECT 1").execute(pool)).await,
-        Ok(Ok(_))
-    )
+    matches!(tokio::time::timeout(patience, sqlx::query("SELECT 1").execute(pool)).await, Ok(Ok(_)))
 }
 
 fn is_distrust(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Tls(_) => true,
-        sqlx::Error::Io(error) => error
-            .get_ref()
-            .is_some_and(|inner| inner.is::<rustls::Error>()),
+        sqlx::Error::Io(error) => error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()),
         _ => false,
     }
 }
@@ -202,11 +169,7 @@ fn place(options: &PgConnectOptions) -> String {
         Some(folder) => folder.display().to_string(),
         None => options.get_host().to_owned(),
     };
-    format!(
-        "{host}:{}/{}",
-        options.get_port(),
-        options.get_database().unwrap_or_default()
-    )
+    format!("{host}:{}/{}", options.get_port(), options.get_database().unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -214,11 +177,7 @@ mod tests {
     use super::*;
 
     fn asked(url: &str, allow_plain: bool) -> Result<PgSslMode, Error> {
-        let settings = Database {
-            url: url.to_owned(),
-            allow_plain,
-            ..Database::default()
-        };
+        let settings = Database { url: url.to_owned(), allow_plain, ..Database::default() };
         let (before, hosts, after) = parts(url);
         assert_eq!(format!("{before}{hosts}{after}"), url);
         let options = url.parse().unwrap();
@@ -228,21 +187,11 @@ mod tests {
     #[test]
     fn a_url_may_name_several_hosts() {
         let url = "postgres://u@one:1,[::1]:2,three/d?sslmode=verify-full";
-        let expected = (
-            "postgres://u@",
-            "one:1,[::1]:2,three",
-            "/d?sslmode=verify-full",
-        );
+        let expected = ("postgres://u@", "one:1,[::1]:2,three", "/d?sslmode=verify-full");
         assert_eq!(parts(url), expected);
-        assert_eq!(
-            parts("postgres:///d?host=/run"),
-            ("postgres://", "", "/d?host=/run")
-        );
-        let settings = |url: &str| Database {
-            url: url.to_owned(),
-            allow_plain: true,
-            ..Database::default()
-        };
+        assert_eq!(parts("postgres:///d?host=/run"), ("postgres://", "", "/d?host=/run"));
+        let settings =
+            |url: &str| Database { url: url.to_owned(), allow_plain: true, ..Database::default() };
         let named = format!("{:?}", servers(&settings(url), None).unwrap());
         for host in ["\"one\"", "\"[::1]\"", "\"three\""] {
             assert!(named.contains(host), "{named}");
@@ -257,10 +206,7 @@ mod tests {
             "postgres://u@10.0.0.1/d",
             "postgres://u@db.example/d?sslmode=verify-full",
         ] {
-            assert!(
-                matches!(asked(far, false), Ok(PgSslMode::VerifyFull)),
-                "{far}"
-            );
+            assert!(matches!(asked(far, false), Ok(PgSslMode::VerifyFull)), "{far}");
         }
         for less in ["disable", "allow", "require", "verify-ca"] {
             let url = format!("postgres://u@db.example/d?sslmode={less}");
@@ -280,10 +226,7 @@ mod tests {
             "postgres://u@localhost/d?host=/run/postgresql",
             "postgres://u@db.example/d?host=/run/postgresql",
         ] {
-            assert!(
-                matches!(asked(near, false), Ok(PgSslMode::Prefer)),
-                "{near}"
-            );
+            assert!(matches!(asked(near, false), Ok(PgSslMode::Prefer)), "{near}");
         }
     }
 }

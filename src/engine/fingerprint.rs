@@ -137,18 +137,12 @@ mod tests {
         let fingerprint = Fingerprint::of(b"certificate");
         let plain = fingerprint.to_string();
         assert_eq!(plain.len(), 64);
-        let pairs: Vec<&str> = plain
-            .as_bytes()
-            .chunks(2)
-            .map(|pair| std::str::from_utf8(pair).unwrap())
-            .collect();
+        let pairs: Vec<&str> =
+            plain.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap()).collect();
         let separated = pairs.join(":");
-        for text in [
-            plain.clone(),
-            plain.to_uppercase(),
-            separated.clone(),
-            separated.to_uppercase(),
-        ] {
+        for text in
+            [plain.clone(), plain.to_uppercase(), separated.clone(), separated.to_uppercase()]
+        {
             assert_eq!(text.parse(), Ok(fingerprint), "{text}");
         }
         for wrong in [
@@ -162,11 +156,7 @@ mod tests {
             format!("{}:", &separated[..94]),
             "é".repeat(32),
         ] {
-            assert_eq!(
-                wrong.parse::<Fingerprint>(),
-                Err(NotAFingerprint),
-                "{wrong}"
-            );
+            assert_eq!(wrong.parse::<Fingerprint>(), Err(NotAFingerprint), "{wrong}");
         }
     }
 }

@@ -15,10 +15,7 @@ static REFUSED: OnceLock<Vec<(Errno, &str)>> = OnceLock::new();
 /// Call it before the process has other threads: some restrictions apply to one thread and those that
 /// it starts. The service also starts if the system refuses some of them; see [`report`].
 pub fn harden() {
-    let nothing = Rlimit {
-        current: Some(0),
-        maximum: Some(0),
-    };
+    let nothing = Rlimit { current: Some(0), maximum: Some(0) };
     // Locking only touched pages needs far less than the runtime maps.
     let locked = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT;
     let steps: [(Result<()>, &str); 4] = [
@@ -39,9 +36,7 @@ pub fn harden() {
             "memory may be swapped to disk: set LimitMEMLOCK=infinity for this service",
         ),
     ];
-    let refused = steps
-        .into_iter()
-        .filter_map(|(done, message)| Some((done.err()?, message)));
+    let refused = steps.into_iter().filter_map(|(done, message)| Some((done.err()?, message)));
     let _ = REFUSED.set(refused.collect());
 }
 

@@ -212,10 +212,8 @@ impl<K: Named> FromStr for Id<K> {
     type Err = NotAnId;
 
     fn from_str(text: &str) -> Result<Self, NotAnId> {
-        let digits = text
-            .strip_prefix(K::PREFIX)
-            .and_then(|rest| rest.strip_prefix('_'))
-            .ok_or(NotAnId)?;
+        let digits =
+            text.strip_prefix(K::PREFIX).and_then(|rest| rest.strip_prefix('_')).ok_or(NotAnId)?;
         // 26 digits of five bits are 130: the first digit holds three only.
         if digits.len() != LENGTH || digits.as_bytes().first().is_none_or(|first| *first > b'7') {
             return Err(NotAnId);
@@ -261,10 +259,7 @@ impl<K> Encode<'_, Postgres> for Id<K> {
 
 impl<K> Decode<'_, Postgres> for Id<K> {
     fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
-        Ok(Self(
-            <Uuid as Decode<'_, Postgres>>::decode(value)?,
-            PhantomData,
-        ))
+        Ok(Self(<Uuid as Decode<'_, Postgres>>::decode(value)?, PhantomData))
     }
 }
 
@@ -274,9 +269,7 @@ impl<K: Named> PartialSchema for Id<K> {
         ObjectBuilder::new()
             .schema_type(JsonType::String)
             .pattern(Some(format!("^{prefix}_[0-7][0-9a-hjkmnp-tv-z]{{25}}$")))
-            .examples([serde_json::json!(format!(
-                "{prefix}_01h455vb4pex5vsknk084sn02q"
-            ))])
+            .examples([serde_json::json!(format!("{prefix}_01h455vb4pex5vsknk084sn02q"))])
             .into()
     }
 }

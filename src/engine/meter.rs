@@ -60,11 +60,7 @@ impl Meter {
         for route in routes.iter().copied().chain([OTHER]) {
             let _ = durations.get_or_create(&RouteLabel { route });
         }
-        Self {
-            routes,
-            requests: Family::default(),
-            durations,
-        }
+        Self { routes, requests: Family::default(), durations }
     }
 
     /// Counts an answered request: its status, the code of its error, and its duration.
@@ -116,10 +112,7 @@ struct TokenLabel {
 impl Default for TokenTimes {
     fn default() -> Self {
         let empty = || Histograms::new_with_constructor(durations as fn() -> Histogram);
-        Self {
-            queued: empty(),
-            ran: empty(),
-        }
+        Self { queued: empty(), ran: empty() }
     }
 }
 

@@ -57,9 +57,7 @@ impl Operations {
 
     /// The operations in display order.
     pub fn iter(self) -> impl Iterator<Item = Operation> {
-        Operation::ALL
-            .into_iter()
-            .filter(move |operation| self.contain(*operation))
+        Operation::ALL.into_iter().filter(move |operation| self.contain(*operation))
     }
 }
 
@@ -110,11 +108,7 @@ impl fmt::Debug for Operations {
 
 impl FromIterator<Operation> for Operations {
     fn from_iter<I: IntoIterator<Item = Operation>>(operations: I) -> Self {
-        Self(
-            operations
-                .into_iter()
-                .fold(0, |bits, operation| bits | bit(operation)),
-        )
+        Self(operations.into_iter().fold(0, |bits, operation| bits | bit(operation)))
     }
 }
 
@@ -141,10 +135,7 @@ mod tests {
             let put_in = matches!(operation, Operation::Hash | Operation::Protect);
             assert_eq!(set.contain(operation), put_in, "{operation}");
         }
-        assert_eq!(
-            serde_json::to_string(&set).unwrap(),
-            r#"["protect","hash"]"#
-        );
+        assert_eq!(serde_json::to_string(&set).unwrap(), r#"["protect","hash"]"#);
         assert_eq!(Operations::all().iter().count(), Operation::ALL.len());
     }
 }

@@ -75,9 +75,7 @@ impl FromStr for TrustDomain {
     type Err = NotATrustDomain;
 
     fn from_str(text: &str) -> Result<Self, NotATrustDomain> {
-        is_domain(text)
-            .then(|| Self(text.to_owned()))
-            .ok_or(NotATrustDomain)
+        is_domain(text).then(|| Self(text.to_owned())).ok_or(NotATrustDomain)
     }
 }
 
@@ -154,9 +152,7 @@ mod tests {
 
     #[test]
     fn an_id_has_a_trust_domain_and_a_path() {
-        let id: SpiffeId = "spiffe://example.org/ns/shop/sa/Cart_1.a-b"
-            .parse()
-            .unwrap();
+        let id: SpiffeId = "spiffe://example.org/ns/shop/sa/Cart_1.a-b".parse().unwrap();
         assert_eq!(id.trust_domain(), "example.org");
         let long = |length: usize| format!("spiffe://a/{}", "b".repeat(length - 11));
         assert!(long(LONGEST).parse::<SpiffeId>().is_ok());
@@ -182,18 +178,8 @@ mod tests {
         ] {
             assert_eq!(wrong.parse::<SpiffeId>(), Err(NotASpiffeId), "{wrong}");
         }
-        for wrong in [
-            "",
-            "Example.org",
-            "example.org/",
-            "spiffe://a",
-            &"a".repeat(256),
-        ] {
-            assert_eq!(
-                wrong.parse::<TrustDomain>(),
-                Err(NotATrustDomain),
-                "{wrong}"
-            );
+        for wrong in ["", "Example.org", "example.org/", "spiffe://a", &"a".repeat(256)] {
+            assert_eq!(wrong.parse::<TrustDomain>(), Err(NotATrustDomain), "{wrong}");
         }
     }
 }

@@ -13,9 +13,7 @@ use ureq::{Agent, Proxy};
 /// and returns error statuses as responses. It uses the proxy of the environment: use it with TLS only.
 pub fn client(authorities: Option<&[CertificateDer<'_>]>, patience: Duration) -> Agent {
     let roots = authorities.map_or(RootCerts::PlatformVerifier, |authorities| {
-        let authorities = authorities
-            .iter()
-            .map(|der| Certificate::from_der(der).to_owned());
+        let authorities = authorities.iter().map(|der| Certificate::from_der(der).to_owned());
         RootCerts::Specific(Arc::new(authorities.collect()))
     });
     let tls = TlsConfig::builder().root_certs(roots);

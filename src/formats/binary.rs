@@ -27,9 +27,7 @@ pub fn from_base64(text: &str) -> Result<Vec<u8>, NotBase64> {
     } else {
         (STANDARD_PAD_INDIFFERENT, OF_BASE64)
     };
-    engine
-        .decode(text)
-        .map_err(|_| fault_of(without_padding(text), beyond_letters))
+    engine.decode(text).map_err(|_| fault_of(without_padding(text), beyond_letters))
 }
 
 /// Writes standard base64 with padding, the format of responses.
@@ -44,16 +42,12 @@ pub fn append_base64(out: &mut String, bytes: &[u8]) {
 
 /// Reads canonical base64url without padding (RFC 7515, section 2): one text for every byte string.
 pub fn from_base64url(text: &str) -> Result<Vec<u8>, NotBase64> {
-    URL_SAFE_NO_PAD
-        .decode(text)
-        .map_err(|_| fault_of(text, OF_BASE64URL))
+    URL_SAFE_NO_PAD.decode(text).map_err(|_| fault_of(text, OF_BASE64URL))
 }
 
 /// Reads base64url with or without padding.
 pub fn from_base64url_padded(text: &str) -> Result<Vec<u8>, NotBase64> {
-    URL_SAFE_PAD_INDIFFERENT
-        .decode(text)
-        .map_err(|_| fault_of(without_padding(text), OF_BASE64URL))
+    URL_SAFE_PAD_INDIFFERENT.decode(text).map_err(|_| fault_of(without_padding(text), OF_BASE64URL))
 }
 
 /// The bytes for a cryptographic check. Text with an invalid end yields zero bytes, which is a wrong
@@ -86,11 +80,7 @@ const OF_BASE64URL: [u8; 2] = *b"-_";
 /// the length first and reports only that.
 fn fault_of(unpadded: &str, beyond_letters: [u8; 2]) -> NotBase64 {
     let is_known = |byte: u8| byte.is_ascii_alphanumeric() || beyond_letters.contains(&byte);
-    if unpadded.bytes().all(is_known) {
-        NotBase64::BitsLeftOver
-    } else {
-        NotBase64::OtherForm
-    }
+    if unpadded.bytes().all(is_known) { NotBase64::BitsLeftOver } else { NotBase64::OtherForm }
 }
 
 /// The text without the padding that completes its last group of four characters. Other padding

@@ -20,10 +20,7 @@ pub trait NamedValue: Copy + PartialEq + FromStr<Err = NotOneOf> + 'static {
     /// The value with this name.
     fn named(name: &str) -> Result<Self, NotOneOf> {
         let place = Self::NAMES.iter().position(|known| *known == name);
-        place
-            .and_then(|place| Self::VALUES.get(place))
-            .copied()
-            .ok_or(NotOneOf(Self::NAMES))
+        place.and_then(|place| Self::VALUES.get(place)).copied().ok_or(NotOneOf(Self::NAMES))
     }
 }
 

@@ -54,21 +54,13 @@ impl Problem {
         code: Code,
         message: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self {
-            field: field.into(),
-            code,
-            message: message.into(),
-            foreign: 0,
-        }
+        Self { field: field.into(), code, message: message.into(), foreign: 0 }
     }
 
     /// A member, or a parameter of a query, that nothing reads. Its name is text of the client.
     pub fn unknown(name: impl Into<String>, message: impl Into<Cow<'static, str>>) -> Self {
         let problem = Self::new(name, Code::Unknown, message);
-        Self {
-            foreign: problem.field.len(),
-            ..problem
-        }
+        Self { foreign: problem.field.len(), ..problem }
     }
 
     /// The member's path for logs, without text of the client.
@@ -176,11 +168,6 @@ mod tests {
 
     #[test]
     fn an_error_of_the_whole_object_has_the_name_of_the_object() {
-        assert_eq!(
-            Problem::of_body(Code::Type, "not an object")
-                .inside("jwe")
-                .field,
-            "jwe"
-        );
+        assert_eq!(Problem::of_body(Code::Type, "not an object").inside("jwe").field, "jwe");
     }
 }

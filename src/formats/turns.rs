@@ -28,11 +28,7 @@ pub enum Offer {
 
 impl<O, J> Default for Turns<O, J> {
     fn default() -> Self {
-        Self {
-            jobs: HashMap::new(),
-            order: VecDeque::new(),
-            len: 0,
-        }
+        Self { jobs: HashMap::new(), order: VecDeque::new(), len: 0 }
     }
 }
 

@@ -30,11 +30,7 @@ impl Api {
             // The router has accepted the same paths, so they do not conflict.
             let _ = known.insert(name, name);
         }
-        Self {
-            app,
-            router,
-            names: Arc::new(known),
-        }
+        Self { app, router, names: Arc::new(known) }
     }
 
     /// Handles one request.

@@ -29,10 +29,7 @@ pub(super) async fn read(
     check_media(parts)?;
     let reading = read_bytes(parts, body, limit, memory);
     match parts.extensions.get::<Arrival>() {
-        Some(arrival) => arrival
-            .in_time(reading)
-            .await
-            .unwrap_or(Err(UnreadableBody::Late)),
+        Some(arrival) => arrival.in_time(reading).await.unwrap_or(Err(UnreadableBody::Late)),
         // A route without the frame around it has no time limit.
         None => reading.await,
     }
@@ -50,23 +47,13 @@ fn check_media(parts: &Parts) -> Result<(), UnreadableBody> {
     if parts.headers.contains_key(header::CONTENT_ENCODING) {
         return Err(UnreadableBody::Encoded);
     }
-    let kind = parts
-        .headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
-    let essence = kind
-        .and_then(|kind| kind.split(';').next())
-        .unwrap_or("")
-        .trim();
+    let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = kind.and_then(|kind| kind.split(';').next()).unwrap_or("").trim();
     let wanted = match parts.method {
         Method::PATCH => "application/merge-patch+json",
         _ => "application/json",
     };
-    if essence.eq_ignore_ascii_case(wanted) {
-        Ok(())
-    } else {
-        Err(UnreadableBody::OtherMedia)
-    }
+    if essence.eq_ignore_ascii_case(wanted) { Ok(()) } else { Err(UnreadableBody::OtherMedia) }
 }
 
 async fn read_bytes(
@@ -210,14 +197,8 @@ mod tests {
             shares.push(memory.of(Uuid::nil()).reserve(LIMIT).await.unwrap());
         }
         for announced in [None, Some(LIMIT)] {
-            assert!(
-                !waits(&memory, announced, SMALL_BODY).await,
-                "{announced:?}"
-            );
-            assert!(
-                waits(&memory, announced, SMALL_BODY + 1).await,
-                "{announced:?}"
-            );
+            assert!(!waits(&memory, announced, SMALL_BODY).await, "{announced:?}");
+            assert!(waits(&memory, announced, SMALL_BODY + 1).await, "{announced:?}");
         }
         drop(shares);
         assert!(!waits(&memory, None, SMALL_BODY + 1).await);
@@ -244,10 +225,9 @@ mod tests {
 
     #[tokio::test]
     async fn without_a_caller_a_body_is_small() {
-        for (length, expected) in [
-            (SMALL_BODY, Ok(SMALL_BODY)),
-            (SMALL_BODY + 1, Err(UnreadableBody::TooLarge)),
-        ] {
+        for (length, expected) in
+            [(SMALL_BODY, Ok(SMALL_BODY)), (SMALL_BODY + 1, Err(UnreadableBody::TooLarge))]
+        {
             let request = Request::post("/").header(header::CONTENT_TYPE, "application/json");
             let request = request.body(Body::from(vec![7; length])).unwrap();
             let (parts, body) = request.into_parts();

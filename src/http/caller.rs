@@ -64,23 +64,17 @@ pub(super) async fn administrators_only(
     };
     let mut response = match admitted {
         Ok(administrator) => {
-            request
-                .extensions_mut()
-                .insert::<Administrator>(administrator);
+            request.extensions_mut().insert::<Administrator>(administrator);
             next.run(request).instrument(step!("management")).await
         }
         Err(error) => error.into_response(),
     };
     // Its API key was revoked while the body arrived.
     if response.status() == StatusCode::UNAUTHORIZED {
-        app.security
-            .submit_anonymous(client, request_id, refusal(response.status()));
+        app.security.submit_anonymous(client, request_id, refusal(response.status()));
     } else if response.status() == StatusCode::FORBIDDEN {
         let actor = caller.actor(request_id);
-        let recorded = app
-            .security
-            .record(&actor, refusal(response.status()))
-            .await;
+        let recorded = app.security.record(&actor, refusal(response.status())).await;
         if let Err(error) = recorded {
             response = ApiError::from(Unreadable::from(error)).into_response();
         }
@@ -252,12 +246,7 @@ pub(super) async fn unauthenticated(app: &AppState, client: IpAddr, denied: Deni
         Denied::Unreadable(unreadable) => return unreadable.into(),
         Denied::Crowded => return ApiError::Crowded,
     };
-    match app
-        .engine
-        .limiter
-        .take(Scope::Failures(client), Rule::FAILURES)
-        .await
-    {
+    match app.engine.limiter.take(Scope::Failures(client), Rule::FAILURES).await {
         Ok(_) => ApiError::Unauthenticated(refusal),
         Err(exceeded) => exceeded.into(),
     }

@@ -40,10 +40,8 @@ const TIMEOUT: Duration = Duration::from_millis(500);
 /// The pause between two checks.
 const INTERVAL: Duration = Duration::from_millis(250);
 
-const _: () = assert!(
-    INTERVAL.as_millis() + TIMEOUT.as_millis() < 1_000,
-    "a change shows within a second"
-);
+const _: () =
+    assert!(INTERVAL.as_millis() + TIMEOUT.as_millis() < 1_000, "a change shows within a second");
 
 impl DatabaseState {
     /// The latency of a database that answers.
@@ -91,8 +89,7 @@ impl DatabaseMonitor {
         let latency = self.clock.monotonic().saturating_sub(started);
         self.state.set(DatabaseState::Answers(latency));
         if let Ok(Ok(worn)) = timeout(TIMEOUT, self.encryptions.worn()).await {
-            self.worn
-                .set(worn.into_iter().map(|(key, _)| key).collect());
+            self.worn.set(worn.into_iter().map(|(key, _)| key).collect());
         }
     }
 

@@ -81,10 +81,7 @@ pub(super) async fn jwks(
     let published = app.keyring.published(service, admission).await?;
     let keys = published.ok_or(ApiError::NotFound)?;
     look_up.found();
-    Ok(Published {
-        keys,
-        known: KnownTags::of(&headers),
-    })
+    Ok(Published { keys, known: KnownTags::of(&headers) })
 }
 
 /// Returns this document.

@@ -49,9 +49,7 @@ where
         None => handle(request).await,
         Some(error) => error.into_response(),
     };
-    engine
-        .frame::<JsonApi, _>(route, tag, request, handle)
-        .await
+    engine.frame::<JsonApi, _>(route, tag, request, handle).await
 }
 
 impl FrameAdapter for JsonApi {
@@ -87,16 +85,12 @@ impl FrameAdapter for JsonApi {
 /// The error for a request that is refused because of its headers.
 fn refused_head(request: &Request) -> Option<ApiError> {
     let problem = match request.extensions().get()? {
-        RefusedHead::TransferEncoding => Problem::new(
-            "Transfer-Encoding",
-            Code::Format,
-            "must be chunked or absent",
-        ),
-        RefusedHead::Host => Problem::new(
-            "Host",
-            Code::Format,
-            "must be one host with an optional port",
-        ),
+        RefusedHead::TransferEncoding => {
+            Problem::new("Transfer-Encoding", Code::Format, "must be chunked or absent")
+        }
+        RefusedHead::Host => {
+            Problem::new("Host", Code::Format, "must be one host with an optional port")
+        }
     };
     Some(ApiError::Problems(vec![problem]))
 }

@@ -14,15 +14,12 @@ use super::app::{App, AppState};
 use super::error::ApiError;
 use super::routes::{Access, Routes};
 
-const OK: ProbeResult = ProbeResult {
-    status: ProbeStatus::Ok,
-};
+const OK: ProbeResult = ProbeResult { status: ProbeStatus::Ok };
 
 /// The routes of the listener for probes alone.
 pub fn router(app: Arc<AppState>) -> Router {
-    let routes = Routes::of(Access::Anyone)
-        .at("/livez", routes!(live))
-        .at("/readyz", routes!(ready));
+    let routes =
+        Routes::of(Access::Anyone).at("/livez", routes!(live)).at("/readyz", routes!(ready));
     routes.router.with_state(App(app))
 }
 

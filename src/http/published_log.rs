@@ -43,8 +43,7 @@ pub(super) async fn checkpoint(
     let mut look_up = app.engine.limiter.look_up(client);
     let admission = async { look_up.turn().await.map_err(ApiError::from) };
     let note = logs.checkpoint(log, admission).await?;
-    note.map(|note| PublishedCheckpoint(LogText(note)))
-        .ok_or(ApiError::NotFound)
+    note.map(|note| PublishedCheckpoint(LogText(note))).ok_or(ApiError::NotFound)
 }
 
 /// A tile of the hashes of a published tree (C2SP `tlog-tiles`).
@@ -68,17 +67,13 @@ pub(super) async fn tile(
     let mut look_up = app.engine.limiter.look_up(client);
     let admission = async { look_up.turn().await.map_err(ApiError::from) };
     let bytes = logs.tile(log, tile, admission).await?;
-    bytes
-        .map(|bytes| PublishedTile(LogTile(bytes)))
-        .ok_or(ApiError::NotFound)
+    bytes.map(|bytes| PublishedTile(LogTile(bytes))).ok_or(ApiError::NotFound)
 }
 
 /// The logs, if they are published.
 fn published(app: &AppState) -> Result<&PublishedLogs, ApiError> {
     let is_published = app.engine.settings.audit.seal.publish;
-    is_published
-        .then_some(&app.published_logs)
-        .ok_or(ApiError::NotFound)
+    is_published.then_some(&app.published_logs).ok_or(ApiError::NotFound)
 }
 
 impl IntoResponse for PublishedCheckpoint {

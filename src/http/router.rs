@@ -23,11 +23,7 @@ pub(super) fn router(app: App) -> Router {
         .merge(open)
         .merge(runtime)
         .merge(health)
-        .merge(
-            administration
-                .route_layer(idempotent)
-                .route_layer(administrators),
-        )
+        .merge(administration.route_layer(idempotent).route_layer(administrators))
         .fallback(async || ApiError::NotFound)
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app)
@@ -50,14 +46,8 @@ fn groups() -> [Routes; 4] {
         .at("/readyz", routes!(probes::ready))
         .at("/openapi.json", routes!(discovery::openapi))
         .at("/.well-known/jwks/{serviceId}", routes!(discovery::jwks))
-        .at(
-            "/audit/log/{log}/checkpoint",
-            routes!(published_log::checkpoint),
-        )
-        .at(
-            "/audit/log/{log}/tile/{*path}",
-            routes!(published_log::tile),
-        );
+        .at("/audit/log/{log}/checkpoint", routes!(published_log::checkpoint))
+        .at("/audit/log/{log}/tile/{*path}", routes!(published_log::tile));
 
     let runtime = Routes::of(Access::Application)
         .at("/api/v1/protect", routes!(protect::protect))
@@ -69,10 +59,7 @@ fn groups() -> [Routes; 4] {
         .at("/api/v1/data-keys", routes!(data_keys::make))
         .at("/api/v1/operations", routes!(operations::operate))
         .at("/api/v1/caller", routes!(runtime::caller::read))
-        .at(
-            "/api/v1/policies/{policyNumber}",
-            routes!(runtime::policy::read),
-        );
+        .at("/api/v1/policies/{policyNumber}", routes!(runtime::policy::read));
 
     let health = Routes::of(Access::Caller).at("/api/v1/health", routes!(health::health));
 
@@ -80,73 +67,35 @@ fn groups() -> [Routes; 4] {
         .at("/admin/services", routes!(services::list, services::create))
         .at(
             "/admin/services/{id}",
-            routes!(
-                services::read,
-                services::update,
-                services::patch,
-                services::delete
-            ),
+            routes!(services::read, services::update, services::patch, services::delete),
         )
         .at("/admin/policies", routes!(policies::list, policies::create))
         .at(
             "/admin/policies/{id}",
-            routes!(
-                policies::read,
-                policies::update,
-                policies::patch,
-                policies::delete
-            ),
+            routes!(policies::read, policies::update, policies::patch, policies::delete),
         )
         .at("/admin/keys", routes!(keys::list, keys::create))
-        .at(
-            "/admin/keys/import-parameters",
-            routes!(keys::import_parameters),
-        )
-        .at(
-            "/admin/keys/{id}",
-            routes!(keys::read, keys::update, keys::patch, keys::delete),
-        )
+        .at("/admin/keys/import-parameters", routes!(keys::import_parameters))
+        .at("/admin/keys/{id}", routes!(keys::read, keys::update, keys::patch, keys::delete))
         .at("/admin/api-keys", routes!(api_keys::list, api_keys::create))
         .at(
             "/admin/api-keys/{id}",
-            routes!(
-                api_keys::read,
-                api_keys::update,
-                api_keys::patch,
-                api_keys::revoke
-            ),
+            routes!(api_keys::read, api_keys::update, api_keys::patch, api_keys::revoke),
         )
         .at("/admin/changes", routes!(changes::list))
-        .at(
-            "/admin/changes/{id}",
-            routes!(changes::read, changes::withdraw),
-        )
+        .at("/admin/changes/{id}", routes!(changes::read, changes::withdraw))
         .at("/admin/changes/{id}/approve", routes!(changes::approve))
         .at("/admin/changes/{id}/reject", routes!(changes::reject))
-        .at(
-            "/admin/identities",
-            routes!(identities::list, identities::create),
-        )
+        .at("/admin/identities", routes!(identities::list, identities::create))
         .at(
             "/admin/identities/{id}",
-            routes!(
-                identities::read,
-                identities::update,
-                identities::patch,
-                identities::delete
-            ),
+            routes!(identities::read, identities::update, identities::patch, identities::delete),
         )
         .at("/admin/audit", routes!(audit::list))
         .at("/admin/audit/management", routes!(events::list))
-        .at(
-            "/admin/audit/log/{log}/checkpoint",
-            routes!(audit_log::checkpoint),
-        )
+        .at("/admin/audit/log/{log}/checkpoint", routes!(audit_log::checkpoint))
         .at("/admin/audit/log/{log}/key", routes!(audit_log::key))
-        .at(
-            "/admin/audit/log/{log}/tile/{*path}",
-            routes!(audit_log::tile),
-        )
+        .at("/admin/audit/log/{log}/tile/{*path}", routes!(audit_log::tile))
         .at("/admin/audit/{id}/proof", routes!(audit_log::proof));
 
     [open, runtime, health, administration]

@@ -17,11 +17,7 @@ pub(super) struct RequestBody {
 
 impl RequestBody {
     pub(super) fn new(body: Incoming, timers: ConnectionTimers) -> Self {
-        Self {
-            is_over: body.is_end_stream(),
-            body,
-            timers,
-        }
+        Self { is_over: body.is_end_stream(), body, timers }
     }
 }
 
@@ -64,10 +60,7 @@ pub(super) struct ResponseBody {
 impl ResponseBody {
     pub(super) fn new(body: Body, exchange: Exchange) -> Self {
         exchange.respond();
-        Self {
-            body,
-            _exchange: exchange,
-        }
+        Self { body, _exchange: exchange }
     }
 }
 

@@ -70,14 +70,7 @@ mod tests {
         for page in ["/dashboard", "/dashboard/keys", "/dashboard/keys/"] {
             assert!(is_page(page), "{page}");
         }
-        for other in [
-            "/",
-            "/dashboard/",
-            "/dashboards",
-            "/admin/dashboard",
-            "*",
-            "",
-        ] {
+        for other in ["/", "/dashboard/", "/dashboards", "/admin/dashboard", "*", ""] {
             assert!(!is_page(other), "{other}");
         }
     }

@@ -32,10 +32,7 @@ pub(super) fn start(
     let each = &mut jobs;
 
     // Without these, the instance is not ready.
-    each.run(
-        Job::DatabaseMonitor,
-        with(app, |app, pulse| app.database_monitor.clone().run(pulse)),
-    );
+    each.run(Job::DatabaseMonitor, with(app, |app, pulse| app.database_monitor.clone().run(pulse)));
     each.run(
         Job::Notices,
         with(engine, |engine, pulse| {
@@ -43,14 +40,10 @@ pub(super) fn start(
             catalog.listen(engine.database.clone(), engine.entropy, pulse)
         }),
     );
-    each.run_with(writer.spec(), writer, |writer, pulse| {
-        Box::pin(writer.run(pulse))
-    });
+    each.run_with(writer.spec(), writer, |writer, pulse| Box::pin(writer.run(pulse)));
 
     // Without the others, the service is degraded. One instance at a time does this work:
-    let spec = Job::Sealer
-        .spec()
-        .every(engine.settings.audit.seal.interval.0);
+    let spec = Job::Sealer.spec().every(engine.settings.audit.seal.interval.0);
     each.run_with(spec, sealer, |sealer, pulse| Box::pin(sealer.run(pulse)));
     each.run(
         Job::AuditDays,
@@ -62,12 +55,7 @@ pub(super) fn start(
         Job::TrafficSums,
         with(engine, |engine, pulse| {
             let deadline = engine.settings.audit.deadline.0;
-            traffic::keep(
-                engine.clock.clone(),
-                engine.database.clone(),
-                deadline,
-                pulse,
-            )
+            traffic::keep(engine.clock.clone(), engine.database.clone(), deadline, pulse)
         }),
     );
 
@@ -90,9 +78,7 @@ pub(super) fn start(
     each.run(
         Job::PendingChanges,
         with(app, |app, pulse| {
-            app.backlog
-                .clone()
-                .watch(app.engine.clock.clone(), app.engine.database.clone(), pulse)
+            app.backlog.clone().watch(app.engine.clock.clone(), app.engine.database.clone(), pulse)
         }),
     );
     each.run(
@@ -120,9 +106,7 @@ pub(super) fn start(
         );
     }
     if let Some(provider) = app.provider.clone() {
-        each.run(Job::ProviderKeys, move |pulse| {
-            keep_all(vec![provider.keys().clone()], pulse)
-        });
+        each.run(Job::ProviderKeys, move |pulse| keep_all(vec![provider.keys().clone()], pulse));
     }
     if engine.limiter.is_shared() {
         each.run(
@@ -138,9 +122,7 @@ pub(super) fn start(
 /// Forwards sealed audit records, on one instance at a time.
 pub(super) fn forward(jobs: &mut Supervisor, settings: &Forward, forwarder: Forwarder) {
     let spec = Job::Forwarder.spec().every(settings.interval.0);
-    jobs.run_with(spec, forwarder, |forwarder, pulse| {
-        Box::pin(forwarder.run(pulse))
-    });
+    jobs.run_with(spec, forwarder, |forwarder, pulse| Box::pin(forwarder.run(pulse)));
 }
 
 /// Follows the primary, if there are several servers.

@@ -59,11 +59,7 @@ pub struct CannotListen {
 
 /// Binds `address`, which comes from `setting`.
 pub async fn listen(setting: &'static str, address: SocketAddr) -> Result<Listener, CannotListen> {
-    let refused = |source| CannotListen {
-        setting,
-        address,
-        source,
-    };
+    let refused = |source| CannotListen { setting, address, source };
     let socket = TcpListener::bind(address).await.map_err(refused)?;
     let address = socket.local_addr().map_err(refused)?;
     let usual = Http::default();
@@ -89,10 +85,7 @@ impl Listener {
 
     /// Sets the maximum number of connections, in total and per client address.
     pub fn for_at_most(self, connections: u32, http: &Http) -> Self {
-        Self {
-            connections: Connections::at_most(connections, http),
-            ..self
-        }
+        Self { connections: Connections::at_most(connections, http), ..self }
     }
 
     /// Sets the timeouts of clients.
@@ -153,9 +146,7 @@ impl Listener {
         }
         drop(self.socket);
         drop(ending);
-        tokio::time::timeout(patience, self.connections.wait_until_empty())
-            .await
-            .is_ok()
+        tokio::time::timeout(patience, self.connections.wait_until_empty()).await.is_ok()
     }
 }
 
@@ -249,9 +240,7 @@ impl<A: Answers> ConnectionServer<A> {
                 Ok::<_, Infallible>(response.map(|body| ResponseBody::new(body, exchange)))
             }
         });
-        let mut connection = self
-            .protocol
-            .serve_connection(TokioIo::new(stream), service);
+        let mut connection = self.protocol.serve_connection(TokioIo::new(stream), service);
         let aged = tokio::time::sleep(age_of(peer, self.timeouts.age));
         tokio::pin!(aged);
         let (mut is_ending, mut is_closing) = (self.is_ending, false);

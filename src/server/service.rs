@@ -79,13 +79,8 @@ impl Service {
         let (recorder, writer) =
             Recorder::open(clock.clone(), entropy, database.clone(), &settings.audit);
         let encryptions = Arc::new(Encryptions::new(database.clone()));
-        let keyring = Keyring::new(
-            &catalog,
-            &database,
-            token.clone(),
-            encryptions.clone(),
-            clock.clone(),
-        );
+        let keyring =
+            Keyring::new(&catalog, &database, token.clone(), encryptions.clone(), clock.clone());
         let keyring = Arc::new(keyring);
         let modules = Dependencies {
             clock: clock.clone(),
@@ -109,10 +104,8 @@ impl Service {
         let limiter = Arc::new(limiter);
         let meter = Arc::new(Meter::new(names().chain(sealward_dashboard::names())));
         let limits = &settings.limits;
-        let body_memory = BodyMemory::new(
-            limits.largest_body(),
-            limits.request_timeout.0 / BODY_PATIENCE,
-        );
+        let body_memory =
+            BodyMemory::new(limits.largest_body(), limits.request_timeout.0 / BODY_PATIENCE);
         let published_logs = PublishedLogs::new(database.clone());
         let sessions = Arc::new(Sessions::new(database.clone(), &settings.admin));
         let engine = Arc::new(Engine {

@@ -29,11 +29,7 @@ pub(super) struct Stream<S: AsyncRead + Unpin + Send + 'static> {
 
 impl<S: AsyncRead + Unpin + Send + 'static> Stream<S> {
     pub(super) fn new(stream: S, connection: OpenConnection, timers: ConnectionTimers) -> Self {
-        Self {
-            inner: Some((stream, connection)),
-            timers,
-            is_shut: false,
-        }
+        Self { inner: Some((stream, connection)), timers, is_shut: false }
     }
 
     fn get(&mut self) -> io::Result<Pin<&mut S>> {

@@ -196,10 +196,7 @@ impl State {
 
 impl Delayed {
     fn now() -> Self {
-        Self {
-            since: Instant::now(),
-            written: 0,
-        }
+        Self { since: Instant::now(), written: 0 }
     }
 }
 

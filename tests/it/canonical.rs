@@ -60,10 +60,7 @@ fn short_numbers_are_not_formatted_to_be_checked() {
     const GROWTH_OF_BUFFERS: usize = 100;
     for number in ["1e1", "0.5", "-12345678.25", "123456789012345", "1e250"] {
         let allocations = allocations(number, TIMES);
-        assert!(
-            allocations <= 2 * TIMES + GROWTH_OF_BUFFERS,
-            "{number}: {allocations}"
-        );
+        assert!(allocations <= 2 * TIMES + GROWTH_OF_BUFFERS, "{number}: {allocations}");
     }
     // The check formats a long number, and the count shows it.
     assert!(allocations("0.30000000000000004", TIMES) > 4 * TIMES);

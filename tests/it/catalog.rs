@@ -31,11 +31,7 @@ async fn a_cached_entry_is_loaded_once() {
     assert_eq!(reads.load(Ordering::SeqCst), 1);
     catalog.changed(Topic::Policies);
     cache.get(&7).await.unwrap();
-    assert_eq!(
-        reads.load(Ordering::SeqCst),
-        1,
-        "the cache does not depend on policies"
-    );
+    assert_eq!(reads.load(Ordering::SeqCst), 1, "the cache does not depend on policies");
     catalog.changed(Topic::Services);
     cache.get(&7).await.unwrap();
     assert_eq!(reads.load(Ordering::SeqCst), 2);
@@ -63,10 +59,7 @@ async fn a_missing_value_is_cached_until_a_change() {
         let after_the_change = cache.get(&0).await.unwrap();
         let is_conclusive = started.elapsed() < BOUND;
         if is_conclusive {
-            assert_eq!(
-                (missing, cached, after_the_change),
-                (None, None, Some("new"))
-            );
+            assert_eq!((missing, cached, after_the_change), (None, None, Some("new")));
         }
         is_conclusive
     })
@@ -132,11 +125,7 @@ async fn without_notifications_every_lookup_reads_the_database() {
     within(BOUND, async || name().await == "payments").await;
     assert!(!catalog.is_current());
     rename("invoices").await;
-    assert_eq!(
-        name().await,
-        "invoices",
-        "immediately: cached entries are not used"
-    );
+    assert_eq!(name().await, "invoices", "immediately: cached entries are not used");
 
     // A change without a connection sends no notification, and no lookup happens.
     notifications.resume();
@@ -156,11 +145,7 @@ async fn without_notifications_every_lookup_reads_the_database() {
 /// A catalog that receives notifications through `pool`.
 async fn current(pool: &Pool) -> Catalog {
     let catalog = Catalog::new();
-    tokio::spawn(
-        catalog
-            .clone()
-            .listen(pool.clone(), Entropy::system(), pulse()),
-    );
+    tokio::spawn(catalog.clone().listen(pool.clone(), Entropy::system(), pulse()));
     within(BOUND * 5, async || catalog.is_current()).await;
     catalog
 }

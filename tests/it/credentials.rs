@@ -117,10 +117,8 @@ async fn invalid_admin_keys_are_refused_whatever_their_roles() {
         world.revoke(&revoked).await;
         bad.push(revoked.key.unwrap());
         let expiry = clock.now().plus(Duration::from_secs(1)).to_string();
-        for members in [
-            json!({ "expiresAt": expiry }),
-            json!({ "allowedCidrs": ["192.0.2.0/24"] }),
-        ] {
+        for members in [json!({ "expiresAt": expiry }), json!({ "allowedCidrs": ["192.0.2.0/24"] })]
+        {
             let mut body = json!({ "name": "bad", "type": "admin", "roles": [role] });
             let members = members.as_object().unwrap().clone();
             body.as_object_mut().unwrap().extend(members);
@@ -253,10 +251,6 @@ async fn ask(world: &World, method: &Method, path: &str, lines: &[String]) -> An
     for line in lines {
         client = client.with("authorization", line);
     }
-    let body = if *method == Method::GET || *method == Method::DELETE {
-        ""
-    } else {
-        "{}"
-    };
+    let body = if *method == Method::GET || *method == Method::DELETE { "" } else { "{}" };
     client.send_text(method.clone(), path, body).await
 }

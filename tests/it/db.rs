@@ -42,11 +42,7 @@ impl Secured {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let mut tls_proxy = JoinSet::new();
-        tls_proxy.spawn(accept_connections(
-            listener,
-            acceptor(&issued),
-            plain.get_port(),
-        ));
+        tls_proxy.spawn(accept_connections(listener, acceptor(&issued), plain.get_port()));
         Self {
             options: database.options().clone(),
             port,
@@ -69,10 +65,7 @@ impl Secured {
         let password = address.password().map(|text| text.to_owned().into());
         let servers = db::servers(&settings, password.as_ref())?;
         let primary = db::connect(servers, &settings).await?;
-        sqlx::query("SELECT 1")
-            .execute(primary.pool())
-            .await
-            .unwrap();
+        sqlx::query("SELECT 1").execute(primary.pool()).await.unwrap();
         Ok(())
     }
 }
@@ -118,44 +111,20 @@ async fn postgres_must_present_a_valid_certificate() {
     fs::write(&others, Authority::new().certificate()).unwrap();
     let secured = Secured::with(authority.server("localhost")).await;
     let port = secured.port;
-    secured
-        .connect("localhost", port, Some(trusted.clone()))
-        .await
-        .unwrap();
+    secured.connect("localhost", port, Some(trusted.clone())).await.unwrap();
 
     let plain = secured.options.get_port();
     let untrusted = [
-        (
-            "of another authority",
-            "localhost",
-            port,
-            &others,
-            "UnknownIssuer",
-        ),
-        (
-            "by another name",
-            "127.0.0.1",
-            port,
-            &trusted,
-            "not valid for",
-        ),
-        (
-            "without TLS",
-            "localhost",
-            plain,
-            &trusted,
-            "does not support TLS",
-        ),
+        ("of another authority", "localhost", port, &others, "UnknownIssuer"),
+        ("by another name", "127.0.0.1", port, &trusted, "not valid for"),
+        ("without TLS", "localhost", plain, &trusted, "does not support TLS"),
     ];
     for (name, host, port, ca, why) in untrusted {
         let refused = secured.connect(host, port, Some(ca.clone())).await;
         let error = refused.expect_err(name);
         assert!(matches!(error, db::Error::Untrusted { .. }), "{error:?}");
         let message = error.to_string();
-        assert!(
-            message.contains(why) && message.contains("database.ca"),
-            "{message}"
-        );
+        assert!(message.contains(why) && message.contains("database.ca"), "{message}");
     }
 }
 
@@ -165,14 +134,10 @@ async fn the_certificate_authority_of_postgres_is_validated_first() {
     let missing = folder.path().join("nothing.pem");
     let empty = folder.path().join("empty.pem");
     fs::write(&empty, "").unwrap();
-    for (file, message) in [
-        (missing, "cannot be read: "),
-        (empty, "must contain a certificate in PEM"),
-    ] {
-        let settings = Settings {
-            ca: Some(file.clone()),
-            ..Settings::default()
-        };
+    for (file, message) in
+        [(missing, "cannot be read: "), (empty, "must contain a certificate in PEM")]
+    {
+        let settings = Settings { ca: Some(file.clone()), ..Settings::default() };
         let error = db::servers(&settings, None).unwrap_err().to_string();
         let expected = format!("database.ca: {} {message}", file.display());
         assert!(error.starts_with(&expected), "{error:?}, not {expected:?}");

@@ -65,21 +65,14 @@ fn modules_import_from_lower_layers_of_their_crate() {
 fn files_form_no_import_cycles() {
     for folder in CRATES.split(' ') {
         let modules = modules(folder);
-        let edges = modules
-            .iter()
-            .map(|(at, it)| (it.file.clone(), imported(&modules, at, it)));
+        let edges = modules.iter().map(|(at, it)| (it.file.clone(), imported(&modules, at, it)));
         let mut edges: BTreeMap<PathBuf, BTreeSet<PathBuf>> = edges.collect();
         // Without the files that import no others, again and again, only cycles remain.
         while let Some(last) = edges.keys().find(|file| edges[*file].is_empty()).cloned() {
             edges.remove(&last);
-            edges
-                .values_mut()
-                .for_each(|imported| imported.retain(|it| *it != last));
+            edges.values_mut().for_each(|imported| imported.retain(|it| *it != last));
         }
-        assert!(
-            edges.is_empty(),
-            "import cycles in {folder}, and what imports them: {edges:#?}"
-        );
+        assert!(edges.is_empty(), "import cycles in {folder}, and what imports them: {edges:#?}");
     }
 }
 
@@ -125,24 +118,14 @@ fn modules(folder: &str) -> Modules {
         let file = path.strip_prefix(&source).unwrap().to_owned();
         let is_crate = path != source && path.join("Cargo.toml").exists();
         if path.is_dir() && !is_crate && !path.ends_with("tests") {
-            open.extend(
-                fs::read_dir(path)
-                    .unwrap()
-                    .map(|entry| entry.unwrap().path()),
-            );
+            open.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
         } else if file.extension().is_some_and(|it| it == "rs") && !file.ends_with("tests.rs") {
             let mut paths = Paths::default();
             paths.read(fs::read_to_string(path).unwrap().parse().unwrap(), &[]);
             let names = file.with_extension("");
             let names = names.iter().map(|part| part.to_str().unwrap().to_owned());
             let at = names.filter(|name| !["mod", "lib", "main"].contains(&name.as_str()));
-            modules.insert(
-                at.collect(),
-                Module {
-                    file,
-                    paths: paths.found,
-                },
-            );
+            modules.insert(at.collect(), Module { file, paths: paths.found });
         }
     }
     assert!(modules.len() > 5, "the sources of {folder} were not found");
@@ -190,10 +173,8 @@ impl Paths {
                 }
                 (_, TokenTree::Group(group)) => {
                     self.finish(None);
-                    let outside = (
-                        self.is_pub && group.delimiter() == Delimiter::Parenthesis,
-                        self.is_use,
-                    );
+                    let outside =
+                        (self.is_pub && group.delimiter() == Delimiter::Parenthesis, self.is_use);
                     (self.is_pub, self.is_use) = (false, false);
                     self.read(group.stream(), &[]);
                     (self.is_pub, self.is_use) = outside;

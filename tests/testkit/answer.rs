@@ -36,8 +36,7 @@ impl Answer {
     pub fn text(&self, member: &str) -> String {
         let json = self.json();
         let text = json[member].as_str();
-        text.unwrap_or_else(|| panic!("no {member} in {json}"))
-            .to_owned()
+        text.unwrap_or_else(|| panic!("no {member} in {json}")).to_owned()
     }
 
     /// A required header.
@@ -75,10 +74,7 @@ impl Answer {
         let json = self.json();
         let found = (self.status.as_u16(), json["error"]["code"].as_str());
         assert_eq!(found, (status, Some(code)), "{json}");
-        assert_eq!(
-            json["requestId"].as_str(),
-            Some(self.header("x-request-id"))
-        );
+        assert_eq!(json["requestId"].as_str(), Some(self.header("x-request-id")));
         assert_eq!(self.header("content-type"), "application/json");
         self
     }
@@ -104,10 +100,7 @@ impl Answer {
 
     /// The error message.
     pub fn message(&self) -> String {
-        self.json()["error"]["message"]
-            .as_str()
-            .expect("a message")
-            .to_owned()
+        self.json()["error"]["message"].as_str().expect("a message").to_owned()
     }
 
     #[track_caller]

@@ -117,10 +117,7 @@ impl Authority {
 
     /// A revocation list that expired in 2021.
     pub fn expired_revocation_list(&self, revoked: &[&IssuedCertificate]) -> String {
-        self.list(
-            revoked,
-            "-crl_lastupdate 20200101000000Z -crl_nextupdate 20210101000000Z",
-        )
+        self.list(revoked, "-crl_lastupdate 20200101000000Z -crl_nextupdate 20210101000000Z")
     }
 
     fn list(&self, revoked: &[&IssuedCertificate], times: &str) -> String {
@@ -161,20 +158,14 @@ impl Authority {
         change(&mut params);
         let key = key();
         let certificate = params.signed_by(&key, &self.0).expect("a certificate");
-        IssuedCertificate {
-            certificate: certificate.pem(),
-            key: key.serialize_pem(),
-        }
+        IssuedCertificate { certificate: certificate.pem(), key: key.serialize_pem() }
     }
 }
 
 impl IssuedCertificate {
     /// Writes both into `folder` and returns their paths.
     pub fn write(&self, folder: &Path) -> [PathBuf; 2] {
-        let files = [
-            folder.join("certificate.pem"),
-            folder.join("certificate-key.pem"),
-        ];
+        let files = [folder.join("certificate.pem"), folder.join("certificate-key.pem")];
         for (file, text) in files.iter().zip([&self.certificate, &self.key]) {
             fs::write(file, text).expect("write a certificate");
         }

@@ -49,14 +49,7 @@ pub struct Client<'w> {
 
 impl<'w> Client<'w> {
     pub(super) fn new(to: Service<'w>, authorization: Option<String>) -> Self {
-        Self {
-            to,
-            authorization,
-            key: None,
-            key_id: None,
-            service: None,
-            headers: Vec::new(),
-        }
+        Self { to, authorization, key: None, key_id: None, service: None, headers: Vec::new() }
     }
 
     /// Adds a header to all requests.
@@ -143,11 +136,7 @@ pub struct Application<'w> {
 
 impl<'w> Application<'w> {
     pub(super) fn new(to: Service<'w>, name: &str) -> Self {
-        Self {
-            to,
-            name: name.to_owned(),
-            key: json!({ "name": name, "type": "live" }),
-        }
+        Self { to, name: name.to_owned(), key: json!({ "name": name, "type": "live" }) }
     }
 
     /// Binds the API key to the policy with this number.

@@ -63,8 +63,7 @@ impl Cluster {
     /// A synchronous standby of this cluster.
     pub async fn standby(&self) -> Self {
         let standby = self.asynchronous_standby().await;
-        self.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
-            .await;
+        self.run("ALTER SYSTEM SET synchronous_standby_names = '*'").await;
         self.run("SELECT pg_reload_conf()").await;
         standby
     }
@@ -112,14 +111,7 @@ impl Cluster {
         let name = format!("sealward-cluster-{:032x}", rand::random::<u128>());
         let folder = std::env::temp_dir().join(name);
         let (port, proxy) = Proxy::for_socket(folder.join(".s.PGSQL.5432")).await;
-        let cluster = Self {
-            folder,
-            programs,
-            user,
-            server: None,
-            proxy,
-            port,
-        };
+        let cluster = Self { folder, programs, user, server: None, proxy, port };
         cluster.make_folder(&cluster.folder);
         cluster
     }
@@ -142,9 +134,7 @@ impl Cluster {
     pub async fn run(&self, sql: &str) {
         let mut connection = self.past_proxy().connect().await.expect("a connection");
         let sql = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
-        sql.execute(&mut connection)
-            .await
-            .expect("execute the statement");
+        sql.execute(&mut connection).await.expect("execute the statement");
     }
 
     /// The user of its processes.
@@ -162,10 +152,7 @@ impl Cluster {
             .output()
             .expect("initdb runs");
         assert!(created.status.success(), "{created:?}");
-        let settings = format!(
-            "{SETTINGS}unix_socket_directories = '{}'\n",
-            self.folder.display()
-        );
+        let settings = format!("{SETTINGS}unix_socket_directories = '{}'\n", self.folder.display());
         fs::write(self.data().join("postgresql.auto.conf"), settings).expect("its settings");
     }
 
@@ -218,10 +205,7 @@ impl Cluster {
             return;
         };
         send(server.id(), how);
-        within(PATIENCE, async || {
-            server.try_wait().expect("its state").is_some()
-        })
-        .await;
+        within(PATIENCE, async || server.try_wait().expect("its state").is_some()).await;
     }
 
     /// Signals the server first, so that it starts no further processes.

@@ -58,10 +58,7 @@ pub(super) fn check(method: &Method, path: &str, answer: &Answer) {
     };
     if let Some(code) = body["error"]["code"].as_str() {
         let documented = response["description"].as_str().unwrap_or_default();
-        assert!(
-            documented.contains(&format!("`{code}`")),
-            "{about} {code} is not documented"
-        );
+        assert!(documented.contains(&format!("`{code}`")), "{about} {code} is not documented");
     }
     if let Err(why) = fits_schema(&format!("{place}/content/application~1json/schema"), &body) {
         panic!("{about} is not as documented: {why}\n{body:#}");
@@ -146,10 +143,7 @@ fn route(path: &str) -> Option<&'static str> {
     static PLACES: LazyLock<HashMap<&'static str, String>> = LazyLock::new(|| {
         let paths = document()["paths"].as_object().expect("paths");
         let place = |path: &String| format!("/paths/{}", path.replace('/', "~1"));
-        paths
-            .keys()
-            .map(|path| (path.as_str(), place(path)))
-            .collect()
+        paths.keys().map(|path| (path.as_str(), place(path))).collect()
     });
     let path = path.split('?').next().unwrap_or_default();
     let fitting = PLACES.iter().filter(|(template, _)| fits(template, path));

@@ -44,10 +44,7 @@ impl World {
 
     /// Changes members of a key.
     pub async fn change_key(&self, key: &str, change: Value) {
-        self.admin()
-            .put(&format!("/admin/keys/{key}"), change)
-            .await
-            .ok();
+        self.admin().put(&format!("/admin/keys/{key}"), change).await.ok();
     }
 }
 
@@ -101,8 +98,7 @@ impl Client<'_> {
     }
 
     async fn create_some_destination(&self) -> Destination {
-        self.create_destination("destination", "P-256", "ECDH-ES+A256KW")
-            .await
+        self.create_destination("destination", "P-256", "ECDH-ES+A256KW").await
     }
 }
 

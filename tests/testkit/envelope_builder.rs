@@ -72,21 +72,16 @@ impl EnvelopeBuilder {
             (name, json!({ "epk": epk.unwrap() }))
         });
         let protected = BASE64URL.encode(self.header.to_string());
-        let payload = Payload {
-            msg: &self.plaintext,
-            aad: protected.as_bytes(),
-        };
+        let payload = Payload { msg: &self.plaintext, aad: protected.as_bytes() };
         // The content of a key with an invalid length does not matter: the receiver cannot use it.
         let sealed = match <[u8; 12]>::try_from(self.iv.as_slice()) {
-            Ok(iv) if self.content_key.len() == 16 => Aes128Gcm::new_from_slice(&self.content_key)
-                .unwrap()
-                .encrypt(&iv.into(), payload),
+            Ok(iv) if self.content_key.len() == 16 => {
+                Aes128Gcm::new_from_slice(&self.content_key).unwrap().encrypt(&iv.into(), payload)
+            }
             Ok(iv) => {
                 let mut key = self.content_key.clone();
                 key.resize(32, 0);
-                Aes256Gcm::new_from_slice(&key)
-                    .unwrap()
-                    .encrypt(&iv.into(), payload)
+                Aes256Gcm::new_from_slice(&key).unwrap().encrypt(&iv.into(), payload)
             }
             Err(_) => Ok(vec![0; self.plaintext.len() + 16]),
         };
@@ -109,13 +104,7 @@ impl EnvelopeBuilder {
         let key = PublicEncryptingKey::from_der(&self.public.to_spki()).unwrap();
         let key = OaepPublicEncryptingKey::new(key).unwrap();
         let mut wrapped = vec![0; key.ciphertext_size()];
-        key.encrypt(
-            &OAEP_SHA256_MGF1SHA256,
-            &self.content_key,
-            &mut wrapped,
-            None,
-        )
-        .unwrap();
+        key.encrypt(&OAEP_SHA256_MGF1SHA256, &self.content_key, &mut wrapped, None).unwrap();
         wrapped
     }
 
@@ -167,9 +156,7 @@ impl EnvelopeBuilder {
         let (key, nonce) = derived.split_at(32);
         let nonce = <[u8; 12]>::try_from(nonce).unwrap();
         let cipher = Aes256Gcm::new_from_slice(key).unwrap();
-        cipher
-            .encrypt(&nonce.into(), self.content_key.as_slice())
-            .unwrap()
+        cipher.encrypt(&nonce.into(), self.content_key.as_slice()).unwrap()
     }
 
     /// Adds `epk` to the header if it is missing.
@@ -185,10 +172,7 @@ impl EnvelopeBuilder {
         let peer = UnparsedPublicKey::new(&ECDH_P256, point);
         let kek = agree(&ephemeral, peer, (), |secret| Ok(concat_kdf(secret))).unwrap();
         let mut wrapped = vec![0; self.content_key.len() + 8];
-        AesKek::new(&AES_256, &kek)
-            .unwrap()
-            .wrap(&self.content_key, &mut wrapped)
-            .unwrap();
+        AesKek::new(&AES_256, &kek).unwrap().wrap(&self.content_key, &mut wrapped).unwrap();
         wrapped
     }
 }

@@ -27,10 +27,7 @@ struct Sample {
 impl Exposition {
     pub fn parse(text: &str) -> Self {
         let body = text.strip_suffix("# EOF\n").expect("a complete page");
-        let mut page = Self {
-            families: BTreeMap::new(),
-            samples: Vec::new(),
-        };
+        let mut page = Self { families: BTreeMap::new(), samples: Vec::new() };
         for line in body.lines() {
             if let Some(rest) = line.strip_prefix("# HELP ") {
                 let (name, help) = rest.split_once(' ').expect("a help");
@@ -59,9 +56,7 @@ impl Exposition {
     /// The values of all samples by their names and labels.
     pub fn values(&self) -> BTreeMap<(&str, &BTreeMap<String, String>), f64> {
         let samples = self.samples.iter();
-        samples
-            .map(|sample| ((sample.name.as_str(), &sample.labels), sample.value))
-            .collect()
+        samples.map(|sample| ((sample.name.as_str(), &sample.labels), sample.value)).collect()
     }
 
     /// The names and labels of all samples of a metric.

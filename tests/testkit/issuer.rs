@@ -96,16 +96,10 @@ impl TokenIssuer {
             .route("/keys", get(published))
             .route("/moved", get(published))
             .with_state(state.clone());
-        let listener = TlsListener {
-            tcp,
-            acceptor: TlsAcceptor::from(Arc::new(issued.server_config())),
-        };
+        let listener =
+            TlsListener { tcp, acceptor: TlsAcceptor::from(Arc::new(issued.server_config())) };
         tokio::spawn(async { axum::serve(listener, router).await });
-        let issuer = Self {
-            address,
-            state,
-            folder,
-        };
+        let issuer = Self { address, state, folder };
         issuer.publish(keys);
         issuer
     }
@@ -152,10 +146,7 @@ impl TokenIssuer {
 
     /// Settings with this issuer alone.
     pub fn auth(&self) -> Auth {
-        Auth {
-            issuers: vec![self.settings()],
-            ..Auth::default()
-        }
+        Auth { issuers: vec![self.settings()], ..Auth::default() }
     }
 
     /// Claims that are valid at `now`, for `subject`.
@@ -242,21 +233,13 @@ impl SigningKey {
     fn sign(&self, with_pss: bool, message: &[u8]) -> Vec<u8> {
         let random = SystemRandom::new();
         match &self.pair {
-            Pair::Ec(pair) => pair
-                .sign(&random, message)
-                .expect("signed")
-                .as_ref()
-                .to_vec(),
+            Pair::Ec(pair) => pair.sign(&random, message).expect("signed").as_ref().to_vec(),
             Pair::Ed(pair) => pair.sign(message).as_ref().to_vec(),
             Pair::Rsa(pair) => {
-                let padding: &dyn signature::RsaEncoding = if with_pss {
-                    &RSA_PSS_SHA256
-                } else {
-                    &RSA_PKCS1_SHA256
-                };
+                let padding: &dyn signature::RsaEncoding =
+                    if with_pss { &RSA_PSS_SHA256 } else { &RSA_PKCS1_SHA256 };
                 let mut signature = vec![0; pair.public_modulus_len()];
-                pair.sign(padding, &random, message, &mut signature)
-                    .expect("signed");
+                pair.sign(padding, &random, message, &mut signature).expect("signed");
                 signature
             }
         }

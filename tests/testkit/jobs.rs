@@ -12,8 +12,6 @@ pub fn pulse() -> Pulse {
 /// Runs the writer of a recorder until the supervisor is dropped.
 pub fn write(writer: Writer) -> Supervisor {
     let mut jobs = Supervisor::new(Board::new(Clock::system()));
-    jobs.run_with(writer.spec(), writer, |writer, pulse| {
-        Box::pin(writer.run(pulse))
-    });
+    jobs.run_with(writer.spec(), writer, |writer, pulse| Box::pin(writer.run(pulse)));
     jobs
 }

@@ -196,19 +196,11 @@ impl Drop for OidcProvider {
 fn visit(agent: &Agent, issuer: &str, mut url: String, person: &str) -> String {
     let mut cookies: Vec<(String, String)> = Vec::new();
     for _ in 0..10 {
-        let line: Vec<String> = cookies
-            .iter()
-            .map(|(name, it)| format!("{name}={it}"))
-            .collect();
+        let line: Vec<String> = cookies.iter().map(|(name, it)| format!("{name}={it}")).collect();
         let request = agent.get(&url).header("Cookie", line.join("; "));
         let mut response = request.call().expect("a response");
         for set in response.headers().get_all("set-cookie") {
-            let pair = set
-                .to_str()
-                .expect("text")
-                .split(';')
-                .next()
-                .expect("a pair");
+            let pair = set.to_str().expect("text").split(';').next().expect("a pair");
             let (name, value) = pair.split_once('=').expect("a pair");
             cookies.retain(|(known, _)| known != name);
             cookies.push((name.to_owned(), value.to_owned()));
@@ -231,10 +223,7 @@ fn visit(agent: &Agent, issuer: &str, mut url: String, person: &str) -> String {
     panic!("the provider redirects in a circle: {url}");
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "./dev test sets the folder of the provider"
-)]
+#[expect(clippy::disallowed_methods, reason = "./dev test sets the folder of the provider")]
 fn home() -> PathBuf {
     std::env::var_os("SEALWARD_TEST_OIDC")
         .expect("SEALWARD_TEST_OIDC is not set: ./dev test sets it to what tests/doubles/oidc/setup prints")

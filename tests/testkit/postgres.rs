@@ -47,17 +47,9 @@ impl Database {
         template: &str,
     ) -> Self {
         let name = format!("it_{:032x}", rand::random::<u128>());
-        run(
-            &mut admin,
-            format!("CREATE DATABASE {name} TEMPLATE {template}"),
-        )
-        .await;
+        run(&mut admin, format!("CREATE DATABASE {name} TEMPLATE {template}")).await;
         admin.close().await.expect("leave the cluster");
-        Self {
-            options: cluster.database(&name),
-            name: Some(name),
-            logins: Mutex::default(),
-        }
+        Self { options: cluster.database(&name), name: Some(name), logins: Mutex::default() }
     }
 
     /// Creates a login that is a member of `roles` and dropped with this database. Its password is
@@ -65,11 +57,7 @@ impl Database {
     pub async fn login(&self, roles: &[&str]) -> PgConnectOptions {
         let name = format!("it_{:032x}", rand::random::<u128>());
         let mut admin = self.options.connect().await.expect("a connection");
-        run(
-            &mut admin,
-            format!("CREATE ROLE {name} LOGIN PASSWORD '{name}'"),
-        )
-        .await;
+        run(&mut admin, format!("CREATE ROLE {name} LOGIN PASSWORD '{name}'")).await;
         for role in roles {
             run(&mut admin, format!("GRANT {role} TO {name}")).await;
         }
@@ -80,11 +68,7 @@ impl Database {
 
     /// A database in a temporary cluster with these options.
     pub fn of_cluster(options: PgConnectOptions) -> Self {
-        Self {
-            name: None,
-            options,
-            logins: Mutex::default(),
-        }
+        Self { name: None, options, logins: Mutex::default() }
     }
 
     /// The connection options of the owner.
@@ -104,10 +88,7 @@ impl Database {
         let is_set = url.set_password(None);
         is_set.expect("an address that can have a password");
         let password = password.map(|text| format!("password = {{ value = \"{text}\" }}\n"));
-        format!(
-            "[database]\nurl = \"{url}\"\n{}",
-            password.unwrap_or_default()
-        )
+        format!("[database]\nurl = \"{url}\"\n{}", password.unwrap_or_default())
     }
 
     /// A connection pool.
@@ -130,11 +111,7 @@ impl Drop for Database {
         let Some(name) = self.name.take() else {
             return;
         };
-        let logins = std::mem::take(
-            self.logins
-                .get_mut()
-                .unwrap_or_else(PoisonError::into_inner),
-        );
+        let logins = std::mem::take(self.logins.get_mut().unwrap_or_else(PoisonError::into_inner));
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -157,19 +134,13 @@ pub fn superuser() -> Vec<(&'static str, String)> {
     let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
     vec![
         ("PGHOST", text(url.host_str())),
-        (
-            "PGPORT",
-            url.port().map(|port| port.to_string()).unwrap_or_default(),
-        ),
+        ("PGPORT", url.port().map(|port| port.to_string()).unwrap_or_default()),
         ("PGUSER", url.username().to_owned()),
         ("PGPASSWORD", text(url.password())),
     ]
 }
 
-#[allow(
-    clippy::disallowed_methods,
-    reason = "the tests read this variable instead of settings"
-)]
+#[allow(clippy::disallowed_methods, reason = "the tests read this variable instead of settings")]
 pub(super) fn cluster() -> PgConnectOptions {
     let url = std::env::var("SEALWARD_TEST_POSTGRES")
         .expect("SEALWARD_TEST_POSTGRES is not set; use ./dev test");
@@ -179,27 +150,17 @@ pub(super) fn cluster() -> PgConnectOptions {
 /// The migrations of this version and one more, which has the version [`NEXT`].
 pub fn with_migration(sql: &'static str, no_tx: bool) -> Migrator {
     let mut migrations: Vec<_> = sqlx::migrate!("../../migrations").iter().cloned().collect();
-    let next = Migration::new(
-        NEXT,
-        "test".into(),
-        MigrationType::Simple,
-        sql.into_sql_str(),
-        no_tx,
-    );
+    let next =
+        Migration::new(NEXT, "test".into(), MigrationType::Simple, sql.into_sql_str(), no_tx);
     migrations.push(next);
-    Migrator {
-        migrations: Cow::Owned(migrations),
-        ..Migrator::DEFAULT
-    }
+    Migrator { migrations: Cow::Owned(migrations), ..Migrator::DEFAULT }
 }
 
 /// The template with the migrations of this binary. The first test creates it.
 async fn template(cluster: &PgConnectOptions, admin: &mut PgConnection) -> String {
     let migrator = sqlx::migrate!("../../migrations");
     let sums = migrator.iter().flat_map(|step| step.checksum.iter());
-    let sum = sums.fold(0_u64, |sum, byte| {
-        sum.wrapping_mul(0x0100_0000_01b3) ^ u64::from(*byte)
-    });
+    let sum = sums.fold(0_u64, |sum, byte| sum.wrapping_mul(0x0100_0000_01b3) ^ u64::from(*byte));
     let name = format!("template_{sum:016x}");
     let is_there = "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)";
     let exists = async |admin: &mut PgConnection| -> bool {
@@ -215,24 +176,13 @@ async fn template(cluster: &PgConnectOptions, admin: &mut PgConnection) -> Strin
     run(admin, format!("SELECT pg_advisory_lock({LOCK})")).await;
     if !exists(admin).await {
         let unfinished = format!("{name}_unfinished");
-        run(
-            admin,
-            format!("DROP DATABASE IF EXISTS {unfinished} WITH (FORCE)"),
-        )
-        .await;
+        run(admin, format!("DROP DATABASE IF EXISTS {unfinished} WITH (FORCE)")).await;
         run(admin, format!("CREATE DATABASE {unfinished}")).await;
         let options = cluster.clone().database(&unfinished);
         let mut connection = options.connect().await.expect("connect to the template");
-        migrator
-            .run(&mut connection)
-            .await
-            .expect("migrate the template");
+        migrator.run(&mut connection).await.expect("migrate the template");
         connection.close().await.expect("leave the template");
-        run(
-            admin,
-            format!("ALTER DATABASE {unfinished} RENAME TO {name}"),
-        )
-        .await;
+        run(admin, format!("ALTER DATABASE {unfinished} RENAME TO {name}")).await;
     }
     run(admin, format!("SELECT pg_advisory_unlock({LOCK})")).await;
     name

@@ -30,20 +30,14 @@ impl PrivateKey {
     pub fn rsa() -> Self {
         let key = PrivateDecryptingKey::generate(KeySize::Rsa2048).unwrap();
         let (pkcs8, spki) = (key.as_der().unwrap(), key.public_key().as_der().unwrap());
-        Self::new(
-            Half::Rsa(OaepPrivateDecryptingKey::new(key).unwrap()),
-            &pkcs8,
-            &spki,
-        )
+        Self::new(Half::Rsa(OaepPrivateDecryptingKey::new(key).unwrap()), &pkcs8, &spki)
     }
 
     /// A key on `curve`.
     pub fn ec(curve: Curve) -> Self {
         let key = agreement::PrivateKey::generate(algorithm(curve)).unwrap();
-        let (pkcs8, spki) = (
-            key.as_der().unwrap(),
-            key.compute_public_key().unwrap().as_der().unwrap(),
-        );
+        let (pkcs8, spki) =
+            (key.as_der().unwrap(), key.compute_public_key().unwrap().as_der().unwrap());
         Self::new(Half::Ec(key), &pkcs8, &spki)
     }
 
@@ -51,18 +45,9 @@ impl PrivateKey {
     pub fn of_every_kind() -> Vec<(Self, Vec<Alg>)> {
         let fit = |key: Self| {
             let family = key.public.family();
-            (
-                key,
-                Alg::ALL
-                    .into_iter()
-                    .filter(|alg| alg.family() == family)
-                    .collect(),
-            )
+            (key, Alg::ALL.into_iter().filter(|alg| alg.family() == family).collect())
         };
-        std::iter::once(Self::rsa())
-            .chain(Curve::ALL.map(Self::ec))
-            .map(fit)
-            .collect()
+        std::iter::once(Self::rsa()).chain(Curve::ALL.map(Self::ec)).map(fit).collect()
     }
 
     pub fn public(&self) -> &PublicKey {
@@ -135,13 +120,7 @@ fn algorithm(curve: Curve) -> &'static agreement::Algorithm {
 
 fn pem(label: &str, der: &[u8]) -> String {
     let text = STANDARD.encode(der);
-    let lines: Vec<&str> = text
-        .as_bytes()
-        .chunks(64)
-        .map(|line| str::from_utf8(line).unwrap())
-        .collect();
-    format!(
-        "-----BEGIN {label}-----\n{}\n-----END {label}-----\n",
-        lines.join("\n")
-    )
+    let lines: Vec<&str> =
+        text.as_bytes().chunks(64).map(|line| str::from_utf8(line).unwrap()).collect();
+    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
 }

@@ -54,19 +54,9 @@ impl Proxy {
         let (delay, pace) = watch::channel(Duration::ZERO);
         let (close_connections, _) = broadcast::channel(1);
         let mut forwarding = JoinSet::new();
-        let mode = Mode {
-            gate,
-            pace,
-            statements: statements.clone(),
-        };
+        let mode = Mode { gate, pace, statements: statements.clone() };
         forwarding.spawn(accept(listener, target, mode, close_connections.clone()));
-        let proxy = Self {
-            is_open,
-            delay,
-            close_connections,
-            statements,
-            _forwarding: forwarding,
-        };
+        let proxy = Self { is_open, delay, close_connections, statements, _forwarding: forwarding };
         (port, proxy)
     }
 

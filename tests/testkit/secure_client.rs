@@ -61,9 +61,7 @@ impl SecureClient {
         issued: Option<&IssuedCertificate>,
     ) -> Self {
         let mut roots = RootCertStore::empty();
-        roots
-            .add(certificate(&authority.certificate()))
-            .expect("an authority");
+        roots.add(certificate(&authority.certificate())).expect("an authority");
         let provider = Arc::new(aws_lc_rs::default_provider());
         let config = ClientConfig::builder_with_provider(provider)
             .with_protocol_versions(versions)
@@ -79,10 +77,7 @@ impl SecureClient {
         };
         let protocols = protocols.iter().map(|name| name.as_bytes().to_vec());
         config.alpn_protocols = protocols.collect();
-        Self {
-            config,
-            from: Ipv4Addr::LOCALHOST,
-        }
+        Self { config, from: Ipv4Addr::LOCALHOST }
     }
 
     /// Connects from another local address.
@@ -113,18 +108,11 @@ impl Secured {
         let is_resumed = session.handshake_kind() == Some(HandshakeKind::Resumed);
         let certificate = session.peer_certificates().expect("certificates")[0].clone();
         let protocol = session.alpn_protocol().map(<[u8]>::to_vec);
-        let (sender, connection) = http1::handshake(TokioIo::new(stream))
-            .await
-            .map_err(io::Error::other)?;
+        let (sender, connection) =
+            http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
         // Errors of the connection appear in the requests.
         tokio::spawn(async move { drop(connection.await) });
-        Ok(Self {
-            sender,
-            protocol,
-            version,
-            is_resumed,
-            certificate,
-        })
+        Ok(Self { sender, protocol, version, is_resumed, certificate })
     }
 
     /// Sends a request to the host in the certificate.
@@ -138,8 +126,7 @@ impl Secured {
 
     pub async fn get(&mut self, path: &str) -> hyper::Result<Answer> {
         let request = Request::get(format!("https://{HOST}{path}"));
-        self.send(request.body(Body::empty()).expect("a request"))
-            .await
+        self.send(request.body(Body::empty()).expect("a request")).await
     }
 }
 

@@ -39,10 +39,7 @@ async fn open_kryoptic() -> Token {
         retry_pin: false,
         pin: PIN.to_owned().into(),
     };
-    let config = Config {
-        observer: Some(Arc::new(times().clone())),
-        ..Config::new(vec![config])
-    };
+    let config = Config { observer: Some(Arc::new(times().clone())), ..Config::new(vec![config]) };
     let opened = Token::open(config).await;
     skip_destructors();
     opened.expect("a new token")
@@ -114,16 +111,9 @@ pub const EXTRACTABLE: &str = "vendor: extractable";
 pub const NOT_SENSITIVE: &str = "vendor: not sensitive";
 
 fn vendor_keys() {
-    let key = |label, sensitive, extractable| VendorKey {
-        label,
-        sensitive,
-        extractable,
-    };
-    let keys = [
-        key(SOUND, true, false),
-        key(EXTRACTABLE, true, true),
-        key(NOT_SENSITIVE, false, false),
-    ];
+    let key = |label, sensitive, extractable| VendorKey { label, sensitive, extractable };
+    let keys =
+        [key(SOUND, true, false), key(EXTRACTABLE, true, true), key(NOT_SENSITIVE, false, false)];
     make_keys(&module(), LABEL, PIN, &keys).expect("the keys of a vendor");
 }
 
@@ -136,10 +126,8 @@ fn vendor_keys() {
 fn make(home: &Path) {
     fs::create_dir_all(home.join("tokens")).expect("a folder for the token");
     let config = home.join("softhsm2.conf");
-    let settings = format!(
-        "directories.tokendir = {}\nlog.level = ERROR\n",
-        home.join("tokens").display()
-    );
+    let settings =
+        format!("directories.tokendir = {}\nlog.level = ERROR\n", home.join("tokens").display());
     fs::write(&config, settings).expect("write the token's configuration");
     let created = Command::new("softhsm2-util")
         .args(["--init-token", "--free", "--label", LABEL])
@@ -153,20 +141,14 @@ fn make(home: &Path) {
     unsafe { env::set_var("SOFTHSM2_CONF", &config) };
 }
 
-#[allow(
-    clippy::disallowed_methods,
-    reason = "the tests read this variable instead of settings"
-)]
+#[allow(clippy::disallowed_methods, reason = "the tests read this variable instead of settings")]
 pub fn module() -> PathBuf {
     env::var_os("SEALWARD_TEST_SOFTHSM")
         .expect("SEALWARD_TEST_SOFTHSM is not set; use ./dev test")
         .into()
 }
 
-#[allow(
-    clippy::disallowed_methods,
-    reason = "the tests read this variable instead of settings"
-)]
+#[allow(clippy::disallowed_methods, reason = "the tests read this variable instead of settings")]
 pub fn kryoptic_module() -> PathBuf {
     env::var_os("SEALWARD_TEST_KRYOPTIC")
         .expect("SEALWARD_TEST_KRYOPTIC names kryoptic's module; ./dev test sets it")

@@ -75,13 +75,7 @@ impl Valkey {
         })
         .await;
         let (port, proxy) = Proxy::for_socket(socket).await;
-        Self {
-            process,
-            folder,
-            proxy,
-            port,
-            over_tls: false,
-        }
+        Self { process, folder, proxy, port, over_tls: false }
     }
 
     /// The settings for this server.

@@ -49,9 +49,7 @@ pub(crate) fn derive<'k>(
     if value.len() == length {
         return Ok(value);
     }
-    Err(HsmError::bad_input(
-        "the length of the shared secret is wrong",
-    ))
+    Err(HsmError::bad_input("the length of the shared secret is wrong"))
 }
 
 #[cfg(test)]
@@ -63,18 +61,13 @@ mod tests {
     #[test]
     fn only_points_on_their_curve_are_accepted() {
         for curve in Curve::ALL {
-            let key = PrivateKey::generate(curve.agreement())
-                .unwrap()
-                .compute_public_key()
-                .unwrap();
+            let key =
+                PrivateKey::generate(curve.agreement()).unwrap().compute_public_key().unwrap();
             let mut point = key.as_ref().to_vec();
             assert_eq!(curve_of(&point).unwrap(), curve);
             for index in 0..point.len() {
                 point[index] ^= 1;
-                assert!(
-                    curve_of(&point).is_err(),
-                    "byte {index} of a point on {curve:?}"
-                );
+                assert!(curve_of(&point).is_err(), "byte {index} of a point on {curve:?}");
                 point[index] ^= 1;
             }
             assert!(curve_of(&point[1..]).is_err());

@@ -44,9 +44,7 @@ pub(crate) fn secrets(
     if secrets.len() == kem.secrets_len() {
         return Ok(secrets);
     }
-    Err(HsmError::refused(
-        "the key is not one of this encapsulation",
-    ))
+    Err(HsmError::refused("the key is not one of this encapsulation"))
 }
 
 /// The shared secret of one key. A ciphertext of the right length always has one (implicit rejection).
@@ -78,7 +76,5 @@ pub(crate) fn decapsulate<'k>(
     if value.len() == MlKem::SECRET_LEN {
         return Ok(value);
     }
-    Err(HsmError::bad_input(
-        "the length of the shared secret is wrong",
-    ))
+    Err(HsmError::bad_input("the length of the shared secret is wrong"))
 }

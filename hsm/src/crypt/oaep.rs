@@ -70,8 +70,7 @@ pub(crate) fn encrypt(
         OaepHash::Sha256 => &OAEP_SHA256_MGF1SHA256,
     };
     let mut ciphertext = vec![0; key.ciphertext_size()];
-    key.encrypt(algorithm, message, &mut ciphertext, None)
-        .ok()?;
+    key.encrypt(algorithm, message, &mut ciphertext, None).ok()?;
     Some(ciphertext)
 }
 

@@ -125,10 +125,7 @@ mod tests {
     fn every_changed_byte_is_the_same_error() {
         for (hash, block) in [
             (OaepHash::Sha1, encode::<Sha1>(256, &[9; 20], &[0x42; 32])),
-            (
-                OaepHash::Sha256,
-                encode::<Sha256>(256, &[9; 32], &[0x42; 32]),
-            ),
+            (OaepHash::Sha256, encode::<Sha256>(256, &[9; 32], &[0x42; 32])),
         ] {
             assert_eq!(*remove(hash, 256, &block).unwrap(), [0x42; 32]);
             for place in 0..block.len() {
@@ -180,10 +177,7 @@ mod tests {
     fn other_lengths_are_the_same_error() {
         let block = encode::<Sha256>(256, &[9; 32], b"key");
         for length in [0, 1, 255] {
-            assert_eq!(
-                remove(OaepHash::Sha256, 256, &block[..length]),
-                Err(BadPadding)
-            );
+            assert_eq!(remove(OaepHash::Sha256, 256, &block[..length]), Err(BadPadding));
         }
         assert_eq!(remove(OaepHash::Sha256, 65, &block[..65]), Err(BadPadding));
     }

@@ -135,9 +135,7 @@ pub(crate) fn signs(
         (
             PublicParts::Ec { point, .. } | PublicParts::Ed25519 { point },
             Verification::Point(algorithm),
-        ) => UnparsedPublicKey::new(algorithm, point)
-            .verify(MESSAGE, &signature)
-            .is_ok(),
+        ) => UnparsedPublicKey::new(algorithm, point).verify(MESSAGE, &signature).is_ok(),
         (PublicParts::MlDsa { set, key }, Verification::MlDsa(of)) => {
             *set == of
                 && UnparsedPublicKey::new(of.verification(), key)
@@ -216,10 +214,9 @@ fn verification(scheme: SignatureScheme) -> Verification {
 
 fn rsa(public: &PublicParts) -> Option<PublicKeyComponents<&[u8]>> {
     match public {
-        PublicParts::Rsa { modulus, exponent } => Some(PublicKeyComponents {
-            n: modulus,
-            e: exponent,
-        }),
+        PublicParts::Rsa { modulus, exponent } => {
+            Some(PublicKeyComponents { n: modulus, e: exponent })
+        }
         PublicParts::Ec { .. }
         | PublicParts::Ed25519 { .. }
         | PublicParts::MlDsa { .. }

@@ -39,9 +39,8 @@ pub(crate) fn sign<'k>(
     scheme: SignatureScheme,
     prepared: &[u8],
 ) -> Result<Vec<u8>, HsmError> {
-    let signature = session.with_key(key, |handle| {
-        session.sign(&mechanism(scheme), handle, prepared)
-    })?;
+    let signature =
+        session.with_key(key, |handle| session.sign(&mechanism(scheme), handle, prepared))?;
     match length(scheme) {
         Some(length) if length != signature.len() => Err(HsmError::refused(format!(
             "the key does not fit {scheme}: its signatures have {} bytes",
@@ -70,11 +69,7 @@ fn mechanism(scheme: SignatureScheme) -> Mechanism<'static> {
 
 /// The salt is as long as the hash, as in JOSE.
 fn pss(hash_alg: MechanismType, mgf: PkcsMgfType, salt: u64) -> Mechanism<'static> {
-    Mechanism::RsaPkcsPss(PkcsPssParams {
-        hash_alg,
-        mgf,
-        s_len: salt.into(),
-    })
+    Mechanism::RsaPkcsPss(PkcsPssParams { hash_alg, mgf, s_len: salt.into() })
 }
 
 /// The length of every signature of a scheme; none where it depends on the key.
@@ -131,9 +126,7 @@ fn encode(scheme: SignatureScheme, digest: &[u8]) -> Zeroizing<Vec<u8>> {
 /// DER of `DigestInfo` (RFC 8017, section 9.2, note 1). `last` ends the identifier of the hash.
 fn digest_info(last: u8, length: u8, digest: &[u8]) -> Vec<u8> {
     let mut info = vec![0x30, 17 + length, 0x30, 0x0d, 0x06, 0x09];
-    info.extend([
-        0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, last, 0x05, 0x00, 0x04, length,
-    ]);
+    info.extend([0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, last, 0x05, 0x00, 0x04, length]);
     info.extend(digest);
     info
 }

@@ -31,23 +31,16 @@ impl<'a> Plan<'a> {
             return Err(ImportError::Malformed("the id of a key must not be empty"));
         }
         if key.purpose == Purpose::Import {
-            return Err(ImportError::Malformed(
-                "import keys are generated in the token",
-            ));
+            return Err(ImportError::Malformed("import keys are generated in the token"));
         }
         if !key.algorithm.is_importable() {
             return Err(ImportError::Malformed(
                 "keys of this algorithm are generated in the token",
             ));
         }
-        let usages = Usages::of(key.algorithm, key.purpose).ok_or(ImportError::Malformed(
-            "keys of this algorithm cannot serve the purpose",
-        ))?;
-        Ok(Self {
-            key,
-            public,
-            usages,
-        })
+        let usages = Usages::of(key.algorithm, key.purpose)
+            .ok_or(ImportError::Malformed("keys of this algorithm cannot serve the purpose"))?;
+        Ok(Self { key, public, usages })
     }
 
     /// Makes the key, bound to the mechanisms of its purpose where the token supports that.
@@ -57,14 +50,10 @@ impl<'a> Plan<'a> {
         permanent: bool,
         make: impl Fn(&[Attribute]) -> Result<ObjectHandle, ImportError>,
     ) -> Result<ObjectHandle, ImportError> {
-        let NewKey {
-            algorithm, purpose, ..
-        } = *self.key;
+        let NewKey { algorithm, purpose, .. } = *self.key;
         let template = Template::of(self.key, self.usages, permanent);
-        let attributes = template.guarded(
-            KeyClass::of(algorithm),
-            attribute_values::key_type(algorithm),
-        );
+        let attributes =
+            template.guarded(KeyClass::of(algorithm), attribute_values::key_type(algorithm));
         let allow_raw = session.connection().limits.allow_raw_rsa;
         bound(
             &allowed_mechanisms(algorithm, purpose, allow_raw),
@@ -86,9 +75,7 @@ pub(super) fn install(
 ) -> Result<Imported, ImportError> {
     let existing = keys::same_id(session, &plan.key.id)?;
     if !existing.is_empty() && !*begun {
-        return Err(ImportError::Malformed(
-            "the token holds an object with this id",
-        ));
+        return Err(ImportError::Malformed("the token holds an object with this id"));
     }
     for object in existing {
         session.raw().destroy_object(object)?;
@@ -97,9 +84,7 @@ pub(super) fn install(
     let (candidate, public) = try_out(session, plan, &make)?;
 
     // A copy is the proven key. Where the token makes no copy, the key is made and proven again.
-    let copied = session
-        .raw()
-        .copy_object(candidate.handle(), &[Attribute::Token(true)]);
+    let copied = session.raw().copy_object(candidate.handle(), &[Attribute::Token(true)]);
     let permanent = match copied {
         Ok(copy) => copy,
         Err(error) => {
@@ -121,11 +106,7 @@ pub(super) fn install(
     let key = plan.key.key_ref();
     session.connection().handles.forget(&key);
     session.cache(&key, LastSearch::Held(handle));
-    Ok(Imported {
-        key,
-        public,
-        token: session.connection().label().to_owned(),
-    })
+    Ok(Imported { key, public, token: session.connection().label().to_owned() })
 }
 
 /// Makes the key as a session object and proves it.
@@ -162,9 +143,7 @@ fn examine(
         return Err(ImportError::Weaker(weakness.to_string()));
     }
     if inspect::is_short_hmac(session, key, algorithm)? {
-        return Err(ImportError::Malformed(
-            "an HMAC key must not be shorter than its hash",
-        ));
+        return Err(ImportError::Malformed("an HMAC key must not be shorter than its hash"));
     }
     if !facts.usages.covers(plan.usages) {
         let weaker = format!("its usages are only {:?}", facts.usages);
@@ -179,9 +158,7 @@ fn examine(
         (_, Some(kept)) => kept,
         (Some(given), None) => given.clone(),
         (None, None) => {
-            return Err(ImportError::Malformed(
-                "the public half is required for such a key",
-            ));
+            return Err(ImportError::Malformed("the public half is required for such a key"));
         }
     };
     prove::private_key(session, key, &public, plan.key.purpose)?;

@@ -20,13 +20,10 @@ impl KeyMaterial {
                 modulus: rsa.modulus.clone(),
                 exponent: rsa.exponent.clone(),
             }),
-            Self::Ec { point, .. } => algorithm.curve().map(|curve| PublicParts::Ec {
-                curve,
-                point: point.clone(),
-            }),
-            Self::Ed25519 { point, .. } => Some(PublicParts::Ed25519 {
-                point: point.clone(),
-            }),
+            Self::Ec { point, .. } => {
+                algorithm.curve().map(|curve| PublicParts::Ec { curve, point: point.clone() })
+            }
+            Self::Ed25519 { point, .. } => Some(PublicParts::Ed25519 { point: point.clone() }),
             Self::Secret(_) => None,
         }
     }
@@ -72,18 +69,16 @@ impl KeyMaterial {
                 Attribute::Coefficient(rsa.coefficient.to_vec()),
             ],
             Self::Ec { scalar, .. } => {
-                let params = algorithm
-                    .curve()
-                    .map(|curve| attribute_values::ec_params(curve).to_vec());
+                let params =
+                    algorithm.curve().map(|curve| attribute_values::ec_params(curve).to_vec());
                 vec![
                     Attribute::EcParams(params.unwrap_or_default()),
                     Attribute::Value(scalar.to_vec()),
                 ]
             }
-            Self::Ed25519 { seed, .. } => vec![
-                Attribute::EcParams(edwards.to_vec()),
-                Attribute::Value(seed.to_vec()),
-            ],
+            Self::Ed25519 { seed, .. } => {
+                vec![Attribute::EcParams(edwards.to_vec()), Attribute::Value(seed.to_vec())]
+            }
             Self::Secret(value) => vec![Attribute::Value(value.to_vec())],
         })
     }

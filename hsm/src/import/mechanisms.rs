@@ -35,10 +35,7 @@ pub(super) struct RsaAesKeyWrap<'a> {
 impl<'a> RsaAesKeyWrap<'a> {
     /// An AES-256 key under RSA-OAEP, and the key under the AES key with [`aes_kwp`].
     pub(super) fn with_aes_256(oaep: &'a PkcsOaepParams<'a>) -> Self {
-        Self {
-            aes_key_bits: 256,
-            oaep,
-        }
+        Self { aes_key_bits: 256, oaep }
     }
 
     pub(super) fn mechanism(&self) -> Mechanism<'_> {
@@ -46,10 +43,7 @@ impl<'a> RsaAesKeyWrap<'a> {
     }
 }
 
-#[allow(
-    unsafe_code,
-    reason = "cryptoki has no constructor for numbers it does not know"
-)]
+#[allow(unsafe_code, reason = "cryptoki has no constructor for numbers it does not know")]
 const fn mechanism_type(number: CK_MECHANISM_TYPE) -> MechanismType {
     // SAFETY: `MechanismType` is `repr(transparent)` over one `CK_MECHANISM_TYPE`, and every value
     // is valid: `MechanismType::new_vendor_defined` takes numbers from its caller. The layout is
@@ -64,10 +58,7 @@ const fn mechanism_type(number: CK_MECHANISM_TYPE) -> MechanismType {
 const _: () = {
     // SAFETY: the compiler compares the sizes, and a number has no invalid values.
     let known: CK_MECHANISM_TYPE = unsafe { std::mem::transmute(MechanismType::RSA_PKCS_OAEP) };
-    assert!(
-        known == CKM_RSA_PKCS_OAEP,
-        "cryptoki lays out mechanism types differently"
-    );
+    assert!(known == CKM_RSA_PKCS_OAEP, "cryptoki lays out mechanism types differently");
     assert!(size_of::<RsaAesKeyWrap<'_>>() == size_of::<CK_RSA_AES_KEY_WRAP_PARAMS>());
     assert!(
         offset_of!(RsaAesKeyWrap<'_>, aes_key_bits)

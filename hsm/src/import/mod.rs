@@ -37,9 +37,7 @@ pub(crate) fn create(
     begun: &mut bool,
 ) -> Outcome<Imported> {
     separate(with_material(request, |plan, edwards| {
-        install(session, plan, begun, |template| {
-            create_object(session, request, edwards, template)
-        })
+        install(session, plan, begun, |template| create_object(session, request, edwards, template))
     }))
 }
 
@@ -67,9 +65,7 @@ fn with_material<T>(
 ) -> Result<T, ImportError> {
     let algorithm = request.key.algorithm;
     if !request.material.fits(algorithm) {
-        return Err(ImportError::Malformed(
-            "the material does not fit the algorithm",
-        ));
+        return Err(ImportError::Malformed("the material does not fit the algorithm"));
     }
     let public = request.material.public(algorithm);
     let plan = Plan::new(&request.key, public.as_ref())?;

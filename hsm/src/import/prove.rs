@@ -25,9 +25,7 @@ pub(super) fn private_key(
             }
         }
         (Purpose::Data | Purpose::Import, _) | (Purpose::Envelope, PublicParts::Ed25519 { .. }) => {
-            return Err(ImportError::Malformed(
-                "such keys cannot serve this purpose",
-            ));
+            return Err(ImportError::Malformed("such keys cannot serve this purpose"));
         }
         (Purpose::Envelope | Purpose::Sign, _) => {}
     }
@@ -64,9 +62,9 @@ fn judge(session: &Session, proven: Result<bool, HsmError>) -> Result<(), Import
     match proven {
         Ok(true) => Ok(()),
         Ok(false) => Err(ImportError::Mismatch),
-        Err(error) if is_unsupported(&error) => Err(ImportError::Unsupported(
-            "the operation of this key".to_owned(),
-        )),
+        Err(error) if is_unsupported(&error) => {
+            Err(ImportError::Unsupported("the operation of this key".to_owned()))
+        }
         Err(error) if concerns_token(&error) => Err(error.into()),
         Err(error) => {
             tracing::debug!(?error, "an imported key failed its proof");

@@ -98,10 +98,7 @@ fn rsa(size: KeySize) -> Result<Sample, Unspecified> {
 fn secret(length: usize) -> Result<Sample, Unspecified> {
     let mut bytes = Zeroizing::new(vec![0; length]);
     rand::fill(&mut bytes)?;
-    Ok(Sample {
-        material: KeyMaterial::Secret(bytes.clone()),
-        bytes,
-    })
+    Ok(Sample { material: KeyMaterial::Secret(bytes.clone()), bytes })
 }
 
 /// Every integer in a DER structure, without leading zeros. The structure is from this
@@ -129,9 +126,8 @@ fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
         None => (usize::from(*first), rest),
         Some(digits) => {
             let (digits, rest) = rest.split_at_checked(usize::from(digits))?;
-            let length = digits
-                .iter()
-                .fold(0_usize, |length, digit| (length << 8) | usize::from(*digit));
+            let length =
+                digits.iter().fold(0_usize, |length, digit| (length << 8) | usize::from(*digit));
             (length, rest)
         }
     };

@@ -52,14 +52,8 @@ impl<'a> Unwrapper<'a> {
         let Some(PublicParts::Rsa { modulus, exponent }) = public::of_rsa(session, key)? else {
             return Err(ImportError::Malformed("the import key is not an RSA key"));
         };
-        let mut unwrapper = Self {
-            session,
-            key,
-            modulus,
-            exponent,
-            mechanism,
-            method: Method::OneStep,
-        };
+        let mut unwrapper =
+            Self { session, key, modulus, exponent, mechanism, method: Method::OneStep };
         for method in [Method::OneStep, Method::TwoSteps, Method::TwoStepsPad] {
             unwrapper.method = method;
             match unwrapper.unwraps_known_key() {
@@ -160,14 +154,10 @@ impl<'a> Unwrapper<'a> {
             let params = RsaAesKeyWrap::with_aes_256(&oaep);
             return Ok(token.unwrap_key(&params.mechanism(), self.key, wrapped, template)?);
         }
-        let (first, second) = wrapped
-            .split_at_checked(self.modulus.len())
-            .ok_or(ImportError::NotUnwrapped)?;
+        let (first, second) =
+            wrapped.split_at_checked(self.modulus.len()).ok_or(ImportError::NotUnwrapped)?;
         // The AES key between the two steps unwraps and does nothing else.
-        let usages = Usages {
-            unwrap: true,
-            ..Usages::default()
-        };
+        let usages = Usages { unwrap: true, ..Usages::default() };
         let ephemeral = token.unwrap_key(
             &Mechanism::RsaPkcsOaep(oaep),
             self.key,
@@ -189,10 +179,7 @@ impl<'a> Unwrapper<'a> {
     /// Whether a known AES key, once unwrapped, decrypts a ciphertext of this process.
     fn unwraps_known_key(&self) -> Result<bool, ImportError> {
         let known = Sample::of(Algorithm::Aes256)?.bytes;
-        let usages = Usages {
-            decrypt: true,
-            ..Usages::default()
-        };
+        let usages = Usages { decrypt: true, ..Usages::default() };
         let key = self.attempt(&self.wrap(&known)?, &template(Algorithm::Aes256, usages))?;
         let key = Temporary::new(self.session, key);
 
@@ -208,10 +195,8 @@ impl<'a> Unwrapper<'a> {
     }
 
     fn wrap(&self, key: &[u8]) -> Result<Vec<u8>, HsmError> {
-        let import_key = PublicKeyComponents {
-            n: self.modulus.as_slice(),
-            e: self.exponent.as_slice(),
-        };
+        let import_key =
+            PublicKeyComponents { n: self.modulus.as_slice(), e: self.exponent.as_slice() };
         wrap_under(import_key, self.mechanism, key)
             .map_err(|error| HsmError::refused(error.to_string()))
     }
@@ -219,14 +204,6 @@ impl<'a> Unwrapper<'a> {
 
 /// The template of a session object.
 fn template(algorithm: Algorithm, usages: Usages) -> Vec<Attribute> {
-    let template = Template {
-        id: b"import",
-        label: "import",
-        usages,
-        permanent: false,
-    };
-    template.guarded(
-        KeyClass::of(algorithm),
-        attribute_values::key_type(algorithm),
-    )
+    let template = Template { id: b"import", label: "import", usages, permanent: false };
+    template.guarded(KeyClass::of(algorithm), attribute_values::key_type(algorithm))
 }

@@ -63,10 +63,7 @@ fn wrap_kwp(kek: &[u8; EPHEMERAL_LEN], key: &[u8]) -> Result<Vec<u8>, WrapError>
     }
     let kek = AesKek::new(&AES_256, kek).map_err(|_| WrapError::NotAKey)?;
     let mut wrapped = vec![0; key.len() + 15];
-    let length = kek
-        .wrap_with_padding(key, &mut wrapped)
-        .map_err(|_| WrapError::NotAKey)?
-        .len();
+    let length = kek.wrap_with_padding(key, &mut wrapped).map_err(|_| WrapError::NotAKey)?.len();
     wrapped.truncate(length);
     Ok(wrapped)
 }
@@ -92,19 +89,11 @@ mod tests {
     #[test]
     fn kwp_matches_published_ciphertexts() {
         let mut tried = 0;
-        for group in TestSet::load(TestName::AesKeyWrapWithPadding)
-            .unwrap()
-            .test_groups
-        {
+        for group in TestSet::load(TestName::AesKeyWrapWithPadding).unwrap().test_groups {
             for test in group.tests.iter().filter(|_| group.key_size == 256) {
                 if test.result == TestResult::Valid {
                     let kek = test.key.as_slice().try_into().unwrap();
-                    assert_eq!(
-                        wrap_kwp(kek, &test.pt).unwrap(),
-                        **test.ct,
-                        "{}",
-                        test.tc_id
-                    );
+                    assert_eq!(wrap_kwp(kek, &test.pt).unwrap(), **test.ct, "{}", test.tc_id);
                     tried += 1;
                 }
             }
@@ -128,12 +117,8 @@ mod tests {
     fn the_ephemeral_key_is_fresh() {
         let import_key = ImportKey::new();
         let wrap = || {
-            wrap_for_import(
-                &import_key.public,
-                ImportMechanism::RsaOaepSha256AesKwp,
-                b"key",
-            )
-            .unwrap()
+            wrap_for_import(&import_key.public, ImportMechanism::RsaOaepSha256AesKwp, b"key")
+                .unwrap()
         };
         let (first, second) = (wrap(), wrap());
         assert_ne!(first[256..], second[256..]);
@@ -187,10 +172,7 @@ mod tests {
             let key = PrivateDecryptingKey::generate(KeySize::Rsa2048).unwrap();
             let public: PublicKeyX509Der<'_> = key.public_key().as_der().unwrap();
             let private: Pkcs8V1Der<'_> = key.as_der().unwrap();
-            Self {
-                private: private.as_ref().to_vec(),
-                public: public.as_ref().to_vec(),
-            }
+            Self { private: private.as_ref().to_vec(), public: public.as_ref().to_vec() }
         }
 
         fn unwrap(&self, mechanism: ImportMechanism, wrapped: &[u8]) -> Vec<u8> {
@@ -205,9 +187,7 @@ mod tests {
             let ephemeral = key.decrypt(algorithm, first, &mut ephemeral, None).unwrap();
             let kek = AesKek::new(&AES_256, ephemeral).unwrap();
             let mut unwrapped = vec![0; second.len()];
-            kek.unwrap_with_padding(second, &mut unwrapped)
-                .unwrap()
-                .to_vec()
+            kek.unwrap_with_padding(second, &mut unwrapped).unwrap().to_vec()
         }
     }
 

@@ -32,11 +32,7 @@ impl Adopted {
         let is_other = |(one, other)| one != other;
         if self.algorithm != other.algorithm
             || self.key.class != other.key.class
-            || self
-                .public
-                .as_ref()
-                .zip(other.public.as_ref())
-                .is_some_and(is_other)
+            || self.public.as_ref().zip(other.public.as_ref()).is_some_and(is_other)
         {
             let why = "the tokens hold different keys of this name".to_owned();
             return Err(AdoptError::Unfit(why));
@@ -46,9 +42,7 @@ impl Adopted {
             self.key.name = requested.clone();
         }
         let weaknesses = other.weaknesses.into_iter();
-        let new: Vec<_> = weaknesses
-            .filter(|it| !self.weaknesses.contains(it))
-            .collect();
+        let new: Vec<_> = weaknesses.filter(|it| !self.weaknesses.contains(it)).collect();
         self.weaknesses.extend(new);
         self.public = self.public.or(other.public);
         Ok(self)
@@ -92,11 +86,7 @@ pub(crate) fn adopt(
     purpose: Purpose,
     expected: Option<Algorithm>,
 ) -> Result<Result<Adopted, AdoptError>, HsmError> {
-    let key = |class| KeyRef {
-        name: name.clone(),
-        class,
-        adopted: true,
-    };
+    let key = |class| KeyRef { name: name.clone(), class, adopted: true };
     let (private, secret) = (key(KeyClass::Private), key(KeyClass::Secret));
     let privates = session.find_proven(&search(&private))?;
     let secrets = session.find_proven(&search(&secret))?;
@@ -129,9 +119,7 @@ fn hybrid_of(
         parts.len() == kinds.len() && wanted.all(|part| kinds.contains(&part))
     };
     let fits = |kem: &Kem| expected.is_none_or(|expected| expected == kem.algorithm());
-    Ok(Kem::ALL
-        .into_iter()
-        .find(|kem| is_made_of(kem) && fits(kem)))
+    Ok(Kem::ALL.into_iter().find(|kem| is_made_of(kem) && fits(kem)))
 }
 
 /// Examines every part of a hybrid key.
@@ -167,11 +155,7 @@ fn adopt_parts(
         _ => key.name,
     };
     Ok(Ok(Adopted {
-        key: KeyRef {
-            name,
-            class: key.class,
-            adopted: true,
-        },
+        key: KeyRef { name, class: key.class, adopted: true },
         algorithm,
         public,
         usages,
@@ -209,10 +193,7 @@ fn adopt_one(
         return unfit(format!("{algorithm} keys cannot serve {purpose:?}"));
     };
     if !facts.usages.covers(needed) {
-        return unfit(format!(
-            "it allows {:?}, the purpose needs {needed:?}",
-            facts.usages
-        ));
+        return unfit(format!("it allows {:?}, the purpose needs {needed:?}", facts.usages));
     }
     if inspect::is_short_hmac(session, handle, algorithm)? {
         return unfit("it is shorter than its hash".to_owned());
@@ -225,10 +206,7 @@ fn adopt_one(
     let mut weaknesses = facts.weaknesses(needed);
     weaknesses.extend(unknown_length.then_some(Weakness::UnknownLength));
     // A key with a unique id is named by it.
-    let by_id = KeyRef {
-        name: KeyName::Id(facts.id.clone()),
-        ..key.clone()
-    };
+    let by_id = KeyRef { name: KeyName::Id(facts.id.clone()), ..key.clone() };
     let key = match session.find(&search(&by_id))?.as_slice() {
         [only] if !facts.id.is_empty() && *only == handle => by_id,
         _ => key,
@@ -245,11 +223,5 @@ fn adopt_one(
     {
         return Ok(Err(AdoptError::OtherPublicKey));
     }
-    Ok(Ok(Adopted {
-        key,
-        algorithm,
-        public,
-        usages: facts.usages,
-        weaknesses,
-    }))
+    Ok(Ok(Adopted { key, algorithm, public, usages: facts.usages, weaknesses }))
 }

@@ -25,12 +25,7 @@ pub(crate) struct Template<'a> {
 
 impl<'a> Template<'a> {
     pub(crate) fn of(key: &'a NewKey, usages: Usages, permanent: bool) -> Self {
-        Self {
-            id: &key.id,
-            label: &key.label,
-            usages,
-            permanent,
-        }
+        Self { id: &key.id, label: &key.label, usages, permanent }
     }
 
     /// The attributes of a private or secret key, without its value.

@@ -17,10 +17,7 @@ pub(crate) fn destroy(
     key: &KeyRef,
     recorded: Option<&RecordedKey>,
 ) -> Result<(), HsmError> {
-    let mut records = recorded
-        .map(RecordedKey::parts)
-        .unwrap_or_default()
-        .into_iter();
+    let mut records = recorded.map(RecordedKey::parts).unwrap_or_default().into_iter();
     let mut found = Vec::new();
     for part in key.parts() {
         let record = records.next();
@@ -88,9 +85,7 @@ fn is_recorded(
 fn destroy_object(session: &Session, key: &KeyRef, handle: ObjectHandle) -> Result<(), HsmError> {
     let facts = inspect::facts(session, handle)?;
     if facts.label.starts_with(INTERNAL) {
-        return Err(HsmError::refused(
-            "this key is for internal use of Sealward",
-        ));
+        return Err(HsmError::refused("this key is for internal use of Sealward"));
     }
     let half = match key.class {
         KeyClass::Private | KeyClass::Hybrid(_) | KeyClass::Part(_) => {
@@ -119,11 +114,8 @@ fn public_half(
         KeyName::Label(_) if !id.is_empty() => Attribute::Id(id),
         name @ (KeyName::Id(_) | KeyName::Internal(_) | KeyName::Label(_)) => named(name),
     };
-    let mut halves = session.find(&[
-        Attribute::Class(ObjectClass::PUBLIC_KEY),
-        Attribute::Token(true),
-        name,
-    ])?;
+    let mut halves =
+        session.find(&[Attribute::Class(ObjectClass::PUBLIC_KEY), Attribute::Token(true), name])?;
     let key_type = inspect::read(session, private, AttributeType::KeyType)?;
     let value = public::of_rsa(session, private)?;
     let belongs = |half: &ObjectHandle| -> Result<bool, HsmError> {
@@ -153,11 +145,7 @@ fn public_half(
         [] => Ok(None),
         several => {
             let count = several.len();
-            tracing::warn!(
-                ?key,
-                count,
-                "several public halves match: none is destroyed"
-            );
+            tracing::warn!(?key, count, "several public halves match: none is destroyed");
             Ok(None)
         }
     }

@@ -34,9 +34,7 @@ impl<'a> Draft<'a> {
     pub(super) fn generate_bound(&self, session: &Session) -> Result<Objects, HsmError> {
         let allow_raw = session.connection().limits.allow_raw_rsa;
         let allowed = allowed_mechanisms(self.key.algorithm, self.key.purpose, allow_raw);
-        bound(&allowed, HsmError::rejects_attribute, |bond| {
-            self.generate_as(session, bond)
-        })
+        bound(&allowed, HsmError::rejects_attribute, |bond| self.generate_as(session, bond))
     }
 
     /// Generates the key, bound to these mechanisms.
@@ -61,9 +59,8 @@ impl<'a> Draft<'a> {
                 pair(&Mechanism::RsaPkcsKeyPairGen, kind)
             }
             Family::Ec => {
-                let params = algorithm
-                    .curve()
-                    .map(|curve| attribute_values::ec_params(curve).to_vec());
+                let params =
+                    algorithm.curve().map(|curve| attribute_values::ec_params(curve).to_vec());
                 let kind = vec![Attribute::EcParams(params.unwrap_or_default())];
                 pair(&Mechanism::EccKeyPairGen, kind)
             }
@@ -77,9 +74,8 @@ impl<'a> Draft<'a> {
                 pair(&Mechanism::MlDsaKeyPairGen, kind)
             }
             Family::MlKem768 | Family::MlKem1024 => {
-                let set = algorithm
-                    .kem()
-                    .map(|kem| attribute_values::ml_kem_parameters(kem.ml_kem()));
+                let set =
+                    algorithm.kem().map(|kem| attribute_values::ml_kem_parameters(kem.ml_kem()));
                 let kind = set.map(Attribute::ParameterSet).into_iter().collect();
                 pair(&Mechanism::MlKemKeyPairGen, kind)
             }

@@ -101,10 +101,7 @@ fn finish(
     objects: &Objects,
 ) -> Result<Option<PublicParts>, HsmError> {
     refuse_weaker(session, key, objects.guarded)?;
-    let public = objects
-        .public
-        .map(|half| public::of_object(session, half))
-        .transpose()?;
+    let public = objects.public.map(|half| public::of_object(session, half)).transpose()?;
     session.connection().handles.forget(name);
     session.cache(name, LastSearch::Held(objects.guarded));
     Ok(public)

@@ -85,10 +85,7 @@ pub(crate) fn facts_of_all(session: &Session, key: &KeyRef) -> Result<Facts, Hsm
     for part in key.parts() {
         let facts = facts(session, session.look_up(&part)?)?;
         kinds.push(facts.kind);
-        all = Facts {
-            usages: all.usages.or(facts.usages),
-            ..facts
-        };
+        all = Facts { usages: all.usages.or(facts.usages), ..facts };
     }
     let expected = kem.algorithm().parts().into_iter().map(KeyKind::Known);
     all.kind = match expected.eq(kinds) {
@@ -99,10 +96,7 @@ pub(crate) fn facts_of_all(session: &Session, key: &KeyRef) -> Result<Facts, Hsm
 }
 
 /// Reads the attributes of one key in the token.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "tokens return only the requested attributes"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "tokens return only the requested attributes")]
 pub(crate) fn facts(session: &Session, key: ObjectHandle) -> Result<Facts, HsmError> {
     let mut facts = Facts::default();
     let attributes = session.raw().get_attributes(

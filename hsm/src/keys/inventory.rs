@@ -47,17 +47,11 @@ pub struct TokenObject {
 }
 
 /// Every private and secret key object of one token.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "tokens return only the requested attributes"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "tokens return only the requested attributes")]
 pub(crate) fn inventory(session: &Session) -> Result<Vec<TokenObject>, HsmError> {
     let mut objects = Vec::new();
     for class in [KeyClass::Private, KeyClass::Secret] {
-        let template = [
-            Attribute::Class(class.object_class()),
-            Attribute::Token(true),
-        ];
+        let template = [Attribute::Class(class.object_class()), Attribute::Token(true)];
         for handle in session.find_proven(&template)? {
             let wanted = [AttributeType::Id, AttributeType::Label];
             let attributes = session.raw().get_attributes(handle, &wanted);
@@ -78,18 +72,10 @@ pub(crate) fn inventory(session: &Session) -> Result<Vec<TokenObject>, HsmError>
                     _ => {}
                 }
             }
-            let name = if id.is_empty() {
-                KeyName::Label(label.clone())
-            } else {
-                KeyName::Id(id)
-            };
+            let name = if id.is_empty() { KeyName::Label(label.clone()) } else { KeyName::Id(id) };
             let object = TokenObject {
                 token: session.connection().label().to_owned(),
-                key: KeyRef {
-                    name,
-                    class,
-                    adopted: true,
-                },
+                key: KeyRef { name, class, adopted: true },
                 internal: label.starts_with(INTERNAL),
                 label,
             };

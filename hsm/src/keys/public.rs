@@ -19,11 +19,8 @@ pub(crate) fn of_private(
     if let Some(public) = of_rsa(session, private)? {
         return Ok(Some(public));
     }
-    let mut template = vec![
-        Attribute::Class(ObjectClass::PUBLIC_KEY),
-        Attribute::Token(true),
-        named(name),
-    ];
+    let mut template =
+        vec![Attribute::Class(ObjectClass::PUBLIC_KEY), Attribute::Token(true), named(name)];
     template.extend(read(session, private, AttributeType::KeyType)?);
     let halves = session.find(&template)?;
     match halves.as_slice() {
@@ -87,9 +84,7 @@ pub(crate) fn of_object(session: &Session, object: ObjectHandle) -> Result<Publi
                 (Some(set), Some(Attribute::Value(key))) if key.len() == set.public_len() => {
                     Ok(PublicParts::MlDsa { set, key })
                 }
-                _ => Err(HsmError::refused(
-                    "the token does not report the ML-DSA key",
-                )),
+                _ => Err(HsmError::refused("the token does not report the ML-DSA key")),
             }
         }
         KeyType::ML_KEM => {
@@ -100,36 +95,27 @@ pub(crate) fn of_object(session: &Session, object: ObjectHandle) -> Result<Publi
                     let kem = set.alone();
                     Ok(PublicParts::Kem { kem, key })
                 }
-                _ => Err(HsmError::refused(
-                    "the token does not report the ML-KEM key",
-                )),
+                _ => Err(HsmError::refused("the token does not report the ML-KEM key")),
             }
         }
-        other => Err(HsmError::refused(format!(
-            "a {other} key has no public half"
-        ))),
+        other => Err(HsmError::refused(format!("a {other} key has no public half"))),
     }
 }
 
 fn on_curve(params: &[u8], point: &[u8]) -> Result<PublicParts, HsmError> {
     if params == ED25519_OID || params == ED25519_NAME {
         return match bare(point, 32) {
-            Some(point) => Ok(PublicParts::Ed25519 {
-                point: point.to_vec(),
-            }),
+            Some(point) => Ok(PublicParts::Ed25519 { point: point.to_vec() }),
             None => Err(HsmError::refused("the point is not an Ed25519 point")),
         };
     }
     let curve = attribute_values::curve_of(params)
         .ok_or_else(|| HsmError::refused("the curve of the key is not supported"))?;
     match bare(point, curve.point_len()) {
-        Some(point) if point.first() == Some(&4) => Ok(PublicParts::Ec {
-            curve,
-            point: point.to_vec(),
-        }),
-        _ => Err(HsmError::refused(
-            "the point is not an uncompressed point of its curve",
-        )),
+        Some(point) if point.first() == Some(&4) => {
+            Ok(PublicParts::Ec { curve, point: point.to_vec() })
+        }
+        _ => Err(HsmError::refused("the point is not an uncompressed point of its curve")),
     }
 }
 
@@ -167,10 +153,7 @@ mod tests {
     fn malformed_points_are_rejected() {
         let point = [4; 65];
         for wrong in [&[4, 64][..], &[3, 65], &[4], &[]] {
-            assert_eq!(
-                bare(&[wrong, &point].concat(), 65).filter(|_| wrong.len() > 1),
-                None
-            );
+            assert_eq!(bare(&[wrong, &point].concat(), 65).filter(|_| wrong.len() > 1), None);
         }
         assert_eq!(bare(&[], 65), None);
     }

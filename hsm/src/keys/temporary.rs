@@ -22,9 +22,7 @@ pub(crate) fn temporary(
     algorithm: Algorithm,
     purpose: Purpose,
 ) -> Result<TemporaryKey<'_>, HsmError> {
-    generate(session, algorithm, purpose, |draft| {
-        draft.generate_bound(session)
-    })
+    generate(session, algorithm, purpose, |draft| draft.generate_bound(session))
 }
 
 /// Generates a temporary key that is bound to exactly these mechanisms.
@@ -34,19 +32,12 @@ pub(crate) fn temporary_bound<'a>(
     purpose: Purpose,
     allowed: &[MechanismType],
 ) -> Result<TemporaryKey<'a>, HsmError> {
-    generate(session, algorithm, purpose, |draft| {
-        draft.generate(session, allowed)
-    })
+    generate(session, algorithm, purpose, |draft| draft.generate(session, allowed))
 }
 
 /// The description of a temporary key.
 pub(crate) fn description(algorithm: Algorithm, purpose: Purpose) -> NewKey {
-    NewKey {
-        id: b"temporary".to_vec(),
-        label: format!("{INTERNAL} temporary"),
-        algorithm,
-        purpose,
-    }
+    NewKey { id: b"temporary".to_vec(), label: format!("{INTERNAL} temporary"), algorithm, purpose }
 }
 
 fn generate(
@@ -58,13 +49,6 @@ fn generate(
     let objects = generate(&Draft::new(&description(algorithm, purpose), false)?)?;
     let guarded = Temporary::new(session, objects.guarded);
     let half = objects.public.map(|half| Temporary::new(session, half));
-    let public = half
-        .as_ref()
-        .map(|half| public::of_object(session, half.handle()))
-        .transpose()?;
-    Ok(TemporaryKey {
-        guarded,
-        public,
-        _public_object: half,
-    })
+    let public = half.as_ref().map(|half| public::of_object(session, half.handle())).transpose()?;
+    Ok(TemporaryKey { guarded, public, _public_object: half })
 }

@@ -103,15 +103,7 @@ impl Usages {
     }
 
     fn each(self) -> [bool; 7] {
-        let Self {
-            decrypt,
-            encrypt,
-            sign,
-            derive,
-            unwrap,
-            wrap,
-            decapsulate,
-        } = self;
+        let Self { decrypt, encrypt, sign, derive, unwrap, wrap, decapsulate } = self;
         [decrypt, encrypt, sign, derive, unwrap, wrap, decapsulate]
     }
 }

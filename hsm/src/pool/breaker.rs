@@ -20,11 +20,7 @@ impl Breaker {
     pub(crate) fn new() -> Self {
         let reason = "not reached yet".to_owned();
         let state = TokenState::Out { reason };
-        Self(Mutex::new(Inner {
-            state,
-            since: Instant::now(),
-            canary: None,
-        }))
+        Self(Mutex::new(Inner { state, since: Instant::now(), canary: None }))
     }
 
     pub(crate) fn state(&self) -> TokenState {
@@ -107,12 +103,7 @@ mod tests {
         assert!(!breaker.close(Duration::ZERO), "it was closed already");
         assert!(breaker.open("first"));
         assert!(!breaker.open("second"), "it was open already");
-        assert_eq!(
-            breaker.state(),
-            TokenState::Out {
-                reason: "second".to_owned()
-            }
-        );
+        assert_eq!(breaker.state(), TokenState::Out { reason: "second".to_owned() });
     }
 
     #[test]

@@ -108,10 +108,6 @@ impl From<HsmError> for CanaryFailure {
 
 impl From<OpenError> for CanaryFailure {
     fn from(error: OpenError) -> Self {
-        if error.is_pin_refusal() {
-            Self::Pin(error)
-        } else {
-            Self::Fault(error.to_string())
-        }
+        if error.is_pin_refusal() { Self::Pin(error) } else { Self::Fault(error.to_string()) }
     }
 }

@@ -62,11 +62,7 @@ pub(super) fn operations(session: &Session) -> Result<Vec<Probed>, HsmError> {
         }
     }
     let hybrid = Algorithm::P256MlKem768;
-    table.push(row(
-        "decapsulate",
-        hybrid.name(),
-        opens_in_parts(session, hybrid),
-    )?);
+    table.push(row("decapsulate", hybrid.name(), opens_in_parts(session, hybrid))?);
     let mut bytes = [0; 32];
     let random = session.raw().generate_random_slice(&mut bytes);
     let random = random.map(|()| bytes != [0; 32]).map_err(HsmError::from);
@@ -131,11 +127,7 @@ fn uses(
             .collect(),
         (None, Purpose::Data) => {
             let opens = proof::decrypts_own_ciphertext(session, handle);
-            let name = if algorithm == Algorithm::Aes128 {
-                "AES-128-GCM"
-            } else {
-                "AES-256-GCM"
-            };
+            let name = if algorithm == Algorithm::Aes128 { "AES-128-GCM" } else { "AES-256-GCM" };
             Ok(vec![row("encrypt, decrypt", name, opens)?])
         }
         (None, Purpose::Sign) => {
@@ -156,11 +148,7 @@ pub(super) fn imports(session: &Session) -> Result<Vec<Probed>, HsmError> {
             Err(error) if error.kind() == ErrorKind::TokenOut => return Err(error),
             Err(error) => Works::Missing(format!("{error:?}")),
         };
-        table.push(Probed {
-            operation: MATERIAL,
-            algorithm: algorithm.name(),
-            works,
-        });
+        table.push(Probed { operation: MATERIAL, algorithm: algorithm.name(), works });
     }
     let import_key = keys::temporary(session, Algorithm::Rsa2048, Purpose::Import)?;
     for mechanism in ImportMechanism::ALL {
@@ -187,11 +175,7 @@ pub(super) fn imports(session: &Session) -> Result<Vec<Probed>, HsmError> {
                 (Ok(false), _) => Works::Missing("such keys do not unwrap".to_owned()),
                 (Err(error), _) => Works::Missing(error.to_string()),
             };
-            table.push(Probed {
-                operation: mechanism.name(),
-                algorithm: algorithm.name(),
-                works,
-            });
+            table.push(Probed { operation: mechanism.name(), algorithm: algorithm.name(), works });
         }
     }
     Ok(table)
@@ -209,11 +193,7 @@ fn row(
         Err(error) if error.kind() == ErrorKind::TokenOut => return Err(error),
         Err(error) => Works::Missing(format!("{error:?}")),
     };
-    Ok(Probed {
-        operation,
-        algorithm,
-        works,
-    })
+    Ok(Probed { operation, algorithm, works })
 }
 
 fn schemes(public: &PublicParts) -> &'static [SignatureScheme] {

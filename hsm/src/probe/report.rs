@@ -111,10 +111,7 @@ pub(super) fn max_sessions(info: &TokenInfo) -> Option<u64> {
         Limit::Max(most) => Some(most),
         Limit::Unavailable | Limit::Infinite => None,
     };
-    let limits = [
-        bound(info.max_session_count()),
-        bound(info.max_rw_session_count()),
-    ];
+    let limits = [bound(info.max_session_count()), bound(info.max_rw_session_count())];
     limits.into_iter().flatten().min()
 }
 
@@ -125,10 +122,7 @@ pub(super) fn flags(info: &TokenInfo) -> Vec<&'static str> {
         (info.write_protected(), "WRITE_PROTECTED"),
         (info.login_required(), "LOGIN_REQUIRED"),
         (info.user_pin_initialized(), "USER_PIN_INITIALIZED"),
-        (
-            info.protected_authentication_path(),
-            "PROTECTED_AUTHENTICATION_PATH",
-        ),
+        (info.protected_authentication_path(), "PROTECTED_AUTHENTICATION_PATH"),
         (info.token_initialized(), "TOKEN_INITIALIZED"),
         (info.user_pin_count_low(), "USER_PIN_COUNT_LOW"),
         (info.user_pin_final_try(), "USER_PIN_FINAL_TRY"),

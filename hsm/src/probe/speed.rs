@@ -48,30 +48,16 @@ pub(super) fn measure(session: &Session) -> Result<Vec<Speed>, HsmError> {
         }));
     }
     for (operation, algorithm, scheme) in [
-        (
-            "RSA-2048 sign",
-            Algorithm::Rsa2048,
-            SignatureScheme::RsaSha256,
-        ),
+        ("RSA-2048 sign", Algorithm::Rsa2048, SignatureScheme::RsaSha256),
         ("P-256 sign", Algorithm::P256, SignatureScheme::EcdsaSha256),
         ("Ed25519 sign", Algorithm::Ed25519, SignatureScheme::Ed25519),
-        (
-            "ML-DSA-65 sign",
-            Algorithm::MlDsa65,
-            SignatureScheme::MlDsa65,
-        ),
-        (
-            "HMAC-SHA256, 1 KiB",
-            Algorithm::HmacSha256,
-            SignatureScheme::HmacSha256,
-        ),
+        ("ML-DSA-65 sign", Algorithm::MlDsa65, SignatureScheme::MlDsa65),
+        ("HMAC-SHA256, 1 KiB", Algorithm::HmacSha256, SignatureScheme::HmacSha256),
     ] {
         if let Ok(key) = keys::temporary(session, algorithm, Purpose::Sign) {
             let prepared = sign::prepare(scheme, &[7; 1024]);
             let handle = key.guarded.handle();
-            speeds.extend(time(operation, || {
-                sign::sign(session, handle, scheme, &prepared)
-            }));
+            speeds.extend(time(operation, || sign::sign(session, handle, scheme, &prepared)));
         }
     }
     if let Ok(key) = keys::temporary(session, Algorithm::Aes256, Purpose::Data) {
@@ -96,8 +82,5 @@ fn time<T>(operation: &'static str, mut run: impl FnMut() -> Result<T, HsmError>
         run().ok()?;
         count = count.saturating_add(1);
     }
-    Some(Speed {
-        operation,
-        per_second: f64::from(count) / began.elapsed().as_secs_f64(),
-    })
+    Some(Speed { operation, per_second: f64::from(count) / began.elapsed().as_secs_f64() })
 }

@@ -34,18 +34,9 @@ pub(super) fn of_token(info: &TokenInfo, workers: usize) -> Vec<String> {
             "it requires no login: every process that reaches it can use its keys",
         ),
         (!info.rng(), "it has no random number generator"),
-        (
-            info.user_pin_to_be_changed(),
-            "its user PIN is still the default",
-        ),
-        (
-            info.user_pin_count_low(),
-            "a wrong user PIN was tried since the last login",
-        ),
-        (
-            info.so_pin_to_be_changed(),
-            "its security officer's PIN is still the default",
-        ),
+        (info.user_pin_to_be_changed(), "its user PIN is still the default"),
+        (info.user_pin_count_low(), "a wrong user PIN was tried since the last login"),
+        (info.so_pin_to_be_changed(), "its security officer's PIN is still the default"),
         (info.error_state(), "it reports a failed self-test"),
     ] {
         if set {
@@ -83,9 +74,7 @@ pub(super) fn of_operations(
     imports: &[Probed],
 ) -> Vec<String> {
     let mut weaknesses = Vec::new();
-    let sha256 = operations
-        .iter()
-        .find(|probed| probed.algorithm == OaepHash::Sha256.name());
+    let sha256 = operations.iter().find(|probed| probed.algorithm == OaepHash::Sha256.name());
     if sha256.is_some_and(|probed| probed.works != Works::Yes) {
         weaknesses.push("its RSA-OAEP has SHA-1 only".to_owned());
     }
@@ -93,11 +82,7 @@ pub(super) fn of_operations(
         weaknesses.push("hsm.allow_raw_rsa is set: decryption keys can also do raw RSA".to_owned());
     }
     let wrapped = |probed: &&Probed| probed.operation != MATERIAL;
-    if !imports
-        .iter()
-        .filter(wrapped)
-        .any(|probed| probed.works.at_all())
-    {
+    if !imports.iter().filter(wrapped).any(|probed| probed.works.at_all()) {
         weaknesses.push("no wrapped key can be imported".to_owned());
     }
     weaknesses
@@ -112,16 +97,9 @@ fn generated_defaults(session: &Session) -> Result<Option<String>, HsmError> {
     };
     let key = Temporary::new(session, key);
     let facts = inspect::facts(session, key.handle())?;
-    let everything = Usages {
-        encrypt: true,
-        decrypt: true,
-        ..Usages::default()
-    };
-    let weaknesses: Vec<_> = facts
-        .weaknesses(everything)
-        .iter()
-        .map(|weakness| format!("{weakness:?}"))
-        .collect();
+    let everything = Usages { encrypt: true, decrypt: true, ..Usages::default() };
+    let weaknesses: Vec<_> =
+        facts.weaknesses(everything).iter().map(|weakness| format!("{weakness:?}")).collect();
     Ok((!weaknesses.is_empty()).then(|| weaknesses.join(", ")))
 }
 

@@ -47,10 +47,7 @@ impl CanaryKey {
         if signature.len() == length {
             return Ok(());
         }
-        Err(HsmError::refused(format!(
-            "the canary signature has {} bytes",
-            signature.len()
-        )))
+        Err(HsmError::refused(format!("the canary signature has {} bytes", signature.len())))
     }
 }
 

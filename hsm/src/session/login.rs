@@ -297,10 +297,7 @@ impl ConnectError {
         match self {
             Self::Place(error) => error,
             Self::Pin(refusal) => refusal.on(token),
-            Self::Call(source) => OpenError::Broken {
-                token: token.to_owned(),
-                source,
-            },
+            Self::Call(source) => OpenError::Broken { token: token.to_owned(), source },
         }
     }
 

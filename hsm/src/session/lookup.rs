@@ -162,11 +162,8 @@ impl KeyClass {
 
 /// The search template of a key that is one object.
 pub(crate) fn search(key: &KeyRef) -> Vec<Attribute> {
-    let mut template = vec![
-        Attribute::Class(key.class.object_class()),
-        Attribute::Token(true),
-        named(&key.name),
-    ];
+    let mut template =
+        vec![Attribute::Class(key.class.object_class()), Attribute::Token(true), named(&key.name)];
     if !key.adopted {
         template.push(Attribute::Private(true));
     }
@@ -186,8 +183,5 @@ pub(crate) fn named(name: &KeyName) -> Attribute {
 
 /// Whether the object does not exist, any more or at all.
 fn is_dead_handle(error: &HsmError) -> bool {
-    matches!(
-        error.code(),
-        Some(RvError::ObjectHandleInvalid | RvError::KeyHandleInvalid)
-    )
+    matches!(error.code(), Some(RvError::ObjectHandleInvalid | RvError::KeyHandleInvalid))
 }

@@ -43,11 +43,7 @@ impl Session {
     /// Opens a session on the token and logs in where needed.
     pub(crate) fn open(connection: &Arc<Connection>) -> Result<Self, ConnectError> {
         let (open, generation) = connection.open()?;
-        Ok(Self {
-            open,
-            connection: Arc::clone(connection),
-            generation,
-        })
+        Ok(Self { open, connection: Arc::clone(connection), generation })
     }
 
     pub(crate) fn connection(&self) -> &Arc<Connection> {
@@ -132,11 +128,7 @@ impl Session {
 
     /// Fails where the login has not lasted since this session was opened.
     pub(crate) fn check_login(&self) -> Result<(), HsmError> {
-        if self.has_kept_login()? {
-            Ok(())
-        } else {
-            Err(HsmError::login_lost())
-        }
+        if self.has_kept_login()? { Ok(()) } else { Err(HsmError::login_lost()) }
     }
 
     fn calls(&self) -> &Calls {

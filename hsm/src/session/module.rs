@@ -52,9 +52,7 @@ impl Module {
     pub(crate) fn load(path: &Path) -> Result<Arc<Self>, OpenError> {
         let named = path.components().count() > 1;
         if named && !path.exists() {
-            return Err(OpenError::ModuleMissing {
-                module: path.to_owned(),
-            });
+            return Err(OpenError::ModuleMissing { module: path.to_owned() });
         }
         let key = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -102,10 +100,7 @@ impl Module {
 
     /// Enters the library for a call that needs no session.
     pub(crate) fn enter(&self) -> (RwLockReadGuard<'_, ()>, &Pkcs11) {
-        (
-            self.gate.read().unwrap_or_else(PoisonError::into_inner),
-            &self.context,
-        )
+        (self.gate.read().unwrap_or_else(PoisonError::into_inner), &self.context)
     }
 
     pub(crate) fn find_slot(&self, select: &TokenSelect) -> Result<(Slot, TokenInfo), OpenError> {
@@ -168,19 +163,14 @@ impl Module {
         let (_inside, context) = self.enter();
         // Counted before the gate is released, so that no restart occurs in between.
         let inside = Inside::new(Arc::clone(self));
-        Ok(OpenSession {
-            raw: context.open_rw_session(slot)?,
-            _inside: inside,
-        })
+        Ok(OpenSession { raw: context.open_rw_session(slot)?, _inside: inside })
     }
 
     /// Finalizes and initialises the library, which revives a token directory or a connection that
     /// was lost. Returns false without effect while a caller is inside. Sessions get the time
     /// `clearing` to close.
     pub(crate) fn restart(&self, clearing: Duration) -> Result<bool, HsmError> {
-        let closed = self
-            .session_closed
-            .wait_timeout_while(self.sessions(), clearing, |n| *n > 0);
+        let closed = self.session_closed.wait_timeout_while(self.sessions(), clearing, |n| *n > 0);
         drop(closed.unwrap_or_else(PoisonError::into_inner));
         let _alone = match self.gate.try_write() {
             Ok(gate) => gate,

@@ -24,21 +24,12 @@ async fn a_missing_token_is_unavailable_immediately_and_recovers_automatically()
         let began = Instant::now();
         let error = token.hmac(key, b"message").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TokenOut);
-        assert!(
-            began.elapsed() < Duration::from_secs(2),
-            "the operation did not fail immediately"
-        );
+        assert!(began.elapsed() < Duration::from_secs(2), "the operation did not fail immediately");
     }
-    assert_eq!(
-        token.inventory().await.unwrap_err().kind(),
-        ErrorKind::TokenOut
-    );
+    assert_eq!(token.inventory().await.unwrap_err().kind(), ErrorKind::TokenOut);
 
     fs::rename(&away, &here).unwrap();
-    wait_until("the token recovers", || {
-        status(&token, "one").state == TokenState::Serving
-    })
-    .await;
+    wait_until("the token recovers", || status(&token, "one").state == TokenState::Serving).await;
     token.hmac(&key, b"message").await.unwrap();
     let error = token.hmac(&unknown, b"message").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::KeyMissing);

@@ -21,46 +21,22 @@ async fn the_token_with_the_key_is_found_and_an_outage_is_not_a_missing_key() {
         assert_eq!(presence.holds, Some(presence.token == created.token));
     }
     let unknown = KeyRef::secret(b"never generated".to_vec());
-    assert_eq!(
-        token.hmac(&unknown, b"message").await.unwrap_err().kind(),
-        ErrorKind::KeyMissing
-    );
+    assert_eq!(token.hmac(&unknown, b"message").await.unwrap_err().kind(), ErrorKind::KeyMissing);
 
     // While the other token is unavailable, no key is known to be missing.
-    let other = token
-        .dispatcher
-        .devices()
-        .iter()
-        .find(|device| device.label() != created.token)
-        .unwrap();
+    let other =
+        token.dispatcher.devices().iter().find(|device| device.label() != created.token).unwrap();
     other.trip("for the test");
-    assert_eq!(
-        token.hmac(&unknown, b"message").await.unwrap_err().kind(),
-        ErrorKind::TokenOut
-    );
+    assert_eq!(token.hmac(&unknown, b"message").await.unwrap_err().kind(), ErrorKind::TokenOut);
     token.hmac(&created.key, b"message").await.unwrap();
     wait_until("the token recovers", || other.is_serving()).await;
 
     // While the token with the key is unavailable, the key is not reported as missing.
-    let holder = token
-        .dispatcher
-        .devices()
-        .iter()
-        .find(|device| device.label() == created.token)
-        .unwrap();
+    let holder =
+        token.dispatcher.devices().iter().find(|device| device.label() == created.token).unwrap();
     holder.trip("for the test");
-    assert_eq!(
-        token
-            .hmac(&created.key, b"message")
-            .await
-            .unwrap_err()
-            .kind(),
-        ErrorKind::TokenOut
-    );
-    assert_eq!(
-        token.destroy(&created.key).await.unwrap_err().kind(),
-        ErrorKind::TokenOut
-    );
+    assert_eq!(token.hmac(&created.key, b"message").await.unwrap_err().kind(), ErrorKind::TokenOut);
+    assert_eq!(token.destroy(&created.key).await.unwrap_err().kind(), ErrorKind::TokenOut);
     token.random(8).await.unwrap();
     wait_until("the token recovers", || holder.is_serving()).await;
     token.destroy(&created.key).await.unwrap();

@@ -8,10 +8,7 @@ use crate::{Caller, ErrorKind, Fatal, HsmError};
 
 /// A configuration that detects hung calls quickly.
 fn with_short_deadline() -> Config {
-    Config {
-        deadline: Duration::from_secs(1),
-        ..quick(&["one"])
-    }
+    Config { deadline: Duration::from_secs(1), ..quick(&["one"]) }
 }
 
 /// Operations that hang until their release.
@@ -24,10 +21,7 @@ struct Block {
 impl Block {
     fn new() -> Self {
         let (release, released) = mpsc::channel();
-        Self {
-            release,
-            released: Arc::new(Mutex::new(released)),
-        }
+        Self { release, released: Arc::new(Mutex::new(released)) }
     }
 
     fn work(&self) -> impl FnMut(&Session) -> Result<(), HsmError> + Clone + Send + use<> {
@@ -60,20 +54,14 @@ async fn a_hung_worker_is_replaced_and_exits_after_its_call_returns() {
 
     block.release.send(()).unwrap();
     wait_until("the hung thread exits", || status(&token, "one").hung == 0).await;
-    wait_until("its session is closed", || {
-        status(&token, "one").sessions <= 3
-    })
-    .await;
+    wait_until("its session is closed", || status(&token, "one").sessions <= 3).await;
     assert_eq!(status(&token, "one").state, TokenState::Serving);
     token.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hung_operation_takes_no_answer_of_its_group() {
-    if !in_child_process(
-        "hang::a_hung_operation_takes_no_answer_of_its_group",
-        &["one"],
-    ) {
+    if !in_child_process("hang::a_hung_operation_takes_no_answer_of_its_group", &["one"]) {
         return;
     }
     let token = Token::open(with_short_deadline()).await.unwrap();
@@ -97,16 +85,8 @@ async fn an_exhausted_hang_budget_is_fatal() {
         // At most two workers hang at the same time, so the calls are sequential.
         token.dispatcher.anywhere(block.work()).await.unwrap_err();
     }
-    let fatal = tokio::time::timeout(Duration::from_secs(10), token.fatal())
-        .await
-        .unwrap();
-    assert_eq!(
-        fatal,
-        Fatal::HangBudgetSpent {
-            token: "one".to_owned(),
-            hung: 3
-        }
-    );
+    let fatal = tokio::time::timeout(Duration::from_secs(10), token.fatal()).await.unwrap();
+    assert_eq!(fatal, Fatal::HangBudgetSpent { token: "one".to_owned(), hung: 3 });
     (0..3).for_each(|_| block.release.send(()).unwrap());
     wait_until("all calls return", || status(&token, "one").hung == 0).await;
     token.close().await;
@@ -114,10 +94,7 @@ async fn an_exhausted_hang_budget_is_fatal() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_write_is_neither_an_outage_nor_a_hang() {
-    if !in_child_process(
-        "hang::a_long_write_is_neither_an_outage_nor_a_hang",
-        &["one"],
-    ) {
+    if !in_child_process("hang::a_long_write_is_neither_an_outage_nor_a_hang", &["one"]) {
         return;
     }
     let token = Token::open(with_short_deadline()).await.unwrap();
@@ -142,37 +119,23 @@ async fn an_abandoned_operation_is_not_run() {
     if !in_child_process("hang::an_abandoned_operation_is_not_run", &["one"]) {
         return;
     }
-    let token = Token::open(Config {
-        workers: 1,
-        ..with_short_deadline()
-    })
-    .await
-    .unwrap();
+    let token = Token::open(Config { workers: 1, ..with_short_deadline() }).await.unwrap();
     let block = Block::new();
     let busy = {
         let (pool, work) = (Arc::clone(&token.dispatcher), block.work());
         tokio::spawn(async move { pool.anywhere(work).await })
     };
-    wait_until("the worker is busy", || {
-        status(&token, "one").counters.operations == 1
-    })
-    .await;
+    wait_until("the worker is busy", || status(&token, "one").counters.operations == 1).await;
     let missing = {
         let token = token.clone();
         tokio::spawn(async move { token.random(8).await })
     };
-    wait_until("the second operation waits", || {
-        status(&token, "one").queued == 1
-    })
-    .await;
+    wait_until("the second operation waits", || status(&token, "one").queued == 1).await;
     missing.abort();
     missing.await.unwrap_err();
     block.release.send(()).unwrap();
     busy.await.unwrap().unwrap();
-    wait_until("the operation is removed", || {
-        status(&token, "one").counters.abandoned == 1
-    })
-    .await;
+    wait_until("the operation is removed", || status(&token, "one").counters.abandoned == 1).await;
     assert_eq!(status(&token, "one").counters.operations, 1);
     token.close().await;
 }

@@ -27,10 +27,7 @@ const CHILD: &str = "HSM_TEST_CHILD";
 
 /// Returns whether this is the child process. In the parent process, it runs the test of this name
 /// in a child process with tokens of these labels, and asserts its success.
-#[allow(
-    clippy::disallowed_methods,
-    reason = "the environment identifies the child process"
-)]
+#[allow(clippy::disallowed_methods, reason = "the environment identifies the child process")]
 fn in_child_process(test: &str, labels: &[&str]) -> bool {
     if env::var_os(CHILD).is_some() {
         return true;
@@ -39,23 +36,11 @@ fn in_child_process(test: &str, labels: &[&str]) -> bool {
     let tokens = home.join("tokens");
     fs::create_dir_all(&tokens).unwrap();
     let config = home.join("softhsm2.conf");
-    let settings = format!(
-        "directories.tokendir = {}\nlog.level = ERROR\n",
-        tokens.display()
-    );
+    let settings = format!("directories.tokendir = {}\nlog.level = ERROR\n", tokens.display());
     fs::write(&config, settings).unwrap();
     for label in labels {
         let created = Command::new("softhsm2-util")
-            .args([
-                "--init-token",
-                "--free",
-                "--label",
-                label,
-                "--so-pin",
-                "1234",
-                "--pin",
-                PIN,
-            ])
+            .args(["--init-token", "--free", "--label", label, "--so-pin", "1234", "--pin", PIN])
             .env(CONFIG, &config)
             .output()
             .unwrap();
@@ -76,10 +61,7 @@ fn in_child_process(test: &str, labels: &[&str]) -> bool {
 }
 
 /// The token directory in the child process.
-#[allow(
-    clippy::disallowed_methods,
-    reason = "the parent process sets the variable"
-)]
+#[allow(clippy::disallowed_methods, reason = "the parent process sets the variable")]
 fn token_directory() -> impl AsRef<Path> {
     env::var_os(CHILD).unwrap()
 }
@@ -113,12 +95,7 @@ async fn hmac_key(token: &Token) -> Generated {
 }
 
 fn status(token: &Token, label: &str) -> TokenStatus {
-    token
-        .status()
-        .tokens
-        .into_iter()
-        .find(|status| status.label == label)
-        .unwrap()
+    token.status().tokens.into_iter().find(|status| status.label == label).unwrap()
 }
 
 fn is_out(status: &TokenStatus) -> bool {

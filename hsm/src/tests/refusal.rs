@@ -15,19 +15,10 @@ async fn a_refused_pin_prevents_the_start_even_if_another_token_works() {
     config.tokens[1].pin = "wrong".to_owned().into();
     let refusal = Token::open(config).await.unwrap_err();
     assert!(refusal.is_pin_refusal());
-    assert!(
-        matches!(&refusal, OpenError::PinRefused { token } if token == "two"),
-        "{refusal}"
-    );
+    assert!(matches!(&refusal, OpenError::PinRefused { token } if token == "two"), "{refusal}");
     let text = refusal.to_string();
-    assert!(
-        text.contains("hsm.tokens.pin") && text.contains("two"),
-        "{text}"
-    );
-    assert!(
-        !text.contains("wrong\""),
-        "the message contains the PIN: {text}"
-    );
+    assert!(text.contains("hsm.tokens.pin") && text.contains("two"), "{text}");
+    assert!(!text.contains("wrong\""), "the message contains the PIN: {text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -45,10 +36,7 @@ async fn a_token_that_cannot_be_opened_is_reported_with_setting_and_remedy() {
     };
     let cases: [(Config, &[&str]); 5] = [
         (Config::new(vec![]), &["hsm.tokens is empty"]),
-        (
-            with(|token| token.module = "/no/such.so".into()),
-            &["hsm.tokens.module", "/no/such.so"],
-        ),
+        (with(|token| token.module = "/no/such.so".into()), &["hsm.tokens.module", "/no/such.so"]),
         (
             with(|token| token.module = "/etc/passwd".into()),
             &["hsm.tokens.module", "not a PKCS#11"],

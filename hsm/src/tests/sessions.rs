@@ -10,10 +10,7 @@ use crate::{ErrorKind, HsmError};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_login_is_renewed_once_without_errors() {
-    if !in_child_process(
-        "sessions::a_lost_login_is_renewed_once_without_errors",
-        &["one"],
-    ) {
+    if !in_child_process("sessions::a_lost_login_is_renewed_once_without_errors", &["one"]) {
         return;
     }
     let token = Token::open(quick(&["one"])).await.unwrap();
@@ -21,11 +18,7 @@ async fn a_lost_login_is_renewed_once_without_errors() {
     let logins = status(&token, "one").counters.logins;
     assert_eq!(logins, 1);
     for round in 1..=5 {
-        token
-            .dispatcher
-            .anywhere(|session| Ok(session.raw().logout()?))
-            .await
-            .unwrap();
+        token.dispatcher.anywhere(|session| Ok(session.raw().logout()?)).await.unwrap();
         let callers = (0..8).map(|_| {
             let (token, key) = (token.clone(), key.clone());
             tokio::spawn(async move { token.hmac(&key, b"message").await })
@@ -107,10 +100,7 @@ async fn repeated_operations_search_no_key_and_open_no_session() {
     ) {
         return;
     }
-    let config = Config {
-        canary_interval: Duration::from_secs(60),
-        ..quick(&["one"])
-    };
+    let config = Config { canary_interval: Duration::from_secs(60), ..quick(&["one"]) };
     let workers = config.workers;
     let token = Token::open(config).await.unwrap();
     wait_until("each worker and the canary have a session", || {
@@ -139,14 +129,8 @@ async fn closing_releases_every_session() {
     token.random(8).await.unwrap();
     token.close().await;
     let after = status(&token, "one");
-    assert_eq!(
-        (after.state, after.workers, after.sessions),
-        (TokenState::Closed, 0, 0)
-    );
-    assert_eq!(
-        token.random(8).await.unwrap_err().kind(),
-        ErrorKind::TokenOut
-    );
+    assert_eq!((after.state, after.workers, after.sessions), (TokenState::Closed, 0, 0));
+    assert_eq!(token.random(8).await.unwrap_err().kind(), ErrorKind::TokenOut);
     drop(token);
     let again = Token::open(quick(&["one"])).await.unwrap();
     again.random(8).await.unwrap();

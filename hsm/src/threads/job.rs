@@ -69,12 +69,7 @@ impl Job {
             let within = Span::current();
             Trace { within, wait }
         });
-        let work = Box::new(QueuedOperation {
-            run,
-            done: None,
-            reply,
-            trace,
-        });
+        let work = Box::new(QueuedOperation { run, done: None, reply, trace });
         let caller = Caller::current();
         let job = Self {
             kind,
@@ -126,9 +121,7 @@ impl Job {
 
     /// Sends the result of the operation, or this failure.
     pub(crate) fn answer(self, outcome: Result<(), HsmError>) {
-        let Self {
-            work, outstanding, ..
-        } = self;
+        let Self { work, outstanding, .. } = self;
         match outstanding {
             Some(outstanding) => outstanding.answer(move || work.answer(outcome.err())),
             None => work.answer(outcome.err()),
@@ -167,8 +160,6 @@ where
 
 impl fmt::Debug for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Job")
-            .field("kind", &self.kind)
-            .finish_non_exhaustive()
+        f.debug_struct("Job").field("kind", &self.kind).finish_non_exhaustive()
     }
 }

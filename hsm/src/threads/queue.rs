@@ -76,10 +76,7 @@ impl Queue {
     pub(crate) fn push(&self, job: Job) -> Result<Option<Job>, HsmError> {
         let mut inner = self.lock();
         if inner.gate != Gate::Open {
-            return Err(HsmError::new(
-                ErrorKind::TokenOut,
-                "the token is unavailable",
-            ));
+            return Err(HsmError::new(ErrorKind::TokenOut, "the token is unavailable"));
         }
         let mut displaced = None;
         if inner.len() >= self.bound {
@@ -161,10 +158,8 @@ impl Queue {
     pub(super) fn shut(&self) -> Vec<Job> {
         self.change(Gate::Shut);
         let mut inner = self.lock();
-        let (mut reads, mut writes) = (
-            std::mem::take(&mut inner.reads),
-            std::mem::take(&mut inner.writes),
-        );
+        let (mut reads, mut writes) =
+            (std::mem::take(&mut inner.reads), std::mem::take(&mut inner.writes));
         let jobs = std::iter::from_fn(|| reads.pop().or_else(|| writes.pop()));
         jobs.collect()
     }

@@ -52,11 +52,7 @@ pub(crate) struct Registry {
 impl Thread {
     /// Makes a call into the library, which counts as hung after `allowance`.
     pub(super) fn call<T>(&self, allowance: Duration, write: bool, call: impl FnOnce() -> T) -> T {
-        self.lock().call = Some(LibraryCall {
-            since: Instant::now(),
-            allowance,
-            write,
-        });
+        self.lock().call = Some(LibraryCall { since: Instant::now(), allowance, write });
         let result = call();
         self.lock().call = None;
         result
@@ -78,10 +74,7 @@ impl Thread {
             return None;
         }
         state.abandoned = true;
-        Some(Abandoned {
-            role: self.role,
-            write: call.write,
-        })
+        Some(Abandoned { role: self.role, write: call.write })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -91,10 +84,7 @@ impl Thread {
 
 impl Registry {
     pub(super) fn add(&self, role: Role) -> Arc<Thread> {
-        let thread = Arc::new(Thread {
-            role,
-            state: Mutex::default(),
-        });
+        let thread = Arc::new(Thread { role, state: Mutex::default() });
         self.lock().push(Arc::clone(&thread));
         self.present.send_modify(|present| *present += 1);
         thread
@@ -118,9 +108,7 @@ impl Registry {
     /// Abandons the threads that hang.
     pub(super) fn abandon_hung(&self, busy_until: Option<Instant>) -> Vec<Abandoned> {
         let threads = self.lock().clone();
-        let hung = threads
-            .iter()
-            .filter_map(|thread| thread.abandon_if_hung(busy_until));
+        let hung = threads.iter().filter_map(|thread| thread.abandon_if_hung(busy_until));
         let hung: Vec<_> = hung.collect();
         self.present.send_modify(|present| *present -= hung.len());
         hung
@@ -177,10 +165,7 @@ mod tests {
         let registry = Registry::default();
         let thread = registry.add(Role::Worker);
         thread.call(Duration::ZERO, true, || {
-            let abandoned = Abandoned {
-                role: Role::Worker,
-                write: true,
-            };
+            let abandoned = Abandoned { role: Role::Worker, write: true };
             assert_eq!(registry.abandon_hung(None), [abandoned]);
             assert_eq!(registry.abandon_hung(None), []);
         });
@@ -200,10 +185,7 @@ mod tests {
         let later = Some(Instant::now() + Duration::from_secs(60));
         reader.call(Duration::ZERO, false, || {
             writer.call(Duration::ZERO, true, || {
-                let abandoned = Abandoned {
-                    role: Role::Worker,
-                    write: true,
-                };
+                let abandoned = Abandoned { role: Role::Worker, write: true };
                 assert_eq!(registry.abandon_hung(later), [abandoned]);
             });
         });

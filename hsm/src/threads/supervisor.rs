@@ -53,12 +53,7 @@ fn inspect(devices: &[Arc<Device>], budget: usize, report: &watch::Sender<Option
     let worst = devices.iter().max_by_key(|device| hung(device));
     if let Some(worst) = worst.filter(|_| all > budget) {
         let token = worst.label().to_owned();
-        tracing::error!(
-            token,
-            hung = all,
-            budget,
-            "too many threads hang in the module"
-        );
+        tracing::error!(token, hung = all, budget, "too many threads hang in the module");
         report.send_replace(Some(Fatal::HangBudgetSpent { token, hung: all }));
     }
 }
@@ -67,11 +62,7 @@ fn inspect(devices: &[Arc<Device>], budget: usize, report: &watch::Sender<Option
 fn replace_hung(device: &Arc<Device>) {
     // While the token generates a key, all other calls may have to wait.
     let (writing, last_write) = device.queue.writes();
-    let busy_until = if writing {
-        Some(Instant::now())
-    } else {
-        last_write
-    };
+    let busy_until = if writing { Some(Instant::now()) } else { last_write };
     for hung in device.threads.abandon_hung(busy_until) {
         let token = device.label();
         tracing::error!(token, ?hung, "a thread hangs in the module");

@@ -57,10 +57,7 @@ fn process(
     }
     let outcome = if job.is_late() {
         counters.late.increment();
-        Err(HsmError::new(
-            ErrorKind::Late,
-            "the deadline passed in the queue",
-        ))
+        Err(HsmError::new(ErrorKind::Late, "the deadline passed in the queue"))
     } else {
         counters.operations.increment();
         device.connection.canary.raise_within(CANARY_AFTER_USE);
@@ -130,10 +127,7 @@ fn lost_login(session: &Session, error: &HsmError) -> bool {
 
 fn connect(device: &Device) -> Result<Session, HsmError> {
     if !device.is_serving() {
-        return Err(HsmError::new(
-            ErrorKind::TokenOut,
-            "the token is unavailable",
-        ));
+        return Err(HsmError::new(ErrorKind::TokenOut, "the token is unavailable"));
     }
     Session::open(&device.connection).map_err(|error| {
         device.connection.canary.raise();

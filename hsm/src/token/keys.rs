@@ -25,9 +25,9 @@ impl Token {
     /// Looks a key up on every token.
     pub async fn find(&self, key: &KeyRef) -> Result<FoundKey, HsmError> {
         let wanted = key.clone();
-        let each = self.dispatcher.on_each(Access::Read, move |session| {
-            keys::inspect::facts_of_all(session, &wanted)
-        });
+        let each = self
+            .dispatcher
+            .on_each(Access::Read, move |session| keys::inspect::facts_of_all(session, &wanted));
         let (mut facts, mut presence, mut failures) = (None, Vec::new(), Vec::new());
         for (device, result) in each.await {
             let holds = match result {
@@ -41,18 +41,12 @@ impl Token {
                     device.connection.handles.presence(key)
                 }
             };
-            presence.push(Presence {
-                token: device.label().to_owned(),
-                holds,
-            });
+            presence.push(Presence { token: device.label().to_owned(), holds });
         }
         match (facts, failures.pop()) {
-            (Some(facts), _) => Ok(FoundKey {
-                key: key.clone(),
-                kind: facts.kind,
-                usages: facts.usages,
-                presence,
-            }),
+            (Some(facts), _) => {
+                Ok(FoundKey { key: key.clone(), kind: facts.kind, usages: facts.usages, presence })
+            }
             (None, Some(failure)) => Err(failure),
             (None, None) => Err(HsmError::key_missing()),
         }

@@ -27,9 +27,7 @@ impl Token {
     /// If one of several tokens cannot be reached, the others serve and its monitor brings it back
     /// later. A refused PIN always fails.
     pub async fn open(config: Config) -> Result<Self, OpenError> {
-        Ok(Self {
-            dispatcher: Arc::new(Dispatcher::open(config).await?),
-        })
+        Ok(Self { dispatcher: Arc::new(Dispatcher::open(config).await?) })
     }
 
     /// Finishes the queued operations within the deadline, then closes every session and finalizes
@@ -47,12 +45,7 @@ impl Token {
     /// The state of every token. Makes no call to a token.
     pub fn status(&self) -> TokenStatuses {
         TokenStatuses {
-            tokens: self
-                .dispatcher
-                .devices()
-                .iter()
-                .map(|device| device.status())
-                .collect(),
+            tokens: self.dispatcher.devices().iter().map(|device| device.status()).collect(),
         }
     }
 
@@ -75,12 +68,8 @@ impl Token {
 
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let labels: Vec<_> = self
-            .dispatcher
-            .devices()
-            .iter()
-            .map(|device| device.label())
-            .collect();
+        let labels: Vec<_> =
+            self.dispatcher.devices().iter().map(|device| device.label()).collect();
         f.debug_tuple("Token").field(&labels).finish()
     }
 }

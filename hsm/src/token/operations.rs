@@ -80,9 +80,7 @@ impl Token {
         ciphertext: &[u8],
         tag: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
-        let iv = iv
-            .try_into()
-            .map_err(|_| HsmError::bad_input("the IV must have 12 bytes"))?;
+        let iv = iv.try_into().map_err(|_| HsmError::bad_input("the IV must have 12 bytes"))?;
         if tag.len() != gcm::TAG {
             return Err(HsmError::bad_input("the tag must have 16 bytes"));
         }

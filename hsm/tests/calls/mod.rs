@@ -18,10 +18,7 @@ const WORKER: &str = "hsm-worker";
 
 /// A configuration with which only operations call the module.
 fn undisturbed(fixture: &Fixture) -> Config {
-    Config {
-        canary_interval: Duration::from_secs(600),
-        ..fixture.config()
-    }
+    Config { canary_interval: Duration::from_secs(600), ..fixture.config() }
 }
 
 /// An operation with a key and its module function.
@@ -42,17 +39,9 @@ impl Operation {
         let Some(PublicParts::Ec { point, .. }) = &ec.public else {
             panic!("{ec:?}");
         };
-        let operation = |function, key: &KeyRef, input| Self {
-            function,
-            key: key.clone(),
-            input,
-        };
+        let operation = |function, key: &KeyRef, input| Self { function, key: key.clone(), input };
         vec![
-            operation(
-                "C_Decrypt",
-                &rsa.key,
-                seal(&rsa, OaepHash::Sha256, &[7; 32]),
-            ),
+            operation("C_Decrypt", &rsa.key, seal(&rsa, OaepHash::Sha256, &[7; 32])),
             operation("C_DeriveKey", &ec.key, point.clone()),
             operation("C_Sign", &signing.key, b"message".to_vec()),
             operation("C_Encrypt", &aes.key, b"text".to_vec()),

@@ -12,10 +12,7 @@ const TOO_MANY: usize = 2;
 #[test]
 fn every_worker_runs_an_operation_concurrently() {
     in_child_processes(|fixture| async move {
-        let config = Config {
-            workers: WORKERS,
-            ..undisturbed(&fixture)
-        };
+        let config = Config { workers: WORKERS, ..undisturbed(&fixture) };
         let token = Token::open(config).await.unwrap();
         for operation in Operation::each(&token).await {
             operation.run(&token).await.unwrap();
@@ -30,10 +27,8 @@ fn every_worker_runs_an_operation_concurrently() {
                 })
                 .collect();
             wait_until("every worker is in a call", || inside() == before + WORKERS).await;
-            wait_until("the other operations wait", || {
-                status(&token, "one").queued == TOO_MANY
-            })
-            .await;
+            wait_until("the other operations wait", || status(&token, "one").queued == TOO_MANY)
+                .await;
             assert_eq!(inside(), before + WORKERS);
             fixture.faults.rules(&[]);
             for operation in running {

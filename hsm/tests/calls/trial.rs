@@ -49,10 +49,7 @@ fn an_unsupported_hash_is_distinguished_from_an_invalid_ciphertext() {
         let valid = seal(&key, OaepHash::Sha256, &[7; 32]);
         let calls = fixture.faults.calls("C_DecryptInit");
         for envelope in [&valid, &vec![1; 256]] {
-            let error = token
-                .decrypt_oaep(&key.key, OaepHash::Sha256, envelope)
-                .await
-                .unwrap_err();
+            let error = token.decrypt_oaep(&key.key, OaepHash::Sha256, envelope).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Refused);
         }
         assert_eq!(fixture.faults.calls("C_DecryptInit"), calls);
@@ -69,19 +66,12 @@ fn a_missing_mechanism_is_tested_again_after_an_outage() {
         fixture.faults.rules(&lacking_sha256(&fixture));
         let token = Token::open(without_raw_rsa(&fixture)).await.unwrap();
         assert!(!token.opens(OaepHash::Sha256));
-        fixture
-            .faults
-            .rules(&[Fault::Return(CKR_DEVICE_ERROR).on("C_SignInit")]);
+        fixture.faults.rules(&[Fault::Return(CKR_DEVICE_ERROR).on("C_SignInit")]);
         wait_until("it is out", || is_out(&status(&token, "one"))).await;
         fixture.faults.rules(&[]);
-        wait_until("the token recovers", || {
-            status(&token, "one").state == TokenState::Serving
-        })
-        .await;
-        assert_eq!(
-            token.opens(OaepHash::Sha256),
-            fixture.kind == Kind::Kryoptic
-        );
+        wait_until("the token recovers", || status(&token, "one").state == TokenState::Serving)
+            .await;
+        assert_eq!(token.opens(OaepHash::Sha256), fixture.kind == Kind::Kryoptic);
         token.close().await;
     });
 }
@@ -91,13 +81,10 @@ fn a_missing_mechanism_is_tested_again_after_an_outage() {
 fn an_unavailable_token_proves_nothing_about_oaep() {
     in_child_processes(|fixture| async move {
         fixture.open().await.close().await;
-        fixture
-            .faults
-            .rules(&["C_Decrypt", "C_SignInit"].map(|function| {
-                Fault::Return(CKR_FUNCTION_FAILED)
-                    .on(function)
-                    .thread(OPENER)
-            }));
+        fixture.faults.rules(
+            &["C_Decrypt", "C_SignInit"]
+                .map(|function| Fault::Return(CKR_FUNCTION_FAILED).on(function).thread(OPENER)),
+        );
         let refused = Token::open(fixture.config()).await.unwrap_err();
         assert!(matches!(refused, OpenError::Broken { .. }), "{refused}");
         fixture.faults.rules(&[]);
@@ -110,10 +97,8 @@ fn an_unavailable_token_proves_nothing_about_oaep() {
 /// Rules with which the token lacks SHA-256. SoftHSM never supports it. For kryoptic, the second test
 /// fails.
 fn lacking_sha256(fixture: &Fixture) -> Vec<Rule> {
-    let failing = Fault::ThenReturn(CKR_ENCRYPTED_DATA_INVALID)
-        .on("C_Decrypt")
-        .thread(OPENER)
-        .calls(2..=2);
+    let failing =
+        Fault::ThenReturn(CKR_ENCRYPTED_DATA_INVALID).on("C_Decrypt").thread(OPENER).calls(2..=2);
     match fixture.kind {
         Kind::SoftHsm => vec![],
         Kind::Kryoptic => vec![failing],
@@ -121,8 +106,5 @@ fn lacking_sha256(fixture: &Fixture) -> Vec<Rule> {
 }
 
 fn without_raw_rsa(fixture: &Fixture) -> Config {
-    Config {
-        allow_raw_rsa: false,
-        ..fixture.config()
-    }
+    Config { allow_raw_rsa: false, ..fixture.config() }
 }

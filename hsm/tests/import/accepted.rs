@@ -95,22 +95,15 @@ async fn openssl_wraps(shared: &SharedToken) {
     let point = spki[spki.len() - 65..].to_vec();
     let ephemeral = run("rand 32");
     fs::write(place.join("ephemeral"), &ephemeral).unwrap();
-    let first = run(
-        "pkeyutl -encrypt -pubin -inkey import.der -keyform DER -in ephemeral \
-         -pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha1",
-    );
-    let second = run(&format!(
-        "enc -id-aes256-wrap-pad -K {} -iv A65959A6 -in key.der",
-        hex(&ephemeral)
-    ));
+    let first = run("pkeyutl -encrypt -pubin -inkey import.der -keyform DER -in ephemeral \
+         -pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha1");
+    let second =
+        run(&format!("enc -id-aes256-wrap-pad -K {} -iv A65959A6 -in key.der", hex(&ephemeral)));
     fs::remove_dir_all(&place).unwrap();
 
     let key = Foreign {
         bytes: vec![],
-        public: Some(PublicParts::Ec {
-            curve: Curve::P256,
-            point,
-        }),
+        public: Some(PublicParts::Ec { curve: Curve::P256, point }),
         material: None,
     };
     let (algorithm, purpose) = (Algorithm::P256, Purpose::Sign);
@@ -124,10 +117,7 @@ async fn openssl_wraps(shared: &SharedToken) {
 async fn an_import_key_only_unwraps(shared: &SharedToken) {
     let import_key = ImportKeyPair::generate_key(shared).await;
     let key = &import_key.created.key;
-    let decrypted = shared
-        .token
-        .decrypt_oaep(key, OaepHash::Sha1, &[1; 256])
-        .await;
+    let decrypted = shared.token.decrypt_oaep(key, OaepHash::Sha1, &[1; 256]).await;
     assert!(decrypted.is_err());
     let scheme = SignatureScheme::RsaSha256;
     assert!(shared.token.sign(key, scheme, b"message").await.is_err());

@@ -40,14 +40,9 @@ async fn assert_sound(
     let has_unknown_length = is_aes && shared.kind == Kind::SoftHsm && source == Source::Wrapped;
     if has_unknown_length {
         let adopted = adopt(None).await;
-        assert!(
-            matches!(adopted, Err(AdoptError::UnknownLength)),
-            "{adopted:?}"
-        );
+        assert!(matches!(adopted, Err(AdoptError::UnknownLength)), "{adopted:?}");
     }
-    let adopted = adopt(has_unknown_length.then_some(algorithm))
-        .await
-        .unwrap();
+    let adopted = adopt(has_unknown_length.then_some(algorithm)).await.unwrap();
     assert_eq!(adopted.algorithm, algorithm);
     assert_eq!(adopted.public, imported.public);
     // kryoptic reports an unwrapped key as never extractable.
@@ -60,10 +55,9 @@ async fn assert_sound(
     let mismatched = adopt(Some(Algorithm::P521)).await;
     match algorithm {
         Algorithm::P521 => assert!(mismatched.is_ok(), "{mismatched:?}"),
-        _ if has_unknown_length => assert!(
-            matches!(mismatched, Err(AdoptError::Unfit(_))),
-            "{mismatched:?}"
-        ),
+        _ if has_unknown_length => {
+            assert!(matches!(mismatched, Err(AdoptError::Unfit(_))), "{mismatched:?}")
+        }
         _ => assert!(
             matches!(mismatched, Err(AdoptError::OtherAlgorithm(actual)) if actual == algorithm),
             "{mismatched:?}"
@@ -76,28 +70,16 @@ async fn assert_sound(
     }
     match (purpose, algorithm) {
         (Purpose::Data, _) => {
-            let sealed = shared
-                .token
-                .aes_gcm_encrypt(&imported.key, b"aad", b"text")
-                .await
-                .unwrap();
+            let sealed =
+                shared.token.aes_gcm_encrypt(&imported.key, b"aad", b"text").await.unwrap();
             let opened = shared
                 .token
-                .aes_gcm_decrypt(
-                    &imported.key,
-                    &sealed.iv,
-                    b"aad",
-                    &sealed.ciphertext,
-                    &sealed.tag,
-                )
+                .aes_gcm_decrypt(&imported.key, &sealed.iv, b"aad", &sealed.ciphertext, &sealed.tag)
                 .await;
             assert_eq!(*opened.unwrap(), b"text");
         }
         (Purpose::Sign, Algorithm::HmacSha256) => {
-            assert_eq!(
-                shared.token.hmac(&imported.key, b"m").await.unwrap().len(),
-                32
-            );
+            assert_eq!(shared.token.hmac(&imported.key, b"m").await.unwrap().len(), 32);
         }
         _ => {}
     }
@@ -121,12 +103,7 @@ async fn assert_nothing_is_there(shared: &SharedToken, id: &[u8]) {
 
 fn request(algorithm: Algorithm, purpose: Purpose, material: KeyMaterial) -> ImportKey {
     ImportKey {
-        key: NewKey {
-            id: id(),
-            label: "imported".to_owned(),
-            algorithm,
-            purpose,
-        },
+        key: NewKey { id: id(), label: "imported".to_owned(), algorithm, purpose },
         material,
     }
 }
@@ -149,12 +126,8 @@ impl ImportKeyPair {
         let Some(PublicParts::Rsa { modulus, exponent }) = &created.public else {
             panic!("{created:?}");
         };
-        let spki: PublicKeyX509Der<'_> = PublicKeyComponents {
-            n: modulus,
-            e: exponent,
-        }
-        .as_der()
-        .unwrap();
+        let spki: PublicKeyX509Der<'_> =
+            PublicKeyComponents { n: modulus, e: exponent }.as_der().unwrap();
         let spki = spki.as_ref().to_vec();
         Self { created, spki }
     }
@@ -172,12 +145,7 @@ impl ImportKeyPair {
         key: &Foreign,
     ) -> ImportWrapped {
         ImportWrapped {
-            key: NewKey {
-                id: id(),
-                label: "imported".to_owned(),
-                algorithm,
-                purpose,
-            },
+            key: NewKey { id: id(), label: "imported".to_owned(), algorithm, purpose },
             import_key: self.created.key.clone(),
             mechanism,
             wrapped,

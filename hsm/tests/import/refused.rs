@@ -21,9 +21,7 @@ async fn a_changed_wrapped_key_does_not_unwrap(shared: &SharedToken) {
     let key = foreign(algorithm);
     let wrapped = import_key.wrap(mechanism, &key.bytes);
     let modulus_len = wrapped.len() - 40;
-    let places = (0..modulus_len)
-        .step_by(37)
-        .chain(modulus_len..wrapped.len());
+    let places = (0..modulus_len).step_by(37).chain(modulus_len..wrapped.len());
     let changed = places.map(|place| {
         let mut changed = wrapped.clone();
         changed[place] ^= 1;
@@ -35,10 +33,7 @@ async fn a_changed_wrapped_key_does_not_unwrap(shared: &SharedToken) {
     for wrapped in changed.chain(cut).chain([longer]) {
         let request = import_key.request(algorithm, purpose, mechanism, wrapped, &key);
         let outcome = shared.token.import_wrapped(request.clone()).await;
-        assert!(
-            matches!(outcome, Err(ImportError::NotUnwrapped)),
-            "{outcome:?}"
-        );
+        assert!(matches!(outcome, Err(ImportError::NotUnwrapped)), "{outcome:?}");
         assert_nothing_is_there(shared, &request.key.id).await;
     }
 }
@@ -56,33 +51,20 @@ async fn a_key_of_another_kind_than_declared_does_not_unwrap(shared: &SharedToke
         (Algorithm::HmacSha256, Algorithm::P256, Purpose::Sign),
     ] {
         let key = foreign(created);
-        let key = Foreign {
-            public: foreign(declared).public,
-            ..key
-        };
+        let key = Foreign { public: foreign(declared).public, ..key };
         let wrapped = import_key.wrap(mechanism, &key.bytes);
         let request = import_key.request(declared, purpose, mechanism, wrapped, &key);
         let outcome = shared.token.import_wrapped(request.clone()).await;
-        let refused = matches!(
-            outcome,
-            Err(ImportError::NotUnwrapped | ImportError::Mismatch)
-        );
+        let refused = matches!(outcome, Err(ImportError::NotUnwrapped | ImportError::Mismatch));
         assert!(refused, "{created:?} as {declared:?}: {outcome:?}");
         assert_nothing_is_there(shared, &request.key.id).await;
     }
     // Some tokens unwrap this as an AES key and fail when they use it.
-    let odd = Foreign {
-        bytes: vec![7; 20],
-        public: None,
-        material: None,
-    };
+    let odd = Foreign { bytes: vec![7; 20], public: None, material: None };
     let wrapped = import_key.wrap(mechanism, &odd.bytes);
     let request = import_key.request(Algorithm::Aes256, Purpose::Data, mechanism, wrapped, &odd);
     let outcome = shared.token.import_wrapped(request).await;
-    assert!(
-        matches!(outcome, Err(ImportError::NotUnwrapped)),
-        "{outcome:?}"
-    );
+    assert!(matches!(outcome, Err(ImportError::NotUnwrapped)), "{outcome:?}");
 }
 
 async fn an_id_is_unique(shared: &SharedToken) {
@@ -93,11 +75,7 @@ async fn an_id_is_unique(shared: &SharedToken) {
     let again = shared.token.import(request).await;
     assert!(matches!(again, Err(ImportError::Malformed(_))), "{again:?}");
     assert_eq!(shared.objects(&id), 1);
-    shared
-        .token
-        .hmac(&imported.key, b"still usable")
-        .await
-        .unwrap();
+    shared.token.hmac(&imported.key, b"still usable").await.unwrap();
 }
 
 async fn inconsistent_requests_are_refused(shared: &SharedToken) {
@@ -107,11 +85,7 @@ async fn inconsistent_requests_are_refused(shared: &SharedToken) {
         (Algorithm::P256, Purpose::Sign, secret()),
         (Algorithm::Aes128, Purpose::Data, secret()),
         (Algorithm::Rsa4096, Purpose::Import, secret()),
-        (
-            Algorithm::HmacSha256,
-            Purpose::Sign,
-            KeyMaterial::Secret(vec![7; 31].into()),
-        ),
+        (Algorithm::HmacSha256, Purpose::Sign, KeyMaterial::Secret(vec![7; 31].into())),
     ] {
         let request = request(algorithm, purpose, material);
         let outcome = shared.token.import(request.clone()).await;
@@ -120,16 +94,10 @@ async fn inconsistent_requests_are_refused(shared: &SharedToken) {
         assert_nothing_is_there(shared, &request.key.id).await;
     }
     let import_key = ImportKeyPair::generate_key(shared).await;
-    let key = Foreign {
-        public: None,
-        ..foreign(Algorithm::P256)
-    };
+    let key = Foreign { public: None, ..foreign(Algorithm::P256) };
     let mechanism = ImportMechanism::RsaOaepSha1AesKwp;
     let wrapped = import_key.wrap(mechanism, &key.bytes);
     let request = import_key.request(Algorithm::P256, Purpose::Sign, mechanism, wrapped, &key);
     let outcome = shared.token.import_wrapped(request).await;
-    assert!(
-        matches!(outcome, Err(ImportError::Malformed(_))),
-        "{outcome:?}"
-    );
+    assert!(matches!(outcome, Err(ImportError::Malformed(_))), "{outcome:?}");
 }

@@ -74,10 +74,7 @@ async fn an_rsa_key_of_two_keys_is_a_mismatch(shared: &SharedToken) {
         });
         let request = request(Algorithm::Rsa2048, *purpose, material);
         let outcome = shared.token.import(request.clone()).await;
-        assert!(
-            matches!(outcome, Err(ImportError::Mismatch)),
-            "{purpose:?}: {outcome:?}"
-        );
+        assert!(matches!(outcome, Err(ImportError::Mismatch)), "{purpose:?}: {outcome:?}");
         assert_nothing_is_there(shared, &request.key.id).await;
     }
 }

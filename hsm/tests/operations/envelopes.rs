@@ -25,24 +25,14 @@ async fn rsa_keys_unwrap_content_keys(shared: &SharedToken) {
         for hash in [OaepHash::Sha1, OaepHash::Sha256] {
             for content_key in [&[][..], b"x", &[7; 32], &[0; 64]] {
                 let sealed = seal(&created, hash, content_key);
-                let opened = shared
-                    .token
-                    .decrypt_oaep(&created.key, hash, &sealed)
-                    .await
-                    .unwrap();
+                let opened = shared.token.decrypt_oaep(&created.key, hash, &sealed).await.unwrap();
                 assert_eq!(opened.as_slice(), content_key);
             }
         }
         let with_sha1 = seal(&created, OaepHash::Sha1, b"x");
-        let error = shared
-            .token
-            .decrypt_oaep(&created.key, OaepHash::Sha256, &with_sha1)
-            .await;
+        let error = shared.token.decrypt_oaep(&created.key, OaepHash::Sha256, &with_sha1).await;
         assert_eq!(error.unwrap_err().kind(), ErrorKind::BadInput);
-        assert_eq!(
-            public_key(&shared.token, &created.key).await,
-            created.public
-        );
+        assert_eq!(public_key(&shared.token, &created.key).await, created.public);
     }
 }
 
@@ -66,24 +56,10 @@ async fn an_oaep_ciphertext_of_a_wrong_length_is_bad_input(shared: &SharedToken)
             }
         };
         let longer = [&sealed[..], &[0]].concat();
-        for wrong in [
-            &[][..],
-            &[1],
-            &sealed[1..],
-            &sealed[..255],
-            &longer,
-            &[0xff; 256],
-        ] {
-            let error = token
-                .decrypt_oaep(&created.key, hash, wrong)
-                .await
-                .unwrap_err();
+        for wrong in [&[][..], &[1], &sealed[1..], &sealed[..255], &longer, &[0xff; 256]] {
+            let error = token.decrypt_oaep(&created.key, hash, wrong).await.unwrap_err();
             let length = wrong.len();
-            assert_eq!(
-                error.kind(),
-                ErrorKind::BadInput,
-                "{hash:?}, {length} bytes: {error:?}"
-            );
+            assert_eq!(error.kind(), ErrorKind::BadInput, "{hash:?}, {length} bytes: {error:?}");
         }
     }
     // Metrics must not distinguish a damaged wrapped key from a damaged tag.
@@ -93,14 +69,10 @@ async fn an_oaep_ciphertext_of_a_wrong_length_is_bad_input(shared: &SharedToken)
 
 /// SoftHSM lacks RSA-OAEP with SHA-256; kryoptic has it, and lacks raw RSA.
 async fn a_token_without_raw_rsa_is_reported(shared: &SharedToken) {
-    let token = Token::open(Config::new(vec![shared.config.clone()]))
-        .await
-        .unwrap();
+    let token = Token::open(Config::new(vec![shared.config.clone()])).await.unwrap();
     let created = generate_key(&token, Algorithm::Rsa2048, Purpose::Envelope).await;
     let sealed = seal(&created, OaepHash::Sha256, b"a content key");
-    let opened = token
-        .decrypt_oaep(&created.key, OaepHash::Sha256, &sealed)
-        .await;
+    let opened = token.decrypt_oaep(&created.key, OaepHash::Sha256, &sealed).await;
     match shared.kind {
         Kind::SoftHsm => assert_eq!(opened.unwrap_err().kind(), ErrorKind::Refused),
         Kind::Kryoptic => assert_eq!(opened.unwrap().as_slice(), b"a content key"),
@@ -121,29 +93,18 @@ async fn ec_keys_agree_with_the_holder_of_the_public_key(shared: &SharedToken) {
         for _ in 0..10 {
             let pair = agreement::PrivateKey::generate(theirs).unwrap();
             let peer = pair.compute_public_key().unwrap();
-            let derived = shared
-                .token
-                .derive_ecdh(&created.key, peer.as_ref())
-                .await
-                .unwrap();
+            let derived = shared.token.derive_ecdh(&created.key, peer.as_ref()).await.unwrap();
             let ours = agreement::UnparsedPublicKey::new(theirs, point);
             let agreed = agreement::agree(&pair, ours, (), |secret| Ok(secret.to_vec()));
             assert_eq!(derived.as_slice(), agreed.unwrap());
         }
-        assert_eq!(
-            public_key(&shared.token, &created.key).await,
-            created.public
-        );
+        assert_eq!(public_key(&shared.token, &created.key).await, created.public);
     }
 }
 
 async fn a_point_off_the_curve_is_bad_input(shared: &SharedToken) {
     let created = generate_key(&shared.token, Algorithm::P256, Purpose::Envelope).await;
-    let Some(PublicParts::Ec {
-        point,
-        curve: Curve::P256,
-    }) = created.public
-    else {
+    let Some(PublicParts::Ec { point, curve: Curve::P256 }) = created.public else {
         panic!("no public key");
     };
     let mut off = point.clone();
@@ -152,11 +113,7 @@ async fn a_point_off_the_curve_is_bad_input(shared: &SharedToken) {
     compressed[0] = 2;
     let other_curve = [&[4][..], &[1; 96]].concat();
     for bad in [&off[..], &compressed, &other_curve, &[], &[0], &point[..64]] {
-        let error = shared
-            .token
-            .derive_ecdh(&created.key, bad)
-            .await
-            .unwrap_err();
+        let error = shared.token.derive_ecdh(&created.key, bad).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::BadInput, "{error:?}");
     }
 }
@@ -216,10 +173,7 @@ async fn kem_keys_decapsulate_where_the_token_has_them(shared: &SharedToken) {
         assert_eq!(adopted.key.name, created.key.name);
         assert_eq!(adopted.public, created.public);
         assert_eq!(adopted.weaknesses, []);
-        assert_eq!(
-            token.read_public(&created.key).await.ok().as_ref(),
-            Some(public)
-        );
+        assert_eq!(token.read_public(&created.key).await.ok().as_ref(), Some(public));
         let found = token.find(&created.key).await.unwrap();
         assert_eq!(found.kind, KeyKind::Known(kem.algorithm()));
         assert_eq!(found.presence[0].holds, Some(true));
@@ -229,9 +183,7 @@ async fn kem_keys_decapsulate_where_the_token_has_them(shared: &SharedToken) {
             let proven = token.is_private_half(&created.key, public, Purpose::Envelope);
             assert_eq!(proven.await.unwrap(), is_half);
         }
-        let adopted = token
-            .adopt(KeyName::Id(key.id.clone()), Purpose::Sign, None)
-            .await;
+        let adopted = token.adopt(KeyName::Id(key.id.clone()), Purpose::Sign, None).await;
         assert!(adopted.is_err());
         token.destroy(&created.key).await.unwrap();
         assert_eq!(shared.objects(&key.id), 0);
@@ -247,12 +199,7 @@ async fn two_keys_with_one_label_are_adopted_as_a_hybrid_key(shared: &SharedToke
     let hybrid = Algorithm::P256MlKem768;
     let label = format!("hybrid {:?}", id());
     let generate = async |algorithm| {
-        let key = NewKey {
-            id: id(),
-            label: label.clone(),
-            algorithm,
-            purpose: Purpose::Envelope,
-        };
+        let key = NewKey { id: id(), label: label.clone(), algorithm, purpose: Purpose::Envelope };
         token.generate(key).await.unwrap()
     };
     let name = || KeyName::Label(label.clone());
@@ -261,10 +208,7 @@ async fn two_keys_with_one_label_are_adopted_as_a_hybrid_key(shared: &SharedToke
     let adopted = token.adopt(name(), Purpose::Envelope, None).await.unwrap();
     assert_eq!((adopted.algorithm, &adopted.key.name), (hybrid, &name()));
     let public = adopted.public.unwrap();
-    assert_eq!(
-        public.parts(),
-        [ml_kem.public.clone().unwrap(), ec.public.clone().unwrap()]
-    );
+    assert_eq!(public.parts(), [ml_kem.public.clone().unwrap(), ec.public.clone().unwrap()]);
     let (ciphertext, secrets) = encapsulated(&public);
     let own = token.decapsulate(&adopted.key, Kem::P256MlKem768, &ciphertext);
     assert_eq!(*own.await.unwrap(), secrets);
@@ -282,14 +226,8 @@ async fn two_keys_with_one_label_are_adopted_as_a_hybrid_key(shared: &SharedToke
     assert_eq!(kept.unwrap_err().kind(), ErrorKind::Refused);
     // One of both is gone already.
     token.destroy(&ec.key).await.unwrap();
-    assert_eq!(
-        token.find(&adopted.key).await.unwrap_err().kind(),
-        ErrorKind::KeyMissing
-    );
-    token
-        .destroy_recorded(&adopted.key, recorded(&public))
-        .await
-        .unwrap();
+    assert_eq!(token.find(&adopted.key).await.unwrap_err().kind(), ErrorKind::KeyMissing);
+    token.destroy_recorded(&adopted.key, recorded(&public)).await.unwrap();
     for key in [ec.key, ml_kem.key] {
         let KeyName::Id(id) = key.name else {
             panic!("no id");

@@ -47,23 +47,10 @@ async fn every_key_has_exactly_the_usages_of_its_purpose(shared: &SharedToken) {
         let none = Usages::default();
         let expected = match (algorithm, purpose) {
             (_, Purpose::Sign) => Usages { sign: true, ..none },
-            (_, Purpose::Import) => Usages {
-                unwrap: true,
-                ..none
-            },
-            (_, Purpose::Data) => Usages {
-                encrypt: true,
-                decrypt: true,
-                ..none
-            },
-            (Algorithm::Rsa2048, Purpose::Envelope) => Usages {
-                decrypt: true,
-                ..none
-            },
-            (_, Purpose::Envelope) => Usages {
-                derive: true,
-                ..none
-            },
+            (_, Purpose::Import) => Usages { unwrap: true, ..none },
+            (_, Purpose::Data) => Usages { encrypt: true, decrypt: true, ..none },
+            (Algorithm::Rsa2048, Purpose::Envelope) => Usages { decrypt: true, ..none },
+            (_, Purpose::Envelope) => Usages { derive: true, ..none },
         };
         assert_eq!(found.usages, expected, "{algorithm:?} for {purpose:?}");
         assert_eq!(found.presence.len(), 1);
@@ -71,11 +58,7 @@ async fn every_key_has_exactly_the_usages_of_its_purpose(shared: &SharedToken) {
         assert_eq!(shared.token.presence(&created.key), found.presence);
 
         // The attributes in the token are not weaker than required.
-        let adopted = shared
-            .token
-            .adopt(created.key.name.clone(), purpose, None)
-            .await
-            .unwrap();
+        let adopted = shared.token.adopt(created.key.name.clone(), purpose, None).await.unwrap();
         assert_eq!(adopted.weaknesses, [], "{algorithm:?} for {purpose:?}");
         assert_eq!(adopted.public, created.public);
         shared.token.destroy(&created.key).await.unwrap();
@@ -89,16 +72,8 @@ async fn keys_that_cannot_serve_a_purpose_are_refused(shared: &SharedToken) {
         (Algorithm::HmacSha256, Purpose::Data),
         (Algorithm::P256, Purpose::Import),
     ] {
-        let error = shared
-            .token
-            .generate(request(&id(), algorithm, purpose))
-            .await
-            .unwrap_err();
-        assert_eq!(
-            error.kind(),
-            ErrorKind::Refused,
-            "{algorithm:?} for {purpose:?}"
-        );
+        let error = shared.token.generate(request(&id(), algorithm, purpose)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Refused, "{algorithm:?} for {purpose:?}");
     }
 }
 
@@ -116,10 +91,9 @@ async fn an_id_is_used_once(shared: &SharedToken) {
 }
 
 async fn destroying_a_key_keeps_other_keys_with_its_id(shared: &SharedToken) {
-    for (algorithm, purpose, left) in [
-        (Algorithm::Aes256, Purpose::Data, 1),
-        (Algorithm::P256, Purpose::Sign, 1),
-    ] {
+    for (algorithm, purpose, left) in
+        [(Algorithm::Aes256, Purpose::Data, 1), (Algorithm::P256, Purpose::Sign, 1)]
+    {
         let created = generate_key(&shared.token, algorithm, purpose).await;
         let KeyName::Id(id) = &created.key.name else {
             panic!("a generated key has an ID");
@@ -140,10 +114,7 @@ async fn another_key_that_takes_the_name_of_a_used_key_stays() {
             shared.token.generate(wanted).await.unwrap()
         };
         let (key, _other) = (generate(&name).await, generate(&later).await);
-        let used = shared
-            .token
-            .sign(&key.key, SignatureScheme::EcdsaSha256, b"x")
-            .await;
+        let used = shared.token.sign(&key.key, SignatureScheme::EcdsaSha256, b"x").await;
         used.unwrap();
         shared.rename(&name, &former);
         shared.rename(&later, &name);
@@ -158,9 +129,7 @@ async fn another_key_that_takes_the_name_of_a_used_key_stays() {
         let error = destroyed.await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused, "{error:?}");
         assert!(shared.objects(&name) > 0 && shared.objects(&former) > 0);
-        let is_same = shared
-            .token
-            .is_private_half(&key.key, &public, Purpose::Sign);
+        let is_same = shared.token.is_private_half(&key.key, &public, Purpose::Sign);
         assert!(!is_same.await.unwrap());
 
         let renamed = KeyRef::private(former.clone());
@@ -171,27 +140,18 @@ async fn another_key_that_takes_the_name_of_a_used_key_stays() {
 }
 
 async fn a_destroyed_key_and_its_public_key_are_missing(shared: &SharedToken) {
-    for (algorithm, purpose) in [
-        (Algorithm::P256, Purpose::Sign),
-        (Algorithm::HmacSha256, Purpose::Sign),
-    ] {
+    for (algorithm, purpose) in
+        [(Algorithm::P256, Purpose::Sign), (Algorithm::HmacSha256, Purpose::Sign)]
+    {
         let id = id();
-        let created = shared
-            .token
-            .generate(request(&id, algorithm, purpose))
-            .await
-            .unwrap();
+        let created = shared.token.generate(request(&id, algorithm, purpose)).await.unwrap();
         assert!(shared.objects(&id) > 0);
         shared.token.destroy(&created.key).await.unwrap();
         assert_eq!(shared.objects(&id), 0);
         for error in [
             shared.token.find(&created.key).await.unwrap_err(),
             shared.token.destroy(&created.key).await.unwrap_err(),
-            shared
-                .token
-                .sign(&created.key, SignatureScheme::HmacSha256, b"x")
-                .await
-                .unwrap_err(),
+            shared.token.sign(&created.key, SignatureScheme::HmacSha256, b"x").await.unwrap_err(),
         ] {
             assert_eq!(error.kind(), ErrorKind::KeyMissing, "{error:?}");
         }
@@ -200,24 +160,14 @@ async fn a_destroyed_key_and_its_public_key_are_missing(shared: &SharedToken) {
 
 async fn a_key_is_adopted_with_its_public_key(shared: &SharedToken) {
     let created = generate_key(&shared.token, Algorithm::P384, Purpose::Sign).await;
-    let adopted = shared
-        .token
-        .adopt(created.key.name.clone(), Purpose::Sign, None)
-        .await
-        .unwrap();
-    assert_eq!(
-        (adopted.key.name, adopted.public),
-        (created.key.name.clone(), created.public)
-    );
+    let adopted = shared.token.adopt(created.key.name.clone(), Purpose::Sign, None).await.unwrap();
+    assert_eq!((adopted.key.name, adopted.public), (created.key.name.clone(), created.public));
     assert_eq!(adopted.algorithm, Algorithm::P384);
 
     let adopt = |name, purpose, expected| shared.token.adopt(name, purpose, expected);
     let name = created.key.name;
     let unsuitable = adopt(name.clone(), Purpose::Envelope, None).await;
-    assert!(
-        matches!(unsuitable, Err(AdoptError::Unfit(_))),
-        "{unsuitable:?}"
-    );
+    assert!(matches!(unsuitable, Err(AdoptError::Unfit(_))), "{unsuitable:?}");
     let mismatched = adopt(name, Purpose::Sign, Some(Algorithm::P256)).await;
     let real = Algorithm::P384;
     assert!(
@@ -245,10 +195,7 @@ async fn a_key_is_not_adopted_with_the_public_key_of_another(shared: &SharedToke
         shared.replace_public(&ids[0], &ids[1]);
         let name = KeyName::Id(ids[0].clone());
         let adopted = shared.token.adopt(name, purpose, None).await;
-        assert!(
-            matches!(adopted, Err(AdoptError::OtherPublicKey)),
-            "{algorithm}: {adopted:?}"
-        );
+        assert!(matches!(adopted, Err(AdoptError::OtherPublicKey)), "{algorithm}: {adopted:?}");
     }
 }
 
@@ -266,14 +213,10 @@ async fn a_short_hmac_key_is_not_adopted(shared: &SharedToken) {
 /// Such objects can be created without the PIN.
 async fn an_object_that_is_visible_without_a_login_replaces_no_key(shared: &SharedToken) {
     let created = generate_key(&shared.token, Algorithm::Aes256, Purpose::Data).await;
-    let KeyName::Id(id) = created.key.name.clone() else {
-        panic!("{:?}", created.key.name)
-    };
+    let KeyName::Id(id) = created.key.name.clone() else { panic!("{:?}", created.key.name) };
     shared.create_visible_aes(&id);
     // A connection that has not searched for the key yet.
-    let token = Token::open(Config::new(vec![shared.config.clone()]))
-        .await
-        .unwrap();
+    let token = Token::open(Config::new(vec![shared.config.clone()])).await.unwrap();
     let found = token.find(&created.key).await.unwrap();
     assert_eq!(found.presence[0].holds, Some(true));
     token.destroy(&created.key).await.unwrap();
@@ -284,9 +227,7 @@ async fn an_object_that_is_visible_without_a_login_replaces_no_key(shared: &Shar
     let created = generate_key(&token, Algorithm::Aes256, Purpose::Data).await;
     let name = created.key.name;
     let adopted = token.adopt(name, Purpose::Data, None).await.unwrap().key;
-    let KeyName::Id(id) = adopted.name.clone() else {
-        panic!("{adopted:?}")
-    };
+    let KeyName::Id(id) = adopted.name.clone() else { panic!("{adopted:?}") };
     shared.create_visible_aes(&id);
     token.find(&adopted).await.unwrap();
     token.destroy(&adopted).await.unwrap();
@@ -298,10 +239,7 @@ async fn internal_keys_are_listed_and_not_adopted(shared: &SharedToken) {
     let internal: Vec<_> = inventory.iter().filter(|object| object.internal).collect();
     assert!(!internal.is_empty(), "the canary key is internal");
     for object in internal {
-        let adopted = shared
-            .token
-            .adopt(object.key.name.clone(), Purpose::Sign, None)
-            .await;
+        let adopted = shared.token.adopt(object.key.name.clone(), Purpose::Sign, None).await;
         assert!(matches!(adopted, Err(AdoptError::Internal)), "{adopted:?}");
     }
 }

@@ -14,13 +14,9 @@ on_both_tokens! { a_token_closes_and_reopens }
 
 /// Another handle on the same token continues to work.
 async fn a_token_closes_and_reopens(shared: &SharedToken) {
-    let key = generate_key(&shared.token, Algorithm::HmacSha256, Purpose::Sign)
-        .await
-        .key;
+    let key = generate_key(&shared.token, Algorithm::HmacSha256, Purpose::Sign).await.key;
     for _ in 0..3 {
-        let token = Token::open(Config::new(vec![shared.config.clone()]))
-            .await
-            .unwrap();
+        let token = Token::open(Config::new(vec![shared.config.clone()])).await.unwrap();
         let status = &token.status().tokens[0];
         assert_eq!((&status.state, status.hung), (&TokenState::Serving, 0));
         token.hmac(&key, b"a message").await.unwrap();
@@ -33,12 +29,7 @@ async fn a_token_closes_and_reopens(shared: &SharedToken) {
 }
 
 fn request(id: &[u8], algorithm: Algorithm, purpose: Purpose) -> NewKey {
-    NewKey {
-        id: id.to_vec(),
-        label: "for tests".to_owned(),
-        algorithm,
-        purpose,
-    }
+    NewKey { id: id.to_vec(), label: "for tests".to_owned(), algorithm, purpose }
 }
 
 async fn public_key(token: &Token, key: &KeyRef) -> Option<PublicParts> {

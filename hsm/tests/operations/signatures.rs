@@ -41,17 +41,10 @@ async fn signatures_of_every_scheme_verify(shared: &SharedToken) {
     for (algorithm, scheme, check) in cases {
         let created = generate_key(&shared.token, algorithm, Purpose::Sign).await;
         for message in [&b""[..], b"a message", &[0x61; 100_000]] {
-            let signature = shared
-                .token
-                .sign(&created.key, scheme, message)
-                .await
-                .unwrap();
+            let signature = shared.token.sign(&created.key, scheme, message).await.unwrap();
             let public = created.public.as_ref().unwrap();
             assert!(check.verifies(public, message, &signature), "{scheme:?}");
-            assert!(
-                !check.verifies(public, b"another", &signature),
-                "{scheme:?}"
-            );
+            assert!(!check.verifies(public, b"another", &signature), "{scheme:?}");
         }
         if let Some(length) = scheme.digest_len() {
             let hash = match length {
@@ -60,25 +53,14 @@ async fn signatures_of_every_scheme_verify(shared: &SharedToken) {
                 _ => &SHA512,
             };
             let digest = digest(hash, b"a message");
-            let signature = shared
-                .token
-                .sign_digest(&created.key, scheme, digest.as_ref());
+            let signature = shared.token.sign_digest(&created.key, scheme, digest.as_ref());
             let signature = signature.await.unwrap();
             let public = created.public.as_ref().unwrap();
-            assert!(
-                check.verifies(public, b"a message", &signature),
-                "{scheme:?}"
-            );
+            assert!(check.verifies(public, b"a message", &signature), "{scheme:?}");
         }
-        let short = shared
-            .token
-            .sign_digest(&created.key, scheme, &[0; 31])
-            .await;
+        let short = shared.token.sign_digest(&created.key, scheme, &[0; 31]).await;
         assert_eq!(short.unwrap_err().kind(), ErrorKind::BadInput);
-        assert_eq!(
-            public_key(&shared.token, &created.key).await,
-            created.public
-        );
+        assert_eq!(public_key(&shared.token, &created.key).await, created.public);
     }
 }
 
@@ -92,38 +74,10 @@ async fn a_key_only_supports_its_purpose(shared: &SharedToken) {
     };
     let sealed = seal(&signs, OaepHash::Sha1, b"a content key");
     for (what, kind) in [
-        (
-            "sign",
-            token
-                .sign(&opens.key, Scheme::RsaSha256, b"x")
-                .await
-                .unwrap_err()
-                .kind(),
-        ),
-        (
-            "sign",
-            token
-                .sign(&agrees.key, Scheme::EcdsaSha256, b"x")
-                .await
-                .unwrap_err()
-                .kind(),
-        ),
-        (
-            "open",
-            token
-                .decrypt_oaep(&signs.key, OaepHash::Sha1, &sealed)
-                .await
-                .unwrap_err()
-                .kind(),
-        ),
-        (
-            "agree",
-            token
-                .derive_ecdh(&opens.key, point)
-                .await
-                .unwrap_err()
-                .kind(),
-        ),
+        ("sign", token.sign(&opens.key, Scheme::RsaSha256, b"x").await.unwrap_err().kind()),
+        ("sign", token.sign(&agrees.key, Scheme::EcdsaSha256, b"x").await.unwrap_err().kind()),
+        ("open", token.decrypt_oaep(&signs.key, OaepHash::Sha1, &sealed).await.unwrap_err().kind()),
+        ("agree", token.derive_ecdh(&opens.key, point).await.unwrap_err().kind()),
     ] {
         assert_eq!(kind, ErrorKind::Refused, "{what}");
     }
@@ -131,9 +85,7 @@ async fn a_key_only_supports_its_purpose(shared: &SharedToken) {
 }
 
 async fn macs_are_deterministic(shared: &SharedToken) {
-    let key = generate_key(&shared.token, Algorithm::HmacSha256, Purpose::Sign)
-        .await
-        .key;
+    let key = generate_key(&shared.token, Algorithm::HmacSha256, Purpose::Sign).await.key;
     let mac = shared.token.hmac(&key, b"a message").await.unwrap();
     assert_eq!(mac.len(), 32);
     assert_eq!(shared.token.hmac(&key, b"a message").await.unwrap(), mac);
@@ -168,9 +120,7 @@ async fn ml_dsa_signatures_verify_where_the_token_has_them(shared: &SharedToken)
             assert!(verifies.verify(message, &signature).is_ok(), "{set}");
             assert!(verifies.verify(b"another", &signature).is_err(), "{set}");
         }
-        let digest = token
-            .sign_digest(&created.key, set.scheme(), &[0; 32])
-            .await;
+        let digest = token.sign_digest(&created.key, set.scheme(), &[0; 32]).await;
         assert_eq!(digest.unwrap_err().kind(), ErrorKind::BadInput);
         let other = MlDsa::ALL.into_iter().find(|other| *other != set).unwrap();
         let other = token.sign(&created.key, other.scheme(), b"x").await;
@@ -199,10 +149,7 @@ impl Check {
     fn verifies(&self, public: &PublicParts, message: &[u8], signature: &[u8]) -> bool {
         match (self, public) {
             (Self::Rsa(parameters), PublicParts::Rsa { modulus, exponent }) => {
-                let public = PublicKeyComponents {
-                    n: modulus,
-                    e: exponent,
-                };
+                let public = PublicKeyComponents { n: modulus, e: exponent };
                 public.verify(parameters, message, signature).is_ok()
             }
             (

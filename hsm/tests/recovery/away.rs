@@ -20,13 +20,8 @@ fn a_removed_token_fails_immediately_and_recovers_automatically() {
         let key = hmac_key(&token).await;
         for code in [CKR_DEVICE_REMOVED, CKR_TOKEN_NOT_PRESENT, CKR_DEVICE_ERROR] {
             let before = status(&token, "one").counters.outages;
-            let missing = [
-                "C_GetTokenInfo",
-                "C_OpenSession",
-                "C_SignInit",
-                "C_GetSessionInfo",
-            ]
-            .map(|function| Fault::Return(code).on(function));
+            let missing = ["C_GetTokenInfo", "C_OpenSession", "C_SignInit", "C_GetSessionInfo"]
+                .map(|function| Fault::Return(code).on(function));
             fixture.faults.rules(&missing);
             // The first failed operation triggers the canary, which detects the outage.
             token.hmac(&key, b"message").await.unwrap_err();
@@ -34,16 +29,11 @@ fn a_removed_token_fails_immediately_and_recovers_automatically() {
             let began = Instant::now();
             let error = token.hmac(&key, b"message").await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::TokenOut);
-            assert!(
-                began.elapsed() < IMMEDIATE,
-                "the operation did not fail immediately"
-            );
+            assert!(began.elapsed() < IMMEDIATE, "the operation did not fail immediately");
 
             fixture.faults.rules(&[]);
-            wait_until("the token recovers", || {
-                status(&token, "one").state == TokenState::Serving
-            })
-            .await;
+            wait_until("the token recovers", || status(&token, "one").state == TokenState::Serving)
+                .await;
             token.hmac(&key, b"message").await.unwrap();
             assert_eq!(status(&token, "one").counters.outages, before + 1);
         }
@@ -66,16 +56,11 @@ fn a_token_directory_moved_away_and_back_never_reports_a_missing_key() {
             while !is_out(&status(&token, "one")) {
                 token.hmac(&key, b"message").await.map_or_else(failed, drop);
                 // A different key each time, because a proven absence is cached.
-                token
-                    .hmac(&never_made(), b"message")
-                    .await
-                    .map_or_else(failed, drop);
+                token.hmac(&never_made(), b"message").await.map_or_else(failed, drop);
             }
             fs::rename(&away, &here).unwrap();
-            wait_until("the token recovers", || {
-                status(&token, "one").state == TokenState::Serving
-            })
-            .await;
+            wait_until("the token recovers", || status(&token, "one").state == TokenState::Serving)
+                .await;
             token.hmac(&key, b"message").await.unwrap();
             let error = token.hmac(&never_made(), b"message").await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::KeyMissing);
@@ -89,12 +74,8 @@ fn the_canary_opens_the_breaker_only_when_it_fails_twice() {
     in_child_process(|fixture| async move {
         let token = fixture.open().await;
         let key = hmac_key(&token).await;
-        let fail = |times| {
-            Fault::Return(CKR_DEVICE_ERROR)
-                .on("C_Sign")
-                .thread(MONITOR)
-                .calls(1..=times)
-        };
+        let fail =
+            |times| Fault::Return(CKR_DEVICE_ERROR).on("C_Sign").thread(MONITOR).calls(1..=times);
         let canaries = || fixture.faults.calls("C_SignInit");
 
         fixture.faults.rules(&[fail(1)]);
@@ -103,14 +84,9 @@ fn the_canary_opens_the_breaker_only_when_it_fails_twice() {
         assert_eq!(status(&token, "one").counters.outages, 0);
 
         fixture.faults.rules(&[fail(2)]);
-        wait_until("the breaker opens", || {
-            status(&token, "one").counters.outages == 1
-        })
-        .await;
-        wait_until("the token recovers", || {
-            status(&token, "one").state == TokenState::Serving
-        })
-        .await;
+        wait_until("the breaker opens", || status(&token, "one").counters.outages == 1).await;
+        wait_until("the token recovers", || status(&token, "one").state == TokenState::Serving)
+            .await;
         token.hmac(&key, b"message").await.unwrap();
         token.close().await;
     });
@@ -135,10 +111,7 @@ fn probes_start_immediately_and_back_off() {
             last = Instant::now();
         }
         let seconds = Duration::from_secs;
-        assert!(
-            gaps[0] < gaps[1] && gaps[1] < seconds(2) && gaps[2] > gaps[1],
-            "{gaps:?}"
-        );
+        assert!(gaps[0] < gaps[1] && gaps[1] < seconds(2) && gaps[2] > gaps[1], "{gaps:?}");
         fixture.faults.rules(&[]);
         token.close().await;
     });

@@ -18,12 +18,8 @@ use crate::support::{
 /// How long after an operation the canary runs at the latest.
 const CANARY_AFTER_USE: Duration = Duration::from_secs(1);
 
-const AMBIGUOUS: [CK_RV; 4] = [
-    CKR_GENERAL_ERROR,
-    CKR_FUNCTION_FAILED,
-    CKR_DEVICE_ERROR,
-    CKR_VENDOR_DEFINED + 7,
-];
+const AMBIGUOUS: [CK_RV; 4] =
+    [CKR_GENERAL_ERROR, CKR_FUNCTION_FAILED, CKR_DEVICE_ERROR, CKR_VENDOR_DEFINED + 7];
 
 #[test]
 fn a_thousand_bad_ciphertexts_do_not_open_the_breaker() {
@@ -35,16 +31,10 @@ fn a_thousand_bad_ciphertexts_do_not_open_the_breaker() {
         for round in 0..1_000 {
             let mut bad = valid.clone();
             *bad.last_mut().unwrap() ^= 1 + u8::try_from(round % 255).unwrap();
-            let error = token
-                .decrypt_oaep(&created.key, OaepHash::Sha1, &bad)
-                .await
-                .unwrap_err();
+            let error = token.decrypt_oaep(&created.key, OaepHash::Sha1, &bad).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::BadInput, "{error:?}");
         }
-        let opened = token
-            .decrypt_oaep(&created.key, OaepHash::Sha1, &valid)
-            .await
-            .unwrap();
+        let opened = token.decrypt_oaep(&created.key, OaepHash::Sha1, &valid).await.unwrap();
         assert_eq!(opened.as_slice(), b"a content key");
         let after = status(&token, "one").counters;
         assert_eq!((after.outages, after.failures - before.failures), (0, 0));
@@ -72,9 +62,7 @@ fn the_canary_follows_a_bad_envelope_as_late_as_a_good_one() {
         for (envelope, is_good) in [(&bad, false), (&good, true), (&bad, false)] {
             before = canaries();
             let began = Instant::now();
-            let opened = token
-                .decrypt_oaep(&created.key, OaepHash::Sha1, envelope)
-                .await;
+            let opened = token.decrypt_oaep(&created.key, OaepHash::Sha1, envelope).await;
             assert_eq!(opened.is_ok(), is_good);
             if let Err(error) = opened {
                 assert_eq!(error.kind(), ErrorKind::BadInput);
@@ -100,10 +88,7 @@ fn an_ambiguous_code_is_not_retried() {
         let token = fixture.open().await;
         let key = hmac_key(&token).await;
         for code in AMBIGUOUS {
-            let fail = Fault::Return(code)
-                .on("C_SignInit")
-                .thread(WORKER)
-                .calls(1..=1);
+            let fail = Fault::Return(code).on("C_SignInit").thread(WORKER).calls(1..=1);
             fixture.faults.rules(&[fail]);
             let error = token.hmac(&key, b"message").await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Refused, "{error:?}");
@@ -120,9 +105,7 @@ fn a_token_without_memory_is_busy_and_not_unavailable() {
         let token = fixture.open().await;
         let key = hmac_key(&token).await;
         for code in [CKR_DEVICE_MEMORY, CKR_HOST_MEMORY] {
-            fixture
-                .faults
-                .rules(&[Fault::Return(code).on("C_SignInit").thread(WORKER)]);
+            fixture.faults.rules(&[Fault::Return(code).on("C_SignInit").thread(WORKER)]);
             for _ in 0..20 {
                 let error = token.hmac(&key, b"message").await.unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::Busy, "{error:?}");
@@ -140,9 +123,7 @@ fn an_invalid_handle_is_looked_up_again_once() {
     in_child_process(|fixture| async move {
         let token = fixture.open().await;
         let key = hmac_key(&token).await;
-        let invalid = Fault::Return(CKR_OBJECT_HANDLE_INVALID)
-            .on("C_SignInit")
-            .thread(WORKER);
+        let invalid = Fault::Return(CKR_OBJECT_HANDLE_INVALID).on("C_SignInit").thread(WORKER);
         fixture.faults.rules(&[invalid.clone().calls(1..=1)]);
         token.hmac(&key, b"message").await.unwrap();
         // A new handle that is invalid does not mean that the key is missing.
@@ -159,29 +140,21 @@ fn an_invalid_handle_is_looked_up_again_once() {
 fn a_failed_write_is_repeated_once_and_leaves_one_key() {
     in_child_process(|fixture| async move {
         let token = fixture.open().await;
-        for fault in [
-            Fault::Return(CKR_GENERAL_ERROR),
-            Fault::ThenReturn(CKR_GENERAL_ERROR),
-        ] {
+        for fault in [Fault::Return(CKR_GENERAL_ERROR), Fault::ThenReturn(CKR_GENERAL_ERROR)] {
             let once = ["C_GenerateKeyPair", "C_GenerateKey"]
                 .map(|function| fault.on(function).calls(1..=1));
             fixture.faults.rules(&once);
-            for (algorithm, purpose) in [
-                (Algorithm::P256, Purpose::Envelope),
-                (Algorithm::Aes256, Purpose::Data),
-            ] {
+            for (algorithm, purpose) in
+                [(Algorithm::P256, Purpose::Envelope), (Algorithm::Aes256, Purpose::Data)]
+            {
                 let created = generate_key(&token, algorithm, purpose).await;
                 token.find(&created.key).await.unwrap();
                 let objects = token.inventory().await.unwrap();
-                let same_key = objects
-                    .iter()
-                    .filter(|object| object.key.name == created.key.name);
+                let same_key = objects.iter().filter(|object| object.key.name == created.key.name);
                 assert_eq!(same_key.count(), 1, "{fault:?} of {algorithm:?}");
             }
         }
-        fixture
-            .faults
-            .rules(&[Fault::Return(CKR_GENERAL_ERROR).on("C_GenerateKeyPair")]);
+        fixture.faults.rules(&[Fault::Return(CKR_GENERAL_ERROR).on("C_GenerateKeyPair")]);
         let before = fixture.faults.calls("C_GenerateKeyPair");
         let request = NewKey {
             id: id(),
@@ -201,10 +174,9 @@ fn a_failed_write_is_repeated_once_and_leaves_one_key() {
 fn a_key_that_the_token_does_not_use_is_not_made() {
     in_child_process(|fixture| async move {
         let token = fixture.open().await;
-        for (function, algorithm) in [
-            ("C_DeriveKey", Algorithm::P256),
-            ("C_Decrypt", Algorithm::Rsa2048),
-        ] {
+        for (function, algorithm) in
+            [("C_DeriveKey", Algorithm::P256), ("C_Decrypt", Algorithm::Rsa2048)]
+        {
             let refusal = Fault::Return(CKR_MECHANISM_INVALID).on(function);
             fixture.faults.rules(&[refusal.thread(WORKER)]);
             let before = token.inventory().await.unwrap();
@@ -227,28 +199,19 @@ fn a_response_of_invalid_length_is_an_error() {
     in_child_process(|fixture| async move {
         let token = fixture.open().await;
         let mac = hmac_key(&token).await;
-        let signer = generate_key(&token, Algorithm::P256, Purpose::Sign)
-            .await
-            .key;
-        let cipher = generate_key(&token, Algorithm::Aes256, Purpose::Data)
-            .await
-            .key;
+        let signer = generate_key(&token, Algorithm::P256, Purpose::Sign).await.key;
+        let cipher = generate_key(&token, Algorithm::Aes256, Purpose::Data).await.key;
         for length in [0, 7, 33, 1_000, u64::MAX] {
             let invalid = ["C_Sign", "C_Encrypt"]
                 .map(|function| Fault::Length(length).on(function).thread(WORKER));
             fixture.faults.rules(&invalid);
             let message = b"message";
-            let signed = token
-                .sign(&signer, SignatureScheme::EcdsaSha256, message)
-                .await;
+            let signed = token.sign(&signer, SignatureScheme::EcdsaSha256, message).await;
             assert!(signed.is_err(), "a signature of {length} bytes: {signed:?}");
             let macked = token.hmac(&mac, message).await;
             assert!(macked.is_err(), "a MAC of {length} bytes: {macked:?}");
             let sealed = token.aes_gcm_encrypt(&cipher, b"", message).await;
-            assert!(
-                sealed.is_err(),
-                "a ciphertext of {length} bytes: {sealed:?}"
-            );
+            assert!(sealed.is_err(), "a ciphertext of {length} bytes: {sealed:?}");
         }
         fixture.faults.rules(&[]);
         token.hmac(&mac, b"message").await.unwrap();

@@ -15,10 +15,7 @@ fn a_process_that_dies_before_key_generation_leaves_nothing() {
         if fixture.is_dying_process() {
             return die_at("C_GenerateKeyPair", &fixture).await;
         }
-        assert!(
-            !fixture.run_dying_process().success(),
-            "the process must die"
-        );
+        assert!(!fixture.run_dying_process().success(), "the process must die");
         fixture.faults.rules(&[]);
         let token = fixture.open().await;
         hmac_key(&token).await;
@@ -36,20 +33,13 @@ fn a_process_that_dies_after_key_generation_leaves_one_key_that_is_found_and_des
             // The crate reads the generated key immediately.
             return die_at("C_GetAttributeValue", &fixture).await;
         }
-        assert!(
-            !fixture.run_dying_process().success(),
-            "the process must die"
-        );
+        assert!(!fixture.run_dying_process().success(), "the process must die");
         fixture.faults.rules(&[]);
         let token = fixture.open().await;
         hmac_key(&token).await;
         let key = KeyRef::private(ID);
         let objects = token.inventory().await.unwrap();
-        assert!(
-            objects
-                .iter()
-                .any(|object| object.key.name == key.name && !object.internal)
-        );
+        assert!(objects.iter().any(|object| object.key.name == key.name && !object.internal));
         let error = token.generate(request()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused);
         token.destroy(&key).await.unwrap();
@@ -60,9 +50,7 @@ fn a_process_that_dies_after_key_generation_leaves_one_key_that_is_found_and_des
 
 async fn die_at(function: &str, fixture: &crate::support::Fixture) {
     let token = fixture.open().await;
-    fixture
-        .faults
-        .rules(&[Fault::Abort.on(function).thread(WORKER)]);
+    fixture.faults.rules(&[Fault::Abort.on(function).thread(WORKER)]);
     token.generate(request()).await.unwrap();
     std::process::exit(0);
 }

@@ -11,19 +11,11 @@ fn a_hung_call_times_out_and_its_thread_is_replaced() {
     in_child_process(|fixture| async move {
         let token = fixture.open_with_short_deadline().await;
         let key = hmac_key(&token).await;
-        fixture
-            .faults
-            .rules(&[Fault::Hang.on("C_Sign").thread(WORKER).calls(1..=1)]);
+        fixture.faults.rules(&[Fault::Hang.on("C_Sign").thread(WORKER).calls(1..=1)]);
         let error = token.hmac(&key, b"message").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Late);
-        wait_until("the thread is abandoned", || {
-            status(&token, "one").hung == 1
-        })
-        .await;
-        wait_until("the thread is replaced", || {
-            status(&token, "one").workers == 2
-        })
-        .await;
+        wait_until("the thread is abandoned", || status(&token, "one").hung == 1).await;
+        wait_until("the thread is replaced", || status(&token, "one").workers == 2).await;
         token.hmac(&key, b"message").await.unwrap();
         assert_eq!(status(&token, "one").counters.outages, 0);
 
@@ -39,18 +31,11 @@ fn a_hung_canary_marks_the_token_unavailable_and_another_canary_restores_it() {
     in_child_process(|fixture| async move {
         let token = fixture.open_with_short_deadline().await;
         let key = hmac_key(&token).await;
-        fixture
-            .faults
-            .rules(&[Fault::Hang.on("C_Sign").thread(MONITOR).calls(1..=1)]);
-        wait_until("the outage is detected", || {
-            status(&token, "one").counters.outages == 1
-        })
-        .await;
+        fixture.faults.rules(&[Fault::Hang.on("C_Sign").thread(MONITOR).calls(1..=1)]);
+        wait_until("the outage is detected", || status(&token, "one").counters.outages == 1).await;
         // The hung call is still running, so the module cannot be initialized again.
-        wait_until("another canary runs", || {
-            status(&token, "one").state == TokenState::Serving
-        })
-        .await;
+        wait_until("another canary runs", || status(&token, "one").state == TokenState::Serving)
+            .await;
         token.hmac(&key, b"message").await.unwrap();
         assert_eq!(status(&token, "one").hung, 1);
         fixture.faults.rules(&[]);
@@ -64,19 +49,14 @@ fn more_hung_calls_than_the_budget_allows_are_fatal() {
     in_child_process(|fixture| async move {
         let token = fixture.open_with_short_deadline().await;
         let key = hmac_key(&token).await;
-        fixture
-            .faults
-            .rules(&[Fault::Hang.on("C_Sign").thread(WORKER)]);
+        fixture.faults.rules(&[Fault::Hang.on("C_Sign").thread(WORKER)]);
         let fatal = tokio::spawn({
             let token = token.clone();
             async move { token.fatal().await }
         });
         while !fatal.is_finished() {
             let error = token.hmac(&key, b"message").await.unwrap_err();
-            assert!(
-                matches!(error.kind(), ErrorKind::Late | ErrorKind::TokenOut),
-                "{error:?}"
-            );
+            assert!(matches!(error.kind(), ErrorKind::Late | ErrorKind::TokenOut), "{error:?}");
         }
         let Fatal::HangBudgetSpent { token: label, hung } = fatal.await.unwrap();
         assert!(label == "one" && hung > 2, "{hung} hang");
@@ -93,16 +73,10 @@ fn a_token_that_hangs_at_the_start_is_reported() {
         config.generate_deadline = config.deadline;
         fixture.faults.rules(&[Fault::Hang.on("C_Login")]);
         let error = Token::open(config).await.unwrap_err();
-        assert!(
-            matches!(&error, OpenError::Hangs { token } if token == "one"),
-            "{error}"
-        );
+        assert!(matches!(&error, OpenError::Hangs { token } if token == "one"), "{error}");
         // The late result is discarded.
         fixture.faults.rules(&[]);
-        wait_until("the module is finalized", || {
-            fixture.faults.calls("C_Finalize") == 1
-        })
-        .await;
+        wait_until("the module is finalized", || fixture.faults.calls("C_Finalize") == 1).await;
     });
 }
 
@@ -112,10 +86,7 @@ fn a_hung_login_delays_other_operations_at_most_until_the_deadline() {
         let token = fixture.open_with_short_deadline().await;
         let key = hmac_key(&token).await;
         fixture.faults.rules(&[
-            Fault::DropLogin
-                .on("C_SignInit")
-                .thread(WORKER)
-                .calls(1..=1),
+            Fault::DropLogin.on("C_SignInit").thread(WORKER).calls(1..=1),
             Fault::Hang.on("C_Login").calls(1..=1),
         ]);
         token.hmac(&key, b"message").await.unwrap_err();

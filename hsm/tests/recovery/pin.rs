@@ -19,10 +19,7 @@ fn a_wrong_pin_is_tried_exactly_once() {
         let mut config = fixture.config();
         config.tokens[0].pin = "wrong-pin".to_owned().into();
         let error = Token::open(config).await.unwrap_err();
-        assert!(
-            matches!(&error, OpenError::PinRefused { token } if token == "one"),
-            "{error}"
-        );
+        assert!(matches!(&error, OpenError::PinRefused { token } if token == "one"), "{error}");
         assert!(error.is_pin_refusal());
         assert_eq!(fixture.faults.calls("C_Login"), 1);
     });
@@ -32,9 +29,7 @@ fn a_wrong_pin_is_tried_exactly_once() {
 fn a_pin_on_its_last_try_or_locked_is_not_tried() {
     in_child_process(|fixture| async move {
         let refused = async |flags: CK_FLAGS| {
-            fixture
-                .faults
-                .rules(&[Fault::Flags(flags).on("C_GetTokenInfo")]);
+            fixture.faults.rules(&[Fault::Flags(flags).on("C_GetTokenInfo")]);
             Token::open(fixture.config()).await.unwrap_err()
         };
         let error = refused(CKF_USER_PIN_COUNT_LOW | CKF_USER_PIN_FINAL_TRY).await;
@@ -50,9 +45,7 @@ fn a_pin_on_its_last_try_or_locked_is_not_tried() {
 #[test]
 fn after_a_wrong_pin_only_an_operator_can_allow_another_attempt() {
     in_child_process(|fixture| async move {
-        fixture
-            .faults
-            .rules(&[Fault::Flags(CKF_USER_PIN_COUNT_LOW).on("C_GetTokenInfo")]);
+        fixture.faults.rules(&[Fault::Flags(CKF_USER_PIN_COUNT_LOW).on("C_GetTokenInfo")]);
         let error = Token::open(fixture.config()).await.unwrap_err();
         assert!(matches!(&error, OpenError::PinCountLow { .. }), "{error}");
         assert!(error.is_pin_refusal());
@@ -81,11 +74,7 @@ fn a_wrong_pin_stops_the_next_process() {
         assert!(fixture.run_dying_process().success());
         let error = Token::open(fixture.config()).await.unwrap_err();
         assert!(matches!(&error, OpenError::PinCountLow { .. }), "{error}");
-        assert_eq!(
-            fixture.faults.calls("C_Login"),
-            1,
-            "the call of the other process"
-        );
+        assert_eq!(fixture.faults.calls("C_Login"), 1, "the call of the other process");
     });
 }
 
@@ -95,10 +84,7 @@ fn a_pin_warning_does_not_affect_a_logged_in_process() {
         let token = fixture.open().await;
         let key = hmac_key(&token).await;
         fixture.faults.rules(&[
-            Fault::DropLogin
-                .on("C_SignInit")
-                .thread(WORKER)
-                .calls(1..=1),
+            Fault::DropLogin.on("C_SignInit").thread(WORKER).calls(1..=1),
             Fault::Flags(CKF_USER_PIN_COUNT_LOW).on("C_GetTokenInfo"),
         ]);
         token.hmac(&key, b"message").await.unwrap();
@@ -137,10 +123,7 @@ impl PinMemory for Memory {
                 false => refused.push(pin),
             }
         };
-        Ok(PinAttempt {
-            is_refused,
-            record: Box::new(record),
-        })
+        Ok(PinAttempt { is_refused, record: Box::new(record) })
     }
 }
 
@@ -153,10 +136,7 @@ fn a_pin_refused_at_a_later_login_is_remembered() {
         let token = Token::open(config.clone()).await.unwrap();
         let key = hmac_key(&token).await;
         fixture.faults.rules(&[
-            Fault::DropLogin
-                .on("C_SignInit")
-                .thread(WORKER)
-                .calls(1..=1),
+            Fault::DropLogin.on("C_SignInit").thread(WORKER).calls(1..=1),
             Fault::Return(CKR_PIN_INCORRECT).on("C_Login"),
         ]);
         token.hmac(&key, b"message").await.unwrap_err();
@@ -180,10 +160,7 @@ fn a_pin_refused_at_a_later_login_is_remembered() {
 fn a_pin_is_not_tried_while_the_memory_cannot_be_read() {
     in_child_process(|fixture| async move {
         let mut config = fixture.config();
-        config.pin_memory = Some(Arc::new(Memory {
-            is_unreadable: true,
-            ..Memory::default()
-        }));
+        config.pin_memory = Some(Arc::new(Memory { is_unreadable: true, ..Memory::default() }));
         let error = Token::open(config).await.unwrap_err();
         assert!(matches!(&error, OpenError::Broken { .. }), "{error}");
         assert_eq!(fixture.faults.calls("C_Login"), 0);
@@ -196,10 +173,7 @@ async fn later_login_refused(fixture: &crate::support::Fixture, code: CK_RV) {
     let key = hmac_key(&token).await;
     let logins = fixture.faults.calls("C_Login");
     fixture.faults.rules(&[
-        Fault::DropLogin
-            .on("C_SignInit")
-            .thread(WORKER)
-            .calls(1..=1),
+        Fault::DropLogin.on("C_SignInit").thread(WORKER).calls(1..=1),
         Fault::Return(code).on("C_Login"),
     ]);
     let error = token.hmac(&key, b"message").await.unwrap_err();
@@ -224,10 +198,7 @@ fn a_login_that_fails_for_another_reason_is_tried_again() {
         let token = fixture.open().await;
         let key = hmac_key(&token).await;
         fixture.faults.rules(&[
-            Fault::DropLogin
-                .on("C_SignInit")
-                .thread(WORKER)
-                .calls(1..=1),
+            Fault::DropLogin.on("C_SignInit").thread(WORKER).calls(1..=1),
             Fault::Return(CKR_DEVICE_ERROR).on("C_Login").calls(1..=3),
         ]);
         token.hmac(&key, b"message").await.unwrap_err();

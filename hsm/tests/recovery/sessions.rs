@@ -16,16 +16,9 @@ fn a_lost_session_is_replaced_and_the_operation_is_repeated_once() {
     in_child_processes(|fixture| async move {
         let token = one_worker(&fixture).await;
         let key = hmac_key(&token).await;
-        for code in [
-            CKR_SESSION_HANDLE_INVALID,
-            CKR_SESSION_CLOSED,
-            CKR_OPERATION_ACTIVE,
-        ] {
+        for code in [CKR_SESSION_HANDLE_INVALID, CKR_SESSION_CLOSED, CKR_OPERATION_ACTIVE] {
             let before = status(&token, "one").counters;
-            let lost = Fault::Return(code)
-                .on("C_SignInit")
-                .thread(WORKER)
-                .calls(1..=1);
+            let lost = Fault::Return(code).on("C_SignInit").thread(WORKER).calls(1..=1);
             fixture.faults.rules(&[lost]);
             token.hmac(&key, b"message").await.unwrap();
             let after = status(&token, "one").counters;
@@ -43,9 +36,7 @@ fn repeated_session_loss_fails_the_operation_after_one_retry() {
     in_child_process(|fixture| async move {
         let token = one_worker(&fixture).await;
         let key = hmac_key(&token).await;
-        let lost = Fault::Return(CKR_SESSION_HANDLE_INVALID)
-            .on("C_SignInit")
-            .thread(WORKER);
+        let lost = Fault::Return(CKR_SESSION_HANDLE_INVALID).on("C_SignInit").thread(WORKER);
         fixture.faults.rules(&[lost]);
         let before = fixture.faults.calls("C_OpenSession");
         let error = token.hmac(&key, b"message").await.unwrap_err();
@@ -86,10 +77,7 @@ fn a_lost_login_is_renewed_once_without_failed_operations() {
         }
         let token = Token::open(config).await.unwrap();
         let key = hmac_key(&token).await;
-        fixture.faults.rules(&[Fault::DropLogin
-            .on("C_SignInit")
-            .thread(WORKER)
-            .calls(1..=1)]);
+        fixture.faults.rules(&[Fault::DropLogin.on("C_SignInit").thread(WORKER).calls(1..=1)]);
         run_concurrently(&token, &key).await;
         assert_eq!(fixture.faults.calls("C_Login"), 2);
         assert_eq!(status(&token, "one").counters.outages, 0);
@@ -102,16 +90,11 @@ fn a_false_not_logged_in_error_causes_no_further_login() {
     in_child_process(|fixture| async move {
         let token = fixture.open().await;
         let key = hmac_key(&token).await;
-        fixture
-            .faults
-            .rules(&[Fault::Return(CKR_USER_NOT_LOGGED_IN).on("C_SignInit")]);
+        fixture.faults.rules(&[Fault::Return(CKR_USER_NOT_LOGGED_IN).on("C_SignInit")]);
         let error = token.hmac(&key, b"message").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TokenOut);
         fixture.faults.rules(&[]);
-        wait_until("the token serves", || {
-            status(&token, "one").state == TokenState::Serving
-        })
-        .await;
+        wait_until("the token serves", || status(&token, "one").state == TokenState::Serving).await;
         token.hmac(&key, b"message").await.unwrap();
         token.close().await;
     });
@@ -123,10 +106,7 @@ fn idle_sessions_are_kept_alive() {
         let token = fixture.open().await;
         let alive = || fixture.faults.calls("C_GenerateRandom");
         let before = alive();
-        wait_until("both workers have used their idle sessions", || {
-            alive() >= before + 4
-        })
-        .await;
+        wait_until("both workers have used their idle sessions", || alive() >= before + 4).await;
         assert_eq!(status(&token, "one").counters.operations, 0);
         token.close().await;
     });

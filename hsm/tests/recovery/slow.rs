@@ -29,10 +29,7 @@ fn a_slow_call_completes() {
 #[test]
 fn a_job_that_waits_longer_than_the_deadline_is_late_and_never_started() {
     in_child_process(|fixture| async move {
-        let config = Config {
-            workers: 1,
-            ..fixture.with_short_deadline()
-        };
+        let config = Config { workers: 1, ..fixture.with_short_deadline() };
         let deadline = config.deadline;
         let token = Token::open(config).await.unwrap();
         let key = hmac_key(&token).await;
@@ -64,11 +61,7 @@ fn a_job_that_waits_longer_than_the_deadline_is_late_and_never_started() {
 #[test]
 fn a_full_queue_is_busy() {
     in_child_process(|fixture| async move {
-        let config = Config {
-            workers: 1,
-            queue: 3,
-            ..fixture.config()
-        };
+        let config = Config { workers: 1, queue: 3, ..fixture.config() };
         let token = Token::open(config).await.unwrap();
         let key = hmac_key(&token).await;
         let before = status(&token, "one").counters.operations;
@@ -83,10 +76,7 @@ fn a_full_queue_is_busy() {
         let began = Instant::now();
         let error = token.hmac(&key, b"message").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Busy);
-        assert!(
-            began.elapsed() < Duration::from_secs(1),
-            "the operation waited"
-        );
+        assert!(began.elapsed() < Duration::from_secs(1), "the operation waited");
         fixture.faults.rules(&[]);
         first.await.unwrap().unwrap();
         for other in waiting {
@@ -106,20 +96,12 @@ struct BusyToken {
 
 impl BusyToken {
     async fn by(fixture: &Fixture) -> Self {
-        let config = Config {
-            workers: 1,
-            ..fixture.config()
-        };
+        let config = Config { workers: 1, ..fixture.config() };
         let token = Token::open(config).await.unwrap();
         let key = hmac_key(&token).await;
         let before = status(&token, "one").counters;
         fixture.faults.rules(&[held()]);
-        let busy = Self {
-            inside: ask(&token, &key),
-            token,
-            key,
-            before,
-        };
+        let busy = Self { inside: ask(&token, &key), token, key, before };
         wait_until("the worker is in a call", || busy.started() == 1).await;
         busy
     }

@@ -15,13 +15,8 @@ use crate::support::{id, in_child_processes, is_out, status, wait_until};
 fn an_outage_of_one_of_two_tokens_causes_no_errors() {
     in_child_processes(|fixture| async move {
         let token = Token::open(fixture.config_of_both()).await.unwrap();
-        let missing = [
-            "C_GetTokenInfo",
-            "C_OpenSession",
-            "C_SignInit",
-            "C_GenerateRandom",
-        ]
-        .map(|function| Fault::Return(CKR_DEVICE_REMOVED).on(function).token("one"));
+        let missing = ["C_GetTokenInfo", "C_OpenSession", "C_SignInit", "C_GenerateRandom"]
+            .map(|function| Fault::Return(CKR_DEVICE_REMOVED).on(function).token("one"));
         fixture.faults.rules(&missing);
         while !is_out(&status(&token, "one")) {
             token.random(8).await.unwrap();
@@ -34,10 +29,8 @@ fn an_outage_of_one_of_two_tokens_causes_no_errors() {
         assert_eq!(status(&token, "two").counters.outages, 0);
 
         fixture.faults.rules(&[]);
-        wait_until("the token recovers", || {
-            status(&token, "one").state == TokenState::Serving
-        })
-        .await;
+        wait_until("the token recovers", || status(&token, "one").state == TokenState::Serving)
+            .await;
         // The token receives operations again.
         let before = status(&token, "one").counters.operations;
         for _ in 0..10 {
@@ -97,10 +90,7 @@ fn adoption_reports_the_weaknesses_of_every_token() {
         let material = KeyMaterial::Secret(Zeroizing::new(vec![7; 32]));
         token.import(ImportKey { key, material }).await.unwrap();
         let presence = token.find(&generated).await.unwrap().presence;
-        assert!(
-            presence.iter().all(|it| it.holds == Some(true)),
-            "{presence:?}"
-        );
+        assert!(presence.iter().all(|it| it.holds == Some(true)), "{presence:?}");
 
         let adopt = || token.adopt(generated.name.clone(), Purpose::Sign, None);
         for _ in 0..2 {

@@ -45,10 +45,7 @@ pub(crate) fn in_child_processes<F: Future<Output = ()>>(test: impl FnOnce(Fixtu
     run(&[Kind::SoftHsm, Kind::Kryoptic], test);
 }
 
-#[allow(
-    clippy::disallowed_methods,
-    reason = "the environment identifies the child process"
-)]
+#[allow(clippy::disallowed_methods, reason = "the environment identifies the child process")]
 fn run<T: FnOnce(Fixture) -> F, F: Future<Output = ()>>(kinds: &[Kind], test: T) {
     if let Some(folder) = env::var_os(CHILD) {
         let kryoptic = env::var_os(CHILD_KIND).is_some_and(|kind| kind == "kryoptic");
@@ -67,16 +64,9 @@ fn run_here<F: Future<Output = ()>>(
     kryoptic: bool,
     test: impl FnOnce(Fixture) -> F,
 ) {
-    let kind = if kryoptic {
-        Kind::Kryoptic
-    } else {
-        Kind::SoftHsm
-    };
-    let fixture = Fixture {
-        kind,
-        faults: Control::at(folder.join("faults")),
-        home: TokenFolder::at(folder),
-    };
+    let kind = if kryoptic { Kind::Kryoptic } else { Kind::SoftHsm };
+    let fixture =
+        Fixture { kind, faults: Control::at(folder.join("faults")), home: TokenFolder::at(folder) };
     if kryoptic {
         fixture.home.initialize_kryoptic();
     }
@@ -133,10 +123,7 @@ impl Fixture {
             .unwrap()
     }
 
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "the environment identifies the child process"
-    )]
+    #[allow(clippy::disallowed_methods, reason = "the environment identifies the child process")]
     pub(crate) fn is_dying_process(&self) -> bool {
         env::var_os(DYING).is_some()
     }
@@ -148,10 +135,7 @@ impl Fixture {
 
     /// As [`config`](Self::config), with a short deadline.
     pub(crate) fn with_short_deadline(&self) -> Config {
-        Config {
-            deadline: Duration::from_secs(2),
-            ..self.config()
-        }
+        Config { deadline: Duration::from_secs(2), ..self.config() }
     }
 
     /// As [`config`](Self::config), for both tokens.
@@ -188,12 +172,7 @@ pub(crate) async fn generate_key(
     algorithm: Algorithm,
     purpose: Purpose,
 ) -> Generated {
-    let request = NewKey {
-        id: id(),
-        label: "for tests".to_owned(),
-        algorithm,
-        purpose,
-    };
+    let request = NewKey { id: id(), label: "for tests".to_owned(), algorithm, purpose };
     token.generate(request).await.unwrap()
 }
 
@@ -202,18 +181,14 @@ pub(crate) fn seal(created: &Generated, hash: OaepHash, content_key: &[u8]) -> V
     let Some(PublicParts::Rsa { modulus, exponent }) = &created.public else {
         panic!("not an RSA key: {created:?}");
     };
-    let public = PublicKeyComponents {
-        n: modulus.as_slice(),
-        e: exponent.as_slice(),
-    };
+    let public = PublicKeyComponents { n: modulus.as_slice(), e: exponent.as_slice() };
     let key = OaepPublicEncryptingKey::new(public.try_into().unwrap()).unwrap();
     let algorithm = match hash {
         OaepHash::Sha1 => &OAEP_SHA1_MGF1SHA1,
         OaepHash::Sha256 => &OAEP_SHA256_MGF1SHA256,
     };
     let mut sealed = vec![0; key.ciphertext_size()];
-    key.encrypt(algorithm, content_key, &mut sealed, None)
-        .unwrap();
+    key.encrypt(algorithm, content_key, &mut sealed, None).unwrap();
     sealed
 }
 

@@ -31,13 +31,8 @@ pub(crate) fn foreign(algorithm: Algorithm) -> Foreign {
             let seed = pair.seed().unwrap().as_be_bytes().unwrap();
             Foreign {
                 bytes: pair.to_pkcs8v1().unwrap().as_ref().to_vec(),
-                public: Some(PublicParts::Ed25519 {
-                    point: point.clone(),
-                }),
-                material: Some(KeyMaterial::Ed25519 {
-                    seed: seed.as_ref().to_vec().into(),
-                    point,
-                }),
+                public: Some(PublicParts::Ed25519 { point: point.clone() }),
+                material: Some(KeyMaterial::Ed25519 { seed: seed.as_ref().to_vec().into(), point }),
             }
         }
         Algorithm::Aes128 => secret(16),
@@ -78,23 +73,13 @@ fn ec(curve: Curve) -> Foreign {
     let scalar: EcPrivateKeyBin<'_> = pair.private_key().as_be_bytes().unwrap();
     Foreign {
         bytes: pair.to_pkcs8v1().unwrap().as_ref().to_vec(),
-        public: Some(PublicParts::Ec {
-            curve,
-            point: point.clone(),
-        }),
-        material: Some(KeyMaterial::Ec {
-            scalar: scalar.as_ref().to_vec().into(),
-            point,
-        }),
+        public: Some(PublicParts::Ec { curve, point: point.clone() }),
+        material: Some(KeyMaterial::Ec { scalar: scalar.as_ref().to_vec().into(), point }),
     }
 }
 
 fn secret(length: usize) -> Foreign {
     let mut bytes = vec![0; length];
     aws_lc_rs::rand::fill(&mut bytes).unwrap();
-    Foreign {
-        material: Some(KeyMaterial::Secret(bytes.clone().into())),
-        bytes,
-        public: None,
-    }
+    Foreign { material: Some(KeyMaterial::Secret(bytes.clone().into())), bytes, public: None }
 }

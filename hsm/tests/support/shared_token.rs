@@ -23,16 +23,12 @@ pub(crate) struct SharedToken {
 
 pub(crate) async fn softhsm() -> &'static SharedToken {
     static SHARED: OnceCell<SharedToken> = OnceCell::const_new();
-    SHARED
-        .get_or_init(|| SharedToken::open(Kind::SoftHsm))
-        .await
+    SHARED.get_or_init(|| SharedToken::open(Kind::SoftHsm)).await
 }
 
 pub(crate) async fn kryoptic() -> &'static SharedToken {
     static SHARED: OnceCell<SharedToken> = OnceCell::const_new();
-    SHARED
-        .get_or_init(|| SharedToken::open(Kind::Kryoptic))
-        .await
+    SHARED.get_or_init(|| SharedToken::open(Kind::Kryoptic)).await
 }
 
 /// A random `CKA_ID`.
@@ -55,11 +51,7 @@ impl SharedToken {
         });
         let token = token.await.unwrap();
         faulty_token::skip_destructors();
-        Self {
-            kind,
-            token,
-            config,
-        }
+        Self { kind, token, config }
     }
 
     /// The number of objects with this ID, including those of other sessions.
@@ -77,9 +69,7 @@ impl SharedToken {
             Attribute::ValueLen(32.into()),
         ];
         let session = self.session();
-        session
-            .generate_key(&Mechanism::AesKeyGen, &template)
-            .unwrap();
+        session.generate_key(&Mechanism::AesKeyGen, &template).unwrap();
     }
 
     /// Creates an HMAC key of this length, like another program.

@@ -111,10 +111,9 @@ impl Kind {
     )]
     pub(crate) fn module(self) -> PathBuf {
         let (variable, usual) = match self {
-            Self::SoftHsm => (
-                "SEALWARD_TEST_SOFTHSM",
-                Some("/usr/lib/softhsm/libsofthsm2.so".into()),
-            ),
+            Self::SoftHsm => {
+                ("SEALWARD_TEST_SOFTHSM", Some("/usr/lib/softhsm/libsofthsm2.so".into()))
+            }
             Self::Kryoptic => ("SEALWARD_TEST_KRYOPTIC", None),
         };
         let module = env::var_os(variable).map(PathBuf::from).or(usual);

@@ -36,10 +36,7 @@ pub(super) async fn run(
     let time = (&Clock::system(), &Entropy::system());
     let made = initialize(database.pool(), &token, time, origin, renewal).await;
     token.close().await;
-    for key in made
-        .map_err(|error| Failure::Other(error.to_string()))?
-        .keys
-    {
+    for key in made.map_err(|error| Failure::Other(error.to_string()))?.keys {
         writeln!(io::stdout(), "{key}")?;
     }
     Ok(())

@@ -31,8 +31,6 @@ pub(super) async fn run(
     let removed = remove_target(database.pool(), target).await;
     match removed.map_err(|error| Failure::Other(error.to_string()))? {
         true => Ok(()),
-        false => Err(Failure::Other(format!(
-            "no records were sent to {target:?}"
-        ))),
+        false => Err(Failure::Other(format!("no records were sent to {target:?}"))),
     }
 }

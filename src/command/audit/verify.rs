@@ -110,25 +110,14 @@ fn text(path: &Path) -> Result<String, NotVerified> {
 }
 
 fn unreadable(path: &Path, source: io::Error) -> NotVerified {
-    NotVerified::File {
-        path: path.to_owned(),
-        source,
-    }
+    NotVerified::File { path: path.to_owned(), source }
 }
 
 fn summary(trust: &Trust, verified: &VerifiedLog) -> String {
-    let VerifiedLog {
-        covered,
-        retired,
-        newer,
-        unsealed,
-        hashed,
-    } = verified;
+    let VerifiedLog { covered, retired, newer, unsealed, hashed } = verified;
     let mut text = format!("OK: {covered} records of {} are unchanged", trust.log());
     if *retired > 0 {
-        text.push_str(&format!(
-            "; {retired} of them are retired, only their hashes were checked"
-        ));
+        text.push_str(&format!("; {retired} of them are retired, only their hashes were checked"));
     }
     if *hashed > 0 {
         text.push_str(&format!(

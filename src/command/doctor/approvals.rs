@@ -30,12 +30,7 @@ pub(super) fn text(found: Option<&[Shortage]>) -> String {
         return String::new();
     }
     let mut page = String::from("Approvals\n");
-    for Shortage {
-        kind,
-        people,
-        needed,
-    } in found
-    {
+    for Shortage { kind, people, needed } in found {
         // Writing to a string cannot fail.
         let _ = writeln!(
             page,

@@ -90,9 +90,9 @@ fn read(path: &Path, now: Timestamp) -> Result<String, String> {
     let ends = all.iter().filter_map(expiry).max();
     match ends {
         Some(end) if end <= now => Err(format!("{shown} has only expired CAs, the last at {end}")),
-        Some(end) if end <= now.plus(SOON) => Ok(format!(
-            "warning: all CAs in {shown} expire by {end}; add the next ones"
-        )),
+        Some(end) if end <= now.plus(SOON) => {
+            Ok(format!("warning: all CAs in {shown} expire by {end}; add the next ones"))
+        }
         Some(end) => Ok(format!("CAs in {shown}: {}, valid until {end}", all.len())),
         None => Err(format!("{shown} must contain X.509 certificates")),
     }

@@ -48,10 +48,7 @@ pub(super) fn text(login: &Result<Login, String>) -> String {
         Ok(login) => {
             let name = &login.name;
             let excess = login.excess.join("\n    ");
-            writeln!(
-                page,
-                "  {name} could change or delete audit records:\n    {excess}\n"
-            )
+            writeln!(page, "  {name} could change or delete audit records:\n    {excess}\n")
         }
     };
     page

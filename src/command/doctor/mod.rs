@@ -61,10 +61,8 @@ pub(super) async fn run(
     token.close().await;
 
     if arguments.json {
-        let reports: Vec<Value> = reports
-            .iter()
-            .map(|(label, report)| as_json(label, report))
-            .collect();
+        let reports: Vec<Value> =
+            reports.iter().map(|(label, report)| as_json(label, report)).collect();
         let (login, records) = (database::as_json(&login), records::as_json(&records));
         let collector = collector::as_json(&collector);
         let provider = provider::as_json(provider.as_ref());
@@ -93,11 +91,7 @@ pub(super) async fn run(
     }
     let ill: Vec<&str> = reports
         .iter()
-        .filter(|(_, report)| {
-            report
-                .as_ref()
-                .map_or(true, |report| !report.broken.is_empty())
-        })
+        .filter(|(_, report)| report.as_ref().map_or(true, |report| !report.broken.is_empty()))
         .map(|(label, _)| label.as_str())
         .collect();
     if !ill.is_empty() {
@@ -135,15 +129,7 @@ fn as_json(label: &str, report: &Result<ProbeReport, HsmError>) -> Value {
         Ok(report) => report,
         Err(error) => return json!({ "label": label, "error": format!("{error:?}") }),
     };
-    let ProbeReport {
-        module,
-        token,
-        operations,
-        imports,
-        weaknesses,
-        speeds,
-        broken,
-    } = report;
+    let ProbeReport { module, token, operations, imports, weaknesses, speeds, broken } = report;
     let speeds: Vec<Value> = speeds
         .iter()
         .map(|speed| json!({ "operation": speed.operation, "perSecond": speed.per_second }))

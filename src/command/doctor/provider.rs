@@ -35,10 +35,7 @@ pub(super) async fn check(
         warnings.extend(of_people(database, clock.now(), issuer).await);
     }
     let reached = reached.map(|()| issuer.to_owned());
-    Ok(Some(Found {
-        reached: reached.map_err(|error| error.to_string()),
-        warnings,
-    }))
+    Ok(Some(Found { reached: reached.map_err(|error| error.to_string()), warnings }))
 }
 
 fn of_settings(oidc: &Oidc) -> Vec<String> {

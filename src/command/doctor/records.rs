@@ -16,12 +16,7 @@ pub(super) type Records = Result<(Comparison, Vec<Extractable>), String>;
 /// Compares the tokens with the records, if there is a database.
 pub(super) async fn compare(database: &Database, token: &hsm::Token) -> Records {
     let pool = database.as_ref().map_err(Clone::clone)?.pool().clone();
-    let vault = Vault::new(
-        token.clone(),
-        pool.clone(),
-        Clock::system(),
-        Entropy::system(),
-    );
+    let vault = Vault::new(token.clone(), pool.clone(), Clock::system(), Entropy::system());
     let found = vault.compare().await.map_err(|error| error.to_string())?;
     let extractable = extractable_keys(&pool).await;
     Ok((found, extractable.map_err(|error| error.to_string())?))

@@ -33,26 +33,17 @@ fn whole(page: &mut String, report: &ProbeReport) -> std::fmt::Result {
     writeln!(
         page,
         "  login     {}",
-        if token.logged_in {
-            "as user"
-        } else {
-            "none: the token requires no login"
-        }
+        if token.logged_in { "as user" } else { "none: the token requires no login" }
     )?;
-    let sessions = token
-        .max_sessions
-        .map_or("no limit reported".to_owned(), |most| most.to_string());
+    let sessions =
+        token.max_sessions.map_or("no limit reported".to_owned(), |most| most.to_string());
     writeln!(page, "  sessions  {sessions}")?;
     writeln!(page, "  flags     {}", token.flags.join(" "))?;
     table(page, "Operations", &report.operations)?;
     table(page, "Import by unwrapping", &report.imports)?;
     writeln!(page, "\n  Operations per second, sequential on one session")?;
     for speed in &report.speeds {
-        writeln!(
-            page,
-            "    {:<40} {:>10.0}",
-            speed.operation, speed.per_second
-        )?;
+        writeln!(page, "    {:<40} {:>10.0}", speed.operation, speed.per_second)?;
     }
     list(page, "Weaknesses", &report.weaknesses)?;
     list(page, "Cannot work", &report.broken)?;
@@ -65,11 +56,7 @@ fn table(page: &mut String, title: &str, tried: &[Probed]) -> std::fmt::Result {
     let (first, second) = (wide(|row| row.operation), wide(|row| row.algorithm));
     writeln!(page, "\n  {title}")?;
     for row in tried {
-        writeln!(
-            page,
-            "    {:<first$}  {:<second$}  {}",
-            row.operation, row.algorithm, row.works
-        )?;
+        writeln!(page, "    {:<first$}  {:<second$}  {}", row.operation, row.algorithm, row.works)?;
     }
     Ok(())
 }
@@ -79,7 +66,5 @@ fn list(page: &mut String, title: &str, lines: &[String]) -> std::fmt::Result {
     if lines.is_empty() {
         return writeln!(page, "    none");
     }
-    lines
-        .iter()
-        .try_for_each(|line| writeln!(page, "    - {line}"))
+    lines.iter().try_for_each(|line| writeln!(page, "    - {line}"))
 }

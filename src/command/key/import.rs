@@ -53,10 +53,8 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let material = arguments.key.read()?;
     let client = Client::new(&arguments.connection)?;
-    let parameters = client.post(
-        "/admin/keys/import-parameters",
-        &json!({ "mechanism": arguments.mechanism }),
-    )?;
+    let parameters = client
+        .post("/admin/keys/import-parameters", &json!({ "mechanism": arguments.mechanism }))?;
     let part = |name: &str| {
         let text = parameters.get(name).and_then(Value::as_str);
         text.ok_or_else(|| Failure::Other(format!("the service answered without {name}")))
@@ -81,10 +79,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     state("activate", arguments.inactive.then_some(Value::Bool(false)));
     state("expiresAt", text(&arguments.expires));
     state("partnerKid", text(&arguments.partner_kid));
-    state(
-        "publicKey",
-        material.public().map(|public| json!(public.to_pem())),
-    );
+    state("publicKey", material.public().map(|public| json!(public.to_pem())));
     state(
         "wrappedKey",
         Some(json!({
@@ -95,10 +90,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     );
     let key = client.post("/admin/keys", &Value::Object(order))?;
     if key.get("proposedBy").is_some() {
-        writeln!(
-            io::stderr(),
-            "the import needs approval: this is the proposed change"
-        )?;
+        writeln!(io::stderr(), "the import needs approval: this is the proposed change")?;
     }
     let mut out = io::stdout();
     if arguments.json {

@@ -26,7 +26,5 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Import(arguments) => import::run(&arguments),
     };
     // Both wait for files, one for a network: not on a thread that others wait for.
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| Failure::Other(error.to_string()))?
+    tokio::task::spawn_blocking(work).await.map_err(|error| Failure::Other(error.to_string()))?
 }

@@ -57,9 +57,8 @@ struct Wrapped {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = &arguments.public_key;
     let pem = file::read(path)?;
-    let wrapping_key = str::from_utf8(&pem)
-        .map_err(|_| file::invalid(path, "must be PEM"))
-        .and_then(|pem| {
+    let wrapping_key =
+        str::from_utf8(&pem).map_err(|_| file::invalid(path, "must be PEM")).and_then(|pem| {
             PublicKey::from_pem(pem).map_err(|problem| file::invalid(path, problem.message))
         })?;
     if let Some(expected) = &arguments.sha256 {
@@ -88,17 +87,13 @@ pub(super) fn wrap(
     material: &Material,
 ) -> Result<String, Failure> {
     let wrapped = wrap_for_import(&wrapping_key.to_spki(), mechanism, &material.to_wrap());
-    wrapped
-        .map(|wrapped| to_base64(&wrapped))
-        .map_err(|error| Failure::Other(error.to_string()))
+    wrapped.map(|wrapped| to_base64(&wrapped)).map_err(|error| Failure::Other(error.to_string()))
 }
 
 /// Compares a wrapping key with the expected fingerprint.
 pub(super) fn check_fingerprint(key: &PublicKey, expected: &str) -> Result<(), Failure> {
-    let found: String = Sha256::digest(key.to_spki())
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let found: String =
+        Sha256::digest(key.to_spki()).iter().map(|byte| format!("{byte:02x}")).collect();
     if expected.eq_ignore_ascii_case(&found) {
         Ok(())
     } else {

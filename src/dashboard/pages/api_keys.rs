@@ -50,14 +50,7 @@ pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup,
     let create = html! { a.button.main href={ (SECTION.place()) "/new" } { (CREATE) } };
     let listing = Listing {
         section: SECTION,
-        columns: &[
-            "API key",
-            "Type",
-            "Service",
-            "Status",
-            "Expires",
-            "Last used",
-        ],
+        columns: &["API key", "Type", "Service", "Status", "Expires", "Last used"],
         no_match: "No API key matches",
         nothing: "No API keys yet",
         why: "Applications and administrators authenticate with API keys.",
@@ -148,11 +141,9 @@ fn operations(key: &ApiKey) -> String {
     match (key.r#type, key.allowed_operations) {
         (ApiKeyType::Admin, _) => "management".to_owned(),
         (ApiKeyType::Live | ApiKeyType::Test, None) => "all operations of its type".to_owned(),
-        (ApiKeyType::Live | ApiKeyType::Test, Some(allowed)) => allowed
-            .iter()
-            .map(Operation::name)
-            .collect::<Vec<_>>()
-            .join(", "),
+        (ApiKeyType::Live | ApiKeyType::Test, Some(allowed)) => {
+            allowed.iter().map(Operation::name).collect::<Vec<_>>().join(", ")
+        }
     }
 }
 
@@ -169,9 +160,7 @@ fn without_admin(input: Input) -> Input {
     let Input::OneOf(names, descriptions) = input else {
         return input;
     };
-    let types = names
-        .iter()
-        .take_while(|name| **name != ApiKeyType::Admin.name());
+    let types = names.iter().take_while(|name| **name != ApiKeyType::Admin.name());
     let count = types.count();
     Input::OneOf(
         names.get(..count).unwrap_or(names),
@@ -235,10 +224,7 @@ impl Editable for ApiKey {
         }
         match member.name {
             "roles" | "person" => None,
-            _ => Some(Field {
-                input: without_admin(member.input),
-                ..member
-            }),
+            _ => Some(Field { input: without_admin(member.input), ..member }),
         }
     }
 

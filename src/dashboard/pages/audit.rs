@@ -31,43 +31,21 @@ pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup,
     let filter = filter(&mut filters, &services);
     let request = filters.page();
     let page = if filters.are_valid() {
-        let read = LogRead {
-            log: Log::Operations,
-            format: None,
-            selection: Selection::filter(&filter),
-        };
+        let read =
+            LogRead { log: Log::Operations, format: None, selection: Selection::filter(&filter) };
         cx.record_read(read).await?;
         let older_than = request.after().map(RecordId::from_uuid);
-        let rows = entries(
-            &cx.context.pool,
-            cx.now(),
-            &filter,
-            older_than,
-            request.rows(),
-        )
-        .await?;
+        let rows = entries(&cx.context.pool, cx.now(), &filter, older_than, request.rows()).await?;
         Page::of(request, rows, |entry: &Entry| entry.id.uuid())
     } else {
         Page::of(request, Vec::new(), |entry: &Entry| entry.id.uuid())
     };
-    let named: Vec<_> = page
-        .items
-        .iter()
-        .filter_map(|entry| entry.application_id)
-        .collect();
+    let named: Vec<_> = page.items.iter().filter_map(|entry| entry.application_id).collect();
     let names = services::names(&cx.context, &named).await?;
     let file = filters.query().clone().without("cursor").query();
     let listing = Listing {
         section: SECTION,
-        columns: &[
-            "Time",
-            "Operation",
-            "Service",
-            "Response",
-            "Policy",
-            "Response time",
-            "Size",
-        ],
+        columns: &["Time", "Operation", "Service", "Response", "Policy", "Response time", "Size"],
         no_match: "No record matches",
         nothing: "No records yet",
         why: "This page lists the requests of applications to the runtime API.",
@@ -96,14 +74,8 @@ pub(crate) async fn show(
     Addressed(id): Addressed<RecordId>,
 ) -> Result<Markup, PageError> {
     cx.authorize::<ReadAudit>()?;
-    let record = entry(&cx.context.pool, id)
-        .await?
-        .ok_or(PageError::NotFound)?;
-    let read = LogRead {
-        log: Log::Operations,
-        format: None,
-        selection: Selection::record(id),
-    };
+    let record = entry(&cx.context.pool, id).await?.ok_or(PageError::NotFound)?;
+    let read = LogRead { log: Log::Operations, format: None, selection: Selection::record(id) };
     cx.record_read(read).await?;
     let names = services::names(&cx.context, record.application_id.as_slice()).await?;
     let faint = |text: &str| html! { span.faint { (text) } };

@@ -41,14 +41,7 @@ pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup,
     let page = changes::list(&cx.context, &filter, filters.page()).await?;
     let listing = Listing {
         section: SECTION,
-        columns: &[
-            "Change",
-            "Kind",
-            "Status",
-            "Proposed by",
-            "Proposed",
-            "Approvals",
-        ],
+        columns: &["Change", "Kind", "Status", "Proposed by", "Proposed", "Approvals"],
         no_match: "No change matches",
         nothing: "No changes yet",
         why: "A change appears here if the settings require the approval of other people.",
@@ -105,10 +98,7 @@ pub(crate) async fn decide(
     let request = Body::default().set_some("comment", form.some("comment"));
     let notice = match decision {
         Decision::Approve => {
-            let token = TokenAccess {
-                vault: cx.dashboard.vault.clone(),
-                rules: rules(&cx),
-            };
+            let token = TokenAccess { vault: cx.dashboard.vault.clone(), rules: rules(&cx) };
             changes::approve(&cx.context, token, id, request.into_new()?).await?;
             Notice::Approved
         }
@@ -185,14 +175,8 @@ fn row(change: &Proposal) -> Vec<Markup> {
 }
 
 fn decisions(change: &Proposal) -> Vec<Vec<Markup>> {
-    let approvals = change
-        .approvals
-        .iter()
-        .map(|approval| (approval, "approved"));
-    let rejection = change
-        .rejection
-        .iter()
-        .map(|rejection| (rejection, "rejected"));
+    let approvals = change.approvals.iter().map(|approval| (approval, "approved"));
+    let rejection = change.rejection.iter().map(|rejection| (rejection, "rejected"));
     let all = approvals.chain(rejection).map(|(decision, word)| {
         vec![
             isolated(&decision.person),

@@ -35,17 +35,12 @@ pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup,
         to: filters.moment("to", "Before (UTC)"),
     };
     let page = if filters.are_valid() {
-        let read = LogRead {
-            log: Log::Management,
-            format: None,
-            selection: Selection::filter(&filter),
-        };
+        let read =
+            LogRead { log: Log::Management, format: None, selection: Selection::filter(&filter) };
         cx.record_read(read).await?;
         events::list(&cx.authorize()?, &filter, filters.page()).await?
     } else {
-        Page::of(PageRequest::default(), Vec::new(), |event: &Recorded| {
-            event.id.uuid()
-        })
+        Page::of(PageRequest::default(), Vec::new(), |event: &Recorded| event.id.uuid())
     };
     let listing = Listing {
         section: SECTION,
@@ -68,20 +63,12 @@ pub(crate) async fn show(
     cx: PageContext,
     Addressed(id): Addressed<EventId>,
 ) -> Result<Markup, PageError> {
-    let event = events::read(&cx.authorize()?, id)
-        .await?
-        .ok_or(PageError::NotFound)?;
-    let read = LogRead {
-        log: Log::Management,
-        format: None,
-        selection: Selection::record(id),
-    };
+    let event = events::read(&cx.authorize()?, id).await?.ok_or(PageError::NotFound)?;
+    let read = LogRead { log: Log::Management, format: None, selection: Selection::record(id) };
     cx.record_read(read).await?;
     let faint = |text: &str| html! { span.faint { (text) } };
-    let same_of = event
-        .resource_id
-        .as_deref()
-        .map(|id| Form::default().with("resourceId", id).query());
+    let same_of =
+        event.resource_id.as_deref().map(|id| Form::default().with("resourceId", id).query());
     let content = html! {
         (SECTION.crumbs())
         div.head {
@@ -128,9 +115,7 @@ fn row(cx: &PageContext, event: &Recorded) -> Vec<Markup> {
 /// The name of the resource at the time of the event.
 fn named(event: &Recorded) -> Markup {
     let state = event.after.as_ref().or(event.before.as_ref());
-    let name = state
-        .and_then(|state| state.get("name"))
-        .and_then(Value::as_str);
+    let name = state.and_then(|state| state.get("name")).and_then(Value::as_str);
     html! { @if let Some(name) = name { strong { (isolated(name)) } } }
 }
 

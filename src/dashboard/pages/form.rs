@@ -93,9 +93,7 @@ pub(crate) async fn create<R: Creatable>(
 ) -> Result<Response, PageError> {
     match created::<R>(&cx, &form).await {
         Ok(response) => Ok(response),
-        Err(error) => Ok(invalid_form(
-            creation::<R>(&cx, &form, &refusal(error)?).await?,
-        )),
+        Err(error) => Ok(invalid_form(creation::<R>(&cx, &form, &refusal(error)?).await?)),
     }
 }
 
@@ -120,9 +118,7 @@ pub(crate) async fn update<R: Editable>(
         Err(error) => {
             let problems = refusal(error)?;
             let resource = R::read(&cx, &address).await?;
-            Ok(invalid_form(
-                change(&cx, &resource, &form, &problems).await?,
-            ))
+            Ok(invalid_form(change(&cx, &resource, &form, &problems).await?))
         }
     }
 }
@@ -158,11 +154,7 @@ async fn creation<R: Creatable>(
     problems: &[Problem],
 ) -> Result<Markup, PageError> {
     let place = R::SECTION.place();
-    let sheet = Sheet {
-        action: place,
-        button: R::CREATE,
-        back: place,
-    };
+    let sheet = Sheet { action: place, button: R::CREATE, back: place };
     page::<R>(cx, R::CREATE, sheet, (form, problems), settable::<R>()).await
 }
 
@@ -173,11 +165,7 @@ async fn change<R: Editable>(
     problems: &[Problem],
 ) -> Result<Markup, PageError> {
     let place = resource.place();
-    let sheet = Sheet {
-        action: &format!("{place}/edit"),
-        button: "Save changes",
-        back: &place,
-    };
+    let sheet = Sheet { action: &format!("{place}/edit"), button: "Save changes", back: &place };
     let title = format!("Edit {}", R::NOUN);
     page::<R>(cx, &title, sheet, (form, problems), changeable::<R>()).await
 }

@@ -47,9 +47,7 @@ pub(crate) async fn remove<R: Removable>(
 ) -> Result<Response, PageError> {
     match R::remove(&cx, &address, &form.expected()).await {
         Ok(place) => Ok(done(&place, R::NOTICE)),
-        Err(error) => Ok(refused(
-            question::<R>(&cx, &address, &refusal(error)?).await?,
-        )),
+        Err(error) => Ok(refused(question::<R>(&cx, &address, &refusal(error)?).await?)),
     }
 }
 

@@ -118,18 +118,8 @@ mod tests {
         let late = now().plus(PATIENCE);
         assert_eq!(resume(&ours, &state, late), Err(NotResumable::Late));
         let (content, tag) = state.split_once('.').unwrap();
-        for wrong in [
-            "",
-            ".",
-            content,
-            &format!("A{state}"),
-            &format!("{content}.{tag}A"),
-        ] {
-            assert_eq!(
-                resume(&ours, wrong, now()),
-                Err(NotResumable::Foreign),
-                "{wrong}"
-            );
+        for wrong in ["", ".", content, &format!("A{state}"), &format!("{content}.{tag}A")] {
+            assert_eq!(resume(&ours, wrong, now()), Err(NotResumable::Foreign), "{wrong}");
         }
         let resumed = Attempt::resume(ours, &state, now()).unwrap();
         assert_eq!(resumed.place(), "/dashboard/keys");
@@ -142,11 +132,7 @@ mod tests {
         let secret = Secret::generate(&Entropy::system());
         let [one, two] = [(); 2].map(|()| {
             let attempt = Attempt::start(secret.clone(), &Entropy::system(), now(), "/dashboard");
-            (
-                attempt.state(),
-                attempt.nonce(),
-                attempt.verifier().to_string(),
-            )
+            (attempt.state(), attempt.nonce(), attempt.verifier().to_string())
         });
         assert!(one.0 != two.0 && one.1 != two.1 && one.2 != two.2);
     }

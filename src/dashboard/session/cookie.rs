@@ -20,11 +20,7 @@ pub(crate) enum Transport {
 impl Transport {
     /// The transport of a request from `client`.
     pub(crate) fn of(client: IpAddr, tls: Option<&OverTls>) -> Self {
-        if tls.is_none() && client.is_loopback() {
-            Self::Loopback
-        } else {
-            Self::Network
-        }
+        if tls.is_none() && client.is_loopback() { Self::Loopback } else { Self::Network }
     }
 
     const fn name(self) -> &'static str {

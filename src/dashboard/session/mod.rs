@@ -77,10 +77,8 @@ mod tests {
 
     #[test]
     fn a_form_token_belongs_to_one_browser_and_hides_its_secret() {
-        let (one, other) = (
-            Secret::generate(&Entropy::system()),
-            Secret::generate(&Entropy::system()),
-        );
+        let (one, other) =
+            (Secret::generate(&Entropy::system()), Secret::generate(&Entropy::system()));
         assert!(one.has_form_token(&one.form_token()));
         for wrong in [other.form_token(), String::new(), one.text().to_string()] {
             assert!(!one.has_form_token(&wrong));

@@ -114,11 +114,8 @@ impl Chart<'_> {
                 continue;
             };
             let (x, y) = (self.middle(step), height(*value, top));
-            let draw = if is_drawing {
-                format!("L{x:.1} {y:.1}")
-            } else {
-                format!("M{x:.1} {y:.1}")
-            };
+            let draw =
+                if is_drawing { format!("L{x:.1} {y:.1}") } else { format!("M{x:.1} {y:.1}") };
             path.push_str(&draw);
             is_drawing = true;
         }
@@ -182,9 +179,7 @@ impl Chart<'_> {
     /// The sum of the layers below a bar.
     fn below(&self, layer: usize, step: usize) -> f64 {
         let layers = self.series.iter().take(layer);
-        layers
-            .filter_map(|series| series.values.get(step).copied().flatten())
-            .sum()
+        layers.filter_map(|series| series.values.get(step).copied().flatten()).sum()
     }
 
     fn highest(&self) -> f64 {
@@ -250,10 +245,7 @@ fn ceiling(highest: f64) -> f64 {
     }
     let unit = 10_f64.powf(highest.log10().floor());
     let steps = [1.0, 2.0, 4.0, 8.0, 10.0];
-    let found = steps
-        .into_iter()
-        .map(|step| step * unit)
-        .find(|top| *top >= highest);
+    let found = steps.into_iter().map(|step| step * unit).find(|top| *top >= highest);
     found.unwrap_or(10.0 * unit)
 }
 
@@ -281,14 +273,9 @@ mod tests {
 
     #[test]
     fn the_axis_ends_at_a_round_number() {
-        for (highest, top) in [
-            (0.0, 4.0),
-            (0.3, 0.4),
-            (1.0, 1.0),
-            (7.0, 8.0),
-            (81.0, 100.0),
-            (1_234.0, 2_000.0),
-        ] {
+        for (highest, top) in
+            [(0.0, 4.0), (0.3, 0.4), (1.0, 1.0), (7.0, 8.0), (81.0, 100.0), (1_234.0, 2_000.0)]
+        {
             assert!((ceiling(highest) - top).abs() < 1e-9, "{highest}");
         }
     }

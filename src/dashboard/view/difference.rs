@@ -57,11 +57,7 @@ fn difference(
     for (member, was) in before {
         match after.remove(&member) {
             Some(is) if is == was => same.push((member, was)),
-            is => changed.push(Changed {
-                member,
-                before: Some(was),
-                after: is,
-            }),
+            is => changed.push(Changed { member, before: Some(was), after: is }),
         }
     }
     changed.extend(after.into_iter().map(|(member, is)| Changed {
@@ -93,11 +89,7 @@ mod tests {
         let before = json!({"name": "a", "tier": "standard", "old": 1});
         let after = json!({"name": "b", "tier": "standard", "new": null});
         let (changed, same) = difference(Some(&before), Some(&after));
-        let of = |member: &str, before, after| Changed {
-            member: member.to_owned(),
-            before,
-            after,
-        };
+        let of = |member: &str, before, after| Changed { member: member.to_owned(), before, after };
         let expected = [
             of("name", Some(json!("a")), Some(json!("b"))),
             of("old", Some(json!(1)), None),

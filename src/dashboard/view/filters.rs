@@ -38,11 +38,7 @@ enum Input {
 
 impl Filters {
     pub(crate) fn of(query: Form) -> Self {
-        Self {
-            query,
-            problems: Vec::new(),
-            shown: Vec::new(),
-        }
+        Self { query, problems: Vec::new(), shown: Vec::new() }
     }
 
     /// Free text to search for.
@@ -74,12 +70,9 @@ impl Filters {
         label: &'static str,
         services: &[(ServiceId, String)],
     ) -> Option<ServiceId> {
-        let services = services
-            .iter()
-            .map(|(id, name)| (id.to_string(), name.clone()));
+        let services = services.iter().map(|(id, name)| (id.to_string(), name.clone()));
         self.read(name, label, Input::Choice(services.collect()), |text| {
-            text.parse()
-                .map_err(|_| "must be the ID of a service".to_owned())
+            text.parse().map_err(|_| "must be the ID of a service".to_owned())
         })
     }
 
@@ -102,9 +95,7 @@ impl Filters {
         name: &'static str,
         label: &'static str,
     ) -> Option<T> {
-        let options = T::NAMES
-            .iter()
-            .map(|name| ((*name).to_owned(), words(name)));
+        let options = T::NAMES.iter().map(|name| ((*name).to_owned(), words(name)));
         self.read(name, label, Input::Choice(options.collect()), |text| {
             T::named(text).map_err(|error| error.to_string())
         })
@@ -113,10 +104,7 @@ impl Filters {
     /// The requested page. An invalid cursor selects the first.
     pub(crate) fn page(&self) -> PageRequest {
         PageRequest {
-            after: self
-                .query
-                .some("cursor")
-                .and_then(|text| text.parse::<Cursor>().ok()),
+            after: self.query.some("cursor").and_then(|text| text.parse::<Cursor>().ok()),
             ..PageRequest::default()
         }
     }
@@ -129,9 +117,7 @@ impl Filters {
 
     /// Whether any filter is set.
     pub(crate) fn narrow(&self) -> bool {
-        let filters = PAGE
-            .iter()
-            .fold(self.query.clone(), |query, name| query.without(name));
+        let filters = PAGE.iter().fold(self.query.clone(), |query, name| query.without(name));
         !filters.query().is_empty()
     }
 

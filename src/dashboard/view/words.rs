@@ -45,10 +45,7 @@ pub(crate) fn isolated(text: &str) -> Markup {
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first
-        .into_iter()
-        .chain([letters.as_str().to_owned()])
-        .collect()
+    first.into_iter().chain([letters.as_str().to_owned()]).collect()
 }
 
 /// The name of a value as words, such as `Pending destruction`.
@@ -105,11 +102,7 @@ pub(crate) fn span(span: Duration) -> String {
         3_600..172_800 => (seconds / 3_600, "hour"),
         _ => (seconds / 86_400, "day"),
     };
-    if amount == 1 {
-        format!("1 {unit}")
-    } else {
-        format!("{amount} {unit}s")
-    }
+    if amount == 1 { format!("1 {unit}") } else { format!("{amount} {unit}s") }
 }
 
 /// A number with thousands separators.
@@ -122,21 +115,14 @@ pub(crate) fn count(number: i64) -> String {
         }
         text.push(digit);
     }
-    if number < 0 {
-        format!("−{text}")
-    } else {
-        text
-    }
+    if number < 0 { format!("−{text}") } else { text }
 }
 
 /// Milliseconds with the significant digits.
 pub(crate) fn millis(millis: f64) -> String {
     if millis < 10.0 {
         let digits = format!("{millis:.2}");
-        format!(
-            "{}\u{a0}ms",
-            digits.trim_end_matches('0').trim_end_matches('.')
-        )
+        format!("{}\u{a0}ms", digits.trim_end_matches('0').trim_end_matches('.'))
     } else if millis < 1_000.0 {
         format!("{millis:.0}\u{a0}ms")
     } else {

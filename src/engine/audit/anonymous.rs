@@ -37,11 +37,7 @@ struct Counts<R> {
 impl<R: Copy> AnonymousLimit<R> {
     /// Counts from `now` on.
     pub fn new(now: Duration) -> Self {
-        Self(Mutex::new(Counts {
-            recorded: PerSecond::default(),
-            others: None,
-            summarized: now,
-        }))
+        Self(Mutex::new(Counts { recorded: PerSecond::default(), others: None, summarized: now }))
     }
 
     /// Whether a request that arrives `now` is recorded by itself; otherwise it is counted.
@@ -88,15 +84,8 @@ mod tests {
         let limit = AnonymousLimit::new(Duration::from_millis(100));
         let refused = (418, Some("TEAPOT"), Outcome::Refused);
         let at = |millis| Duration::from_millis(millis);
-        let admitted = |from| {
-            (0..50_u64)
-                .filter(|i| limit.admit(at(from + i), refused))
-                .count()
-        };
-        let thirty = Some(Summary {
-            requests: 30,
-            refused,
-        });
+        let admitted = |from| (0..50_u64).filter(|i| limit.admit(at(from + i), refused)).count();
+        let thirty = Some(Summary { requests: 30, refused });
         assert_eq!(admitted(60_000), 20);
         assert_eq!(limit.summary(at(60_099), false), None);
         assert_eq!(limit.summary(at(60_100), false), thirty);

@@ -58,9 +58,7 @@ pub async fn maintain_days(db: &Pool, now: Timestamp) -> Result<(), MaintenanceE
         return Ok(());
     };
     let marks = leadership.marks();
-    marks
-        .during(close_days(leadership.connection(), db, now))
-        .await?;
+    marks.during(close_days(leadership.connection(), db, now)).await?;
     Ok(leadership.release().await?)
 }
 

@@ -91,11 +91,7 @@ fn time_ranges(
         let is_empty = from.is_some_and(|from| {
             to.is_some_and(|to| to <= from) || last.is_some_and(|last| last < from)
         });
-        (!is_empty).then(|| EntryFilter {
-            from,
-            to,
-            ..filter.clone()
-        })
+        (!is_empty).then(|| EntryFilter { from, to, ..filter.clone() })
     })
 }
 
@@ -140,10 +136,8 @@ mod tests {
             to: Some(at("2030-03-29T09:00:00Z")),
             ..EntryFilter::default()
         };
-        let today_and_before = [
-            "2030-03-29 to 2030-03-29T09:00:00.000Z",
-            "2030-03-28T08:00:00.000Z to 2030-03-29",
-        ];
+        let today_and_before =
+            ["2030-03-29 to 2030-03-29T09:00:00.000Z", "2030-03-28T08:00:00.000Z to 2030-03-29"];
         assert_eq!(shown(&filter, None), today_and_before);
         let millis = at("2030-03-28T23:59:00Z").as_millis();
         let last = RecordId::from_uuid(Uuid::from_u128(u128::try_from(millis).unwrap() << 80));
@@ -156,21 +150,12 @@ mod tests {
     #[test]
     fn edges_belong_to_the_later_range() {
         let midnight = at("2030-03-30T00:00:00Z");
-        let to = EntryFilter {
-            to: Some(midnight),
-            ..EntryFilter::default()
-        };
+        let to = EntryFilter { to: Some(midnight), ..EntryFilter::default() };
         assert_eq!(shown(&to, None)[0], "2030-03-29 to 2030-03-30");
         let last = u128::try_from(midnight.as_millis()).unwrap() << 80;
         let last = RecordId::from_uuid(Uuid::from_u128(last));
-        assert_eq!(
-            shown(&EntryFilter::default(), Some(last))[0],
-            "2030-03-30 to 2030-03-31"
-        );
-        let from = EntryFilter {
-            from: Some(at("2031-01-01T00:00:00Z")),
-            ..EntryFilter::default()
-        };
+        assert_eq!(shown(&EntryFilter::default(), Some(last))[0], "2030-03-30 to 2030-03-31");
+        let from = EntryFilter { from: Some(at("2031-01-01T00:00:00Z")), ..EntryFilter::default() };
         assert_eq!(shown(&from, None), ["2031-01-01 to …"]);
     }
 

@@ -111,10 +111,7 @@ impl Shared {
 
     /// Whether the record of another request over its rate limit is admitted in this second.
     pub(super) fn admit_over_limit(&self) -> bool {
-        let mut admitted = self
-            .over_limit
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut admitted = self.over_limit.lock().unwrap_or_else(PoisonError::into_inner);
         admitted.admit(self.clock.monotonic())
     }
 
@@ -127,11 +124,7 @@ impl Shared {
             None => Records::One(opening),
             Some(sealing) => Records::Several(vec![opening, self.queued(sealing, at)]),
         };
-        Submission {
-            records,
-            at,
-            waiter,
-        }
+        Submission { records, at, waiter }
     }
 
     /// The records of a request with several items.
@@ -143,11 +136,7 @@ impl Shared {
             queued.push(self.queued(record, at));
             queued.extend(sealing.map(|sealing| self.queued(sealing, at)));
         }
-        Submission {
-            records: Records::Several(queued),
-            at,
-            waiter: Some(waiter),
-        }
+        Submission { records: Records::Several(queued), at, waiter: Some(waiter) }
     }
 
     fn queued(&self, record: Record, at: Duration) -> QueuedRecord {
@@ -180,10 +169,7 @@ impl Shared {
 
 /// The number of records in `submissions`.
 pub(super) fn count(submissions: &[Submission]) -> usize {
-    submissions
-        .iter()
-        .map(|submission| submission.records().len())
-        .sum()
+    submissions.iter().map(|submission| submission.records().len()).sum()
 }
 
 impl Submission {
@@ -214,10 +200,7 @@ pub(super) struct Availability {
 impl Availability {
     /// Until the first attempt, writing counts as working.
     pub(super) fn starting(now: Duration) -> Self {
-        Self {
-            failing_since: AtomicU64::new(0),
-            known_at: AtomicU64::new(micros(now)),
-        }
+        Self { failing_since: AtomicU64::new(0), known_at: AtomicU64::new(micros(now)) }
     }
 
     pub(super) fn succeeds(&self, now: Duration) {
@@ -234,9 +217,7 @@ impl Availability {
     pub(super) fn failing_for(&self, now: Duration) -> Duration {
         match self.failing_since.load(Ordering::Relaxed) {
             0 => Duration::ZERO,
-            since => now
-                .saturating_sub(Duration::from_micros(since))
-                .max(Duration::from_micros(1)),
+            since => now.saturating_sub(Duration::from_micros(since)).max(Duration::from_micros(1)),
         }
     }
 

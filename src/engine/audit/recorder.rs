@@ -81,10 +81,7 @@ impl Recorder {
         self.ready()?;
         let (waiter, receipt) = oneshot::channel();
         self.send(submission(waiter))?;
-        Ok(Pending {
-            receipt,
-            deadline: self.shared.deadline,
-        })
+        Ok(Pending { receipt, deadline: self.shared.deadline })
     }
 
     /// Records an unauthenticated request: at most 20 a second one by one, the others as a count.
@@ -176,8 +173,6 @@ impl Pending {
 
 impl fmt::Debug for Recorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Recorder")
-            .field("queued", &self.queued())
-            .finish_non_exhaustive()
+        f.debug_struct("Recorder").field("queued", &self.queued()).finish_non_exhaustive()
     }
 }

@@ -78,21 +78,15 @@ pub(super) async fn insert(
     } else {
         INSERT.into_sql_str()
     };
-    let addresses = column(submissions, |it| {
-        it.record.client_address.map(|it| it.to_string())
-    });
+    let addresses = column(submissions, |it| it.record.client_address.map(|it| it.to_string()));
     sqlx::query(statement)
         .bind(column(submissions, |it| it.id))
         .bind(column(submissions, |it| it.ts))
         .bind(column(submissions, |it| &*it.record.request_id))
         .bind(column(submissions, |it| it.record.service_id))
         .bind(column(submissions, |it| it.record.credential_id?.api_key()))
-        .bind(column(submissions, |it| {
-            it.record.operation_type.map(OperationType::name)
-        }))
-        .bind(column(submissions, |it| {
-            it.record.endpoint.map(Endpoint::name)
-        }))
+        .bind(column(submissions, |it| it.record.operation_type.map(OperationType::name)))
+        .bind(column(submissions, |it| it.record.endpoint.map(Endpoint::name)))
         .bind(column(submissions, |it| it.record.policy_number.as_deref()))
         .bind(column(submissions, |it| it.record.key_id))
         .bind(column(submissions, |it| {
@@ -106,15 +100,9 @@ pub(super) async fn insert(
         .bind(column(submissions, |it| it.record.error_message.as_deref()))
         .bind(addresses)
         .bind(column(submissions, |it| it.record.outcome.name()))
-        .bind(column(submissions, |it| {
-            it.record.ctx.map(|ctx| ctx.to_string())
-        }))
-        .bind(column(submissions, |it| {
-            it.record.item.and_then(|item| i16::try_from(item).ok())
-        }))
-        .bind(column(submissions, |it| {
-            it.record.credential_id?.identity()
-        }))
+        .bind(column(submissions, |it| it.record.ctx.map(|ctx| ctx.to_string())))
+        .bind(column(submissions, |it| it.record.item.and_then(|item| i16::try_from(item).ok())))
+        .bind(column(submissions, |it| it.record.credential_id?.identity()))
         .bind(column(submissions, |it| it.record.token_subject.as_deref()))
         .execute(&mut *connection)
         .await?;
@@ -163,9 +151,7 @@ pub(super) async fn make_days(
 
 /// Creating an index takes longer than statements usually may.
 pub(super) async fn allow_long_statements(connection: &mut PgConnection) -> sqlx::Result<()> {
-    sqlx::query("SET statement_timeout = 0")
-        .execute(connection)
-        .await?;
+    sqlx::query("SET statement_timeout = 0").execute(connection).await?;
     Ok(())
 }
 
@@ -257,9 +243,7 @@ fn narrow(
         query.push(" AND application_id = ").push_bind(id);
     }
     if let Some(operation) = filter.operation_type {
-        query
-            .push(" AND operation_type = ")
-            .push_bind(operation.name());
+        query.push(" AND operation_type = ").push_bind(operation.name());
     }
     if let Some(status) = filter.status {
         query.push(" AND response_status = ").push_bind(status);
@@ -291,7 +275,5 @@ fn narrow(
         query.push(" AND (ts, id) < (").push_bind(id.created_at());
         query.push(", ").push_bind(id).push(")");
     }
-    query
-        .push(" ORDER BY ts DESC, id DESC LIMIT ")
-        .push_bind(limit);
+    query.push(" ORDER BY ts DESC, id DESC LIMIT ").push_bind(limit);
 }

@@ -76,17 +76,8 @@ impl Writer {
         queue: mpsc::Receiver<Submission>,
         database: Pool,
     ) -> Self {
-        let link = Link {
-            shared,
-            database,
-            connection: None,
-        };
-        Self {
-            link,
-            queue,
-            taken: Vec::with_capacity(MAX_BATCH),
-            parts: Vec::new(),
-        }
+        let link = Link { shared, database, connection: None };
+        Self { link, queue, taken: Vec::with_capacity(MAX_BATCH), parts: Vec::new() }
     }
 
     /// What the job is held to.
@@ -197,10 +188,7 @@ impl Writer {
                     // The first half is written first.
                     let rest = part.submissions.split_off(half);
                     let first = mem::replace(&mut part.submissions, rest);
-                    self.parts.push(Part {
-                        again,
-                        ..Part::new(first)
-                    });
+                    self.parts.push(Part { again, ..Part::new(first) });
                 }
                 Err(failure @ (NotWritten::NoDay | NotWritten::Data(_))) => {
                     refuse(self.parts.pop(), &failure);
@@ -318,12 +306,7 @@ impl Link {
 
 impl Part {
     fn new(submissions: Vec<Submission>) -> Self {
-        Self {
-            submissions,
-            again: false,
-            in_flight: false,
-            ends: 0,
-        }
+        Self { submissions, again: false, in_flight: false, ends: 0 }
     }
 }
 

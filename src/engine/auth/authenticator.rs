@@ -77,9 +77,7 @@ impl Authenticator {
                 Ok(self.used(caller.await?))
             }
             Presented::Certificate => {
-                let caller = self
-                    .certificates
-                    .authenticate(certificate, client, admission);
+                let caller = self.certificates.authenticate(certificate, client, admission);
                 Ok(self.used(caller.await?))
             }
         }
@@ -138,9 +136,8 @@ impl Authenticator {
         client: IpAddr,
         certificate: &ClientCertificate,
     ) -> Result<Caller, CredentialRefused> {
-        let key = known
-            .filter(|key| key.at_rest.matches(at_rest))
-            .ok_or(CredentialRefused::Unknown)?;
+        let key =
+            known.filter(|key| key.at_rest.matches(at_rest)).ok_or(CredentialRefused::Unknown)?;
         // An IPv4-mapped IPv6 address belongs to its IPv4 network.
         let client = client.to_canonical();
         let now = self.clock.now();
@@ -159,8 +156,7 @@ impl Authenticator {
     /// Notes that the caller used its credential.
     fn used(&self, caller: Caller) -> Caller {
         let noted = caller.noted();
-        self.last_use
-            .note(caller.credential_id(), noted, self.clock.now());
+        self.last_use.note(caller.credential_id(), noted, self.clock.now());
         caller
     }
 }

@@ -51,11 +51,7 @@ pub enum WrongKind {
 
 impl Caller {
     pub(super) fn new(identity: Arc<Identity>, client_address: IpAddr) -> Self {
-        Self {
-            identity,
-            token_subject: None,
-            client_address,
-        }
+        Self { identity, token_subject: None, client_address }
     }
 
     /// A workload, unless it is disabled. The subject is of its token or its certificate.
@@ -126,10 +122,7 @@ impl Caller {
     pub fn application(self) -> Result<Application, WrongKind> {
         match (self.kind(), self.service_id()) {
             (None | Some(ApiKeyType::Live | ApiKeyType::Test), Some(service_id)) => {
-                Ok(Application {
-                    caller: self,
-                    service_id,
-                })
+                Ok(Application { caller: self, service_id })
             }
             (kind, _) => Err(kind.into()),
         }
@@ -161,8 +154,7 @@ impl Application {
 
     /// Whether its credential allows `operation`.
     pub fn may(&self, operation: Operation) -> bool {
-        self.allowed_operations()
-            .is_none_or(|allowed| allowed.contain(operation))
+        self.allowed_operations().is_none_or(|allowed| allowed.contain(operation))
     }
 }
 
@@ -178,14 +170,9 @@ impl Deref for Application {
 impl Application {
     /// An application for tests of other modules.
     pub(crate) fn sample(service_id: ServiceId, allowed_operations: Option<Operations>) -> Self {
-        let identity = Identity {
-            service_id: Some(service_id),
-            allowed_operations,
-            ..Identity::sample()
-        };
-        Caller::new(Arc::new(identity), IpAddr::from([127, 0, 0, 1]))
-            .application()
-            .unwrap()
+        let identity =
+            Identity { service_id: Some(service_id), allowed_operations, ..Identity::sample() };
+        Caller::new(Arc::new(identity), IpAddr::from([127, 0, 0, 1])).application().unwrap()
     }
 }
 
@@ -198,35 +185,15 @@ mod tests {
     #[test]
     fn each_api_has_its_callers() {
         let caller = |kind, service_id| {
-            let identity = Identity {
-                kind,
-                service_id,
-                ..Identity::sample()
-            };
+            let identity = Identity { kind, service_id, ..Identity::sample() };
             Caller::new(Arc::new(identity), IpAddr::from([127, 0, 0, 1]))
         };
         let service = Some(ServiceId::from_uuid(Uuid::from_u128(2)));
-        assert!(
-            caller(Some(ApiKeyType::Live), service)
-                .application()
-                .is_ok()
-        );
-        assert!(
-            caller(Some(ApiKeyType::Test), service)
-                .application()
-                .is_ok()
-        );
+        assert!(caller(Some(ApiKeyType::Live), service).application().is_ok());
+        assert!(caller(Some(ApiKeyType::Test), service).application().is_ok());
         assert!(caller(Some(ApiKeyType::Admin), None).application().is_err());
-        assert!(
-            caller(Some(ApiKeyType::Live), service)
-                .administrator()
-                .is_err()
-        );
-        assert!(
-            caller(Some(ApiKeyType::Admin), None)
-                .administrator()
-                .is_ok()
-        );
+        assert!(caller(Some(ApiKeyType::Live), service).administrator().is_err());
+        assert!(caller(Some(ApiKeyType::Admin), None).administrator().is_ok());
         assert!(caller(None, service).application().is_ok());
         assert!(caller(None, service).administrator().is_err());
     }

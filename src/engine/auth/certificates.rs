@@ -47,11 +47,7 @@ impl Certificates {
             let pool = pool.clone();
             async move { Ok(find(&pool, &names).await?) }
         };
-        Self {
-            clock,
-            is_on,
-            workloads: Cache::new(catalog, topics, CAPACITY, read),
-        }
+        Self { clock, is_on, workloads: Cache::new(catalog, topics, CAPACITY, read) }
     }
 
     /// The caller with this certificate. The verification of a new certificate counts for `admission`, and
@@ -66,18 +62,12 @@ impl Certificates {
             return Err(CredentialRefused::Missing.into());
         }
         let now = self.clock.now();
-        let known = certificate
-            .known(now)
-            .await
-            .map_err(CredentialRefused::from)?;
+        let known = certificate.known(now).await.map_err(CredentialRefused::from)?;
         let verified = match known {
             Some(verified) => verified,
             None => {
                 admission.counted().await?;
-                certificate
-                    .verified(now)
-                    .await
-                    .map_err(CredentialRefused::from)?
+                certificate.verified(now).await.map_err(CredentialRefused::from)?
             }
         };
         let names = Names::of(&verified);
@@ -103,10 +93,7 @@ impl Certificates {
 
 impl Names {
     fn of(verified: &VerifiedCertificate) -> Self {
-        Self {
-            fingerprint: verified.fingerprint,
-            spiffe_id: verified.spiffe_id.clone(),
-        }
+        Self { fingerprint: verified.fingerprint, spiffe_id: verified.spiffe_id.clone() }
     }
 }
 

@@ -42,10 +42,7 @@ impl ApiKeySecret {
         push_base62(&mut text, random.as_slice(), RANDOM_DIGITS);
         let check = crc32fast::hash(text.as_bytes());
         push_base62(&mut text, &check.to_be_bytes(), CHECK_DIGITS);
-        Self {
-            kind,
-            text: SecretString::from(text.as_str()),
-        }
+        Self { kind, text: SecretString::from(text.as_str()) }
     }
 
     /// Parses a key.
@@ -60,9 +57,7 @@ impl ApiKeySecret {
         if !right_form {
             return Err(Malformed);
         }
-        let (checked, check) = text
-            .split_at_checked(text.len() - CHECK_DIGITS)
-            .ok_or(Malformed)?;
+        let (checked, check) = text.split_at_checked(text.len() - CHECK_DIGITS).ok_or(Malformed)?;
         let mut expected = String::with_capacity(CHECK_DIGITS);
         push_base62(
             &mut expected,
@@ -72,10 +67,7 @@ impl ApiKeySecret {
         if expected != check {
             return Err(Malformed);
         }
-        Ok(Self {
-            kind,
-            text: SecretString::from(text),
-        })
+        Ok(Self { kind, text: SecretString::from(text) })
     }
 
     /// The type in its prefix.
@@ -178,10 +170,7 @@ mod tests {
         assert_eq!(written(&[62], 3), "010");
         assert_eq!(written(&u32::MAX.to_be_bytes(), 6), "4gfFC3");
         // 2^256 - 1 needs all 43 digits and no more.
-        assert_eq!(
-            written(&[255; 32], 44),
-            "0yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp1"
-        );
+        assert_eq!(written(&[255; 32], 44), "0yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp1");
     }
 
     #[test]
@@ -192,11 +181,7 @@ mod tests {
             let mut changed = text.as_bytes().to_vec();
             changed[place] = if changed[place] == b'a' { b'b' } else { b'a' };
             let changed = String::from_utf8(changed).unwrap();
-            assert_eq!(
-                ApiKeySecret::parse(&changed).err(),
-                Some(Malformed),
-                "{place}"
-            );
+            assert_eq!(ApiKeySecret::parse(&changed).err(), Some(Malformed), "{place}");
         }
     }
 

@@ -88,10 +88,7 @@ mod tests {
     use formats::clock::Entropy;
 
     fn presented(authorization: Authorization<'_>) -> Result<Presented<'_>, CredentialRefused> {
-        let credentials = Credentials {
-            authorization,
-            certificate: ClientCertificate::Absent,
-        };
+        let credentials = Credentials { authorization, certificate: ClientCertificate::Absent };
         credentials.presented()
     }
 

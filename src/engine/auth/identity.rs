@@ -182,10 +182,7 @@ mod tests {
             (ApiKeyType::Admin, [true, true, true]),
         ];
         for (kind, taken) in table {
-            let key = StoredKey {
-                kind,
-                ..StoredKey::sample()
-            };
+            let key = StoredKey { kind, ..StoredKey::sample() };
             let stages = [Stage::Production, Stage::Staging, Stage::Development];
             for (stage, taken) in stages.into_iter().zip(taken) {
                 let refusal = refusal(&key, stage, "10.0.0.1");
@@ -198,22 +195,13 @@ mod tests {
     #[test]
     fn a_key_is_invalid_after_its_expiry_or_revocation() {
         let at = |millis| Some(Timestamp::from_millis(millis));
-        let expiring = |expires_at| StoredKey {
-            expires_at,
-            ..StoredKey::sample()
-        };
+        let expiring = |expires_at| StoredKey { expires_at, ..StoredKey::sample() };
         let stage = Stage::Production;
         assert_eq!(refusal(&expiring(at(NOW + 1)), stage, "::1"), None);
         let over = refusal(&expiring(at(NOW)), stage, "::1");
         assert_eq!(over, Some(CredentialRefused::Expired));
-        let revoked = StoredKey {
-            revoked_at: at(NOW),
-            ..StoredKey::sample()
-        };
-        assert_eq!(
-            refusal(&revoked, stage, "::1"),
-            Some(CredentialRefused::Revoked)
-        );
+        let revoked = StoredKey { revoked_at: at(NOW), ..StoredKey::sample() };
+        assert_eq!(refusal(&revoked, stage, "::1"), Some(CredentialRefused::Revoked));
     }
 
     #[test]

@@ -53,10 +53,7 @@ impl RateLimit {
                 None => NonZeroU32::MIN,
             }
         }
-        Self {
-            requests_per_second: positive(requests_per_second),
-            burst: positive(burst),
-        }
+        Self { requests_per_second: positive(requests_per_second), burst: positive(burst) }
     }
 }
 
@@ -73,8 +70,6 @@ impl Tier {
     /// The limit of a service of this tier. Only `enterprise` uses `agreed`; without it, the limit of
     /// `professional` applies.
     pub fn rate_limit_with(self, agreed: Option<RateLimit>) -> RateLimit {
-        self.rate_limit()
-            .or(agreed)
-            .unwrap_or(RateLimit::OF_PROFESSIONAL)
+        self.rate_limit().or(agreed).unwrap_or(RateLimit::OF_PROFESSIONAL)
     }
 }

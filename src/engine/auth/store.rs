@@ -47,14 +47,12 @@ pub(super) async fn of_subject(
     issuer: &str,
     subject: &str,
 ) -> sqlx::Result<Vec<(Match, Arc<Workload>)>> {
-    let rows: Vec<WorkloadRow> = sqlx::query_as(sql([
-        WORKLOADS,
-        "i.match->>'issuer' = $1 AND i.match->>'subject' = $2",
-    ]))
-    .bind(issuer)
-    .bind(subject)
-    .fetch_all(database)
-    .await?;
+    let rows: Vec<WorkloadRow> =
+        sqlx::query_as(sql([WORKLOADS, "i.match->>'issuer' = $1 AND i.match->>'subject' = $2"]))
+            .bind(issuer)
+            .bind(subject)
+            .fetch_all(database)
+            .await?;
     Ok(rows.into_iter().map(WorkloadRow::into_parts).collect())
 }
 
@@ -63,13 +61,11 @@ pub(super) async fn of_any_subject(
     database: impl PgExecutor<'_>,
     issuer: &str,
 ) -> sqlx::Result<Vec<(Match, Arc<Workload>)>> {
-    let rows: Vec<WorkloadRow> = sqlx::query_as(sql([
-        WORKLOADS,
-        "i.match->>'issuer' = $1 AND i.match->>'subject' IS NULL",
-    ]))
-    .bind(issuer)
-    .fetch_all(database)
-    .await?;
+    let rows: Vec<WorkloadRow> =
+        sqlx::query_as(sql([WORKLOADS, "i.match->>'issuer' = $1 AND i.match->>'subject' IS NULL"]))
+            .bind(issuer)
+            .fetch_all(database)
+            .await?;
     Ok(rows.into_iter().map(WorkloadRow::into_parts).collect())
 }
 
@@ -132,9 +128,7 @@ pub(super) async fn write_last_uses(
         ("identities", of(|id| id.identity().is_some())),
     ] {
         if !ids.is_empty() {
-            let written = sqlx::query_scalar(write_last_uses_in(table))
-                .bind(ids)
-                .bind(times);
+            let written = sqlx::query_scalar(write_last_uses_in(table)).bind(ids).bind(times);
             let missed: Vec<Uuid> = written.fetch_all(database).await?;
             locked.extend(missed);
         }
@@ -207,9 +201,7 @@ impl TryFrom<KeyRow> for StoredKey {
             kind: Some(row.kind),
             roles: row.roles,
             service_id: row.service_id,
-            rate_limit: row
-                .tier
-                .map_or(RateLimit::OF_ADMINS, |tier| tier.rate_limit_with(agreed)),
+            rate_limit: row.tier.map_or(RateLimit::OF_ADMINS, |tier| tier.rate_limit_with(agreed)),
             bound_policy: row.policy_id,
             allowed_operations: row.allowed_operations,
             noted: Noted::default(),
@@ -233,8 +225,5 @@ impl TryFrom<KeyRow> for StoredKey {
 /// The individual limit of a service.
 pub fn rate_limit(requests_per_second: Option<i32>, burst: Option<i32>) -> Option<RateLimit> {
     let positive = |number: Option<i32>| NonZeroU32::new(u32::try_from(number?).ok()?);
-    Some(RateLimit {
-        requests_per_second: positive(requests_per_second)?,
-        burst: positive(burst)?,
-    })
+    Some(RateLimit { requests_per_second: positive(requests_per_second)?, burst: positive(burst)? })
 }

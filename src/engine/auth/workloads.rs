@@ -131,9 +131,7 @@ impl Workloads {
         let unverified = Unverified::parse(token).map_err(CredentialRefused::from)?;
         let mut issuers = self.issuers.iter();
         let named = issuers.find(|issuer| issuer.name() == unverified.issuer());
-        let issuer = named
-            .ok_or(TokenRefused::Issuer)
-            .map_err(CredentialRefused::from)?;
+        let issuer = named.ok_or(TokenRefused::Issuer).map_err(CredentialRefused::from)?;
         // The verification can wait for the issuer, so it takes no turn of others.
         admission.counted().await?;
         let verified = issuer.verify(unverified, self.clock.now()).await;
@@ -177,12 +175,10 @@ impl Workloads {
 
 /// The issuer in these settings. Its keys are not fetched yet.
 pub fn issuer(clock: &Clock, settings: &AuthIssuer) -> Result<Arc<Issuer>, Unusable> {
-    let authorities = settings.ca.as_ref().map(|path| {
-        certificates(path).map_err(|source| Unusable {
-            path: path.clone(),
-            source,
-        })
-    });
+    let authorities = settings
+        .ca
+        .as_ref()
+        .map(|path| certificates(path).map_err(|source| Unusable { path: path.clone(), source }));
     let location = match &settings.jwks_url {
         Some(url) => Location::Url(url.clone()),
         None => Location::Discovery(settings.issuer.clone()),
@@ -231,10 +227,7 @@ fn admit(
 
 impl TokenKey {
     fn of(verified: &Arc<CachedToken>) -> Self {
-        Self {
-            digest: verified.digest,
-            verified: Arc::downgrade(verified),
-        }
+        Self { digest: verified.digest, verified: Arc::downgrade(verified) }
     }
 }
 

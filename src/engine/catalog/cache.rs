@@ -86,8 +86,7 @@ where
 
     /// The current value of `key`.
     pub async fn get(&self, key: &K) -> Result<Option<V>, Unreadable> {
-        self.get_admitted(key, async { Ok::<_, Unreadable>(()) })
-            .await
+        self.get_admitted(key, async { Ok::<_, Unreadable>(()) }).await
     }
 
     /// The current value of `key`. A read of the database waits for `admission` first, unless the key
@@ -221,9 +220,7 @@ where
     K: Hash + Eq + Send + Sync + 'static,
     V: Clone + Send + Sync + 'static,
 {
-    Entries::builder()
-        .max_capacity(capacity)
-        .eviction_policy(EvictionPolicy::lru())
+    Entries::builder().max_capacity(capacity).eviction_policy(EvictionPolicy::lru())
 }
 
 impl<K, V> fmt::Debug for Cache<K, V> {

@@ -68,12 +68,9 @@ impl Catalog {
         self.everything_changed();
         for beat in 0_u64.. {
             let sent = Instant::now();
-            let notice = sqlx::query("SELECT pg_notify($1, $2)")
-                .bind(&beats)
-                .bind(beat.to_string());
-            timeout(CONFIRMED_FOR, listener.execute(notice))
-                .await
-                .map_err(|_| Lost::Late)??;
+            let notice =
+                sqlx::query("SELECT pg_notify($1, $2)").bind(&beats).bind(beat.to_string());
+            timeout(CONFIRMED_FOR, listener.execute(notice)).await.map_err(|_| Lost::Late)??;
             let mut is_back = false;
             let next = sleep_until(sent + PERIOD);
             tokio::pin!(next);

@@ -40,13 +40,8 @@ pub enum Topic {
 }
 
 impl Topic {
-    const ALL: [Self; 5] = [
-        Self::Services,
-        Self::Policies,
-        Self::ApiKeys,
-        Self::Keys,
-        Self::Identities,
-    ];
+    const ALL: [Self; 5] =
+        [Self::Services, Self::Policies, Self::ApiKeys, Self::Keys, Self::Identities];
 
     fn of_table(name: &str) -> Option<Self> {
         match name {
@@ -125,10 +120,7 @@ impl Catalog {
 
     /// Epochs only grow, so their sum changes with any of them.
     fn epoch_of(&self, topics: &[Topic]) -> u64 {
-        topics
-            .iter()
-            .map(|topic| self.epoch(*topic).load(Ordering::SeqCst))
-            .sum()
+        topics.iter().map(|topic| self.epoch(*topic).load(Ordering::SeqCst)).sum()
     }
 
     fn epoch(&self, topic: Topic) -> &AtomicU64 {

@@ -21,11 +21,7 @@ pub struct Chain {
 impl Chain {
     /// The chain of a certificate.
     pub fn new(own: CertificateDer<'static>, intermediates: Vec<CertificateDer<'static>>) -> Self {
-        Self {
-            fingerprint: Fingerprint::of(&own),
-            own,
-            intermediates,
-        }
+        Self { fingerprint: Fingerprint::of(&own), own, intermediates }
     }
 
     /// The fingerprint of the certificate.

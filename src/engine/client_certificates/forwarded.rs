@@ -29,11 +29,7 @@ pub fn forwarded(headers: &HeaderMap) -> Result<Option<Chain>, NotACertificate> 
     let Some(own) = given.next() else {
         // Without a certificate there is nothing to complete.
         let has_chain = headers.contains_key(INTERMEDIATES);
-        return if has_chain {
-            Err(NotACertificate)
-        } else {
-            Ok(None)
-        };
+        return if has_chain { Err(NotACertificate) } else { Ok(None) };
     };
     if given.next().is_some() {
         return Err(NotACertificate);

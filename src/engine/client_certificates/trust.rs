@@ -71,10 +71,7 @@ impl Trust {
             client_ca,
             domains,
             lists_end,
-            verified: Cache::builder()
-                .max_capacity(CAPACITY)
-                .time_to_live(VERIFIED_FOR)
-                .build(),
+            verified: Cache::builder().max_capacity(CAPACITY).time_to_live(VERIFIED_FOR).build(),
         }
     }
 
@@ -85,8 +82,7 @@ impl Trust {
 
     /// Whether a handshake would accept the certificate.
     pub fn accepts(&self, chain: &Chain, now: Timestamp) -> bool {
-        self.verify_client_cert(&chain.own, &chain.intermediates, unix_time(now))
-            .is_ok()
+        self.verify_client_cert(&chain.own, &chain.intermediates, unix_time(now)).is_ok()
     }
 
     /// The result of an earlier verification that still holds.
@@ -107,9 +103,7 @@ impl Trust {
     }
 
     fn examine(&self, chain: &Chain, now: Timestamp) -> Option<VerifiedCertificate> {
-        let Chain {
-            own, intermediates, ..
-        } = chain;
+        let Chain { own, intermediates, .. } = chain;
         let accepts = |authority: &Authority| {
             let verified = authority.verify_client_cert(own, intermediates, unix_time(now));
             verified.is_ok()

@@ -146,9 +146,6 @@ pub(super) fn advice(section: &str, error: &sqlx::Error) -> String {
 impl Error {
     /// Whether only an operator can remove the cause, so that a restart does not help.
     pub fn is_permanent(&self) -> bool {
-        matches!(
-            self,
-            Self::NoRole { .. } | Self::Outdated { .. } | Self::DevelopmentVersion
-        )
+        matches!(self, Self::NoRole { .. } | Self::Outdated { .. } | Self::DevelopmentVersion)
     }
 }

@@ -38,11 +38,7 @@ impl Servers {
         first: PgConnectOptions,
         others: Vec<PgConnectOptions>,
     ) -> Self {
-        Self {
-            section,
-            first,
-            others,
-        }
+        Self { section, first, others }
     }
 
     /// Applies `change` to the options of each server.

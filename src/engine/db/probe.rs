@@ -19,10 +19,7 @@ pub struct Probe {
 impl Probe {
     /// Checks of the primary of `pool`.
     pub fn new(pool: Pool) -> Self {
-        Self {
-            pool,
-            connection: None,
-        }
+        Self { pool, connection: None }
     }
 
     /// Whether the primary responds within `patience`.

@@ -64,19 +64,14 @@ impl Board {
 
     /// The jobs that do not run.
     pub fn missing(&self) -> Vec<Job> {
-        Job::ALL
-            .into_iter()
-            .filter(|job| self.is_up(*job) == Some(false))
-            .collect()
+        Job::ALL.into_iter().filter(|job| self.is_up(*job) == Some(false)).collect()
     }
 
     /// Whether all jobs run without which the instance is not ready.
     pub fn is_ready(&self) -> bool {
         let now = self.0.clock.monotonic();
         let jobs = self.jobs();
-        let mut needed = jobs
-            .values()
-            .filter(|entry| entry.spec.absence == Absence::NotReady);
+        let mut needed = jobs.values().filter(|entry| entry.spec.absence == Absence::NotReady);
         needed.all(|entry| entry.is_up(now))
     }
 
@@ -100,11 +95,7 @@ impl Board {
     }
 
     pub(super) fn pulse_until(&self, job: Job, ending: CancellationToken) -> Pulse {
-        Pulse {
-            board: self.clone(),
-            job,
-            ending,
-        }
+        Pulse { board: self.clone(), job, ending }
     }
 
     /// Registers a job. Until its period is over it counts as running.

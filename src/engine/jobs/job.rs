@@ -99,12 +99,7 @@ impl Job {
             Self::TlsFiles => (10, Each, Degraded),
             Self::Leaders => (10, Each, Degraded),
         };
-        Spec {
-            job: self,
-            period: Duration::from_secs(seconds),
-            instances,
-            absence,
-        }
+        Spec { job: self, period: Duration::from_secs(seconds), instances, absence }
     }
 }
 
@@ -114,10 +109,7 @@ impl Spec {
 
     /// A job that works at this interval.
     pub fn every(self, interval: Duration) -> Self {
-        Self {
-            period: self.period.max(interval),
-            ..self
-        }
+        Self { period: self.period.max(interval), ..self }
     }
 
     /// The longest time between two signs of life.

@@ -51,13 +51,7 @@ impl Leader {
     /// A candidate for this job.
     pub fn new(pool: Pool, spec: impl Into<Spec>) -> Self {
         let Spec { job, period, .. } = spec.into();
-        Self {
-            pool,
-            job,
-            period,
-            connection: None,
-            marked_at: Arc::default(),
-        }
+        Self { pool, job, period, connection: None, marked_at: Arc::default() }
     }
 
     /// Takes the lock of the job; none if another instance has it.
@@ -99,10 +93,7 @@ impl Locking {
         let name = format!("sealward {job}");
         let own = options.as_ref().clone().application_name(&name);
         let connection = own.connect().await?;
-        Ok(Self {
-            options,
-            connection,
-        })
+        Ok(Self { options, connection })
     }
 }
 
@@ -165,19 +156,13 @@ impl Marks {
 
     /// A job that takes the lead again each time that it works is not marked each time.
     async fn mark(&self) {
-        let marked_at = *self
-            .marked_at
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let marked_at = *self.marked_at.lock().unwrap_or_else(PoisonError::into_inner);
         if marked_at.is_some_and(|at| at.elapsed() < self.period / 2) {
             return;
         }
         match store::mark(&self.pool, self.job).await {
             Ok(()) => {
-                let mut marked_at = self
-                    .marked_at
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
+                let mut marked_at = self.marked_at.lock().unwrap_or_else(PoisonError::into_inner);
                 *marked_at = Some(Instant::now());
             }
             Err(error) => {

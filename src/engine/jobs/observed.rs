@@ -28,11 +28,7 @@ impl<T> Observed<T> {
             value: Arc::new(value),
             at: clock.monotonic(),
         }));
-        Self {
-            clock,
-            period,
-            latest,
-        }
+        Self { clock, period, latest }
     }
 
     /// The status; none if it is unknown.
@@ -49,20 +45,13 @@ impl<T> Observed<T> {
 
     /// The status is `value` now.
     pub fn set(&self, value: T) {
-        self.latest.store(Arc::new(Dated {
-            value: Arc::new(value),
-            at: self.clock.monotonic(),
-        }));
+        self.latest.store(Arc::new(Dated { value: Arc::new(value), at: self.clock.monotonic() }));
     }
 }
 
 impl<T> Clone for Observed<T> {
     fn clone(&self) -> Self {
-        Self {
-            clock: self.clock.clone(),
-            period: self.period,
-            latest: Arc::clone(&self.latest),
-        }
+        Self { clock: self.clock.clone(), period: self.period, latest: Arc::clone(&self.latest) }
     }
 }
 

@@ -33,10 +33,7 @@ struct Owner {
 impl Supervisor {
     /// A supervisor without jobs.
     pub fn new(board: Board) -> Self {
-        Self {
-            board,
-            owners: HashMap::new(),
-        }
+        Self { board, owners: HashMap::new() }
     }
 
     /// Runs a job: `start` starts it, and starts it again when it has ended or panicked.
@@ -52,9 +49,7 @@ impl Supervisor {
         self.board.register(spec);
         let ending = CancellationToken::new();
         let pulse = self.board.pulse_until(job, ending.clone());
-        let owned = own(self.board.clone(), job, ending.clone(), move || {
-            start(pulse.clone())
-        });
+        let owned = own(self.board.clone(), job, ending.clone(), move || start(pulse.clone()));
         let task = AbortOnDropHandle::new(tokio::spawn(owned));
         self.owners.insert(job, Owner { ending, task });
     }
@@ -75,10 +70,8 @@ impl Supervisor {
 
     /// Aborts all jobs but these.
     pub async fn abort_all_but(&mut self, remaining: &[Job]) {
-        let aborted = self
-            .owners
-            .extract_if(|job, _| !remaining.contains(job))
-            .map(|(_, owner)| owner);
+        let aborted =
+            self.owners.extract_if(|job, _| !remaining.contains(job)).map(|(_, owner)| owner);
         let aborted: Vec<_> = aborted.collect();
         for owner in &aborted {
             owner.task.abort();

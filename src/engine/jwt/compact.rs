@@ -84,11 +84,7 @@ impl Header {
             return Err(TokenRefused::Extension);
         }
         let algorithm = algorithm.parse().map_err(|_| TokenRefused::Algorithm)?;
-        Ok(Self {
-            algorithm,
-            kid: kid.map(Cow::into_owned),
-            typ: typ.map(|typ| plain_type(&typ)),
-        })
+        Ok(Self { algorithm, kid: kid.map(Cow::into_owned), typ: typ.map(|typ| plain_type(&typ)) })
     }
 }
 
@@ -105,9 +101,7 @@ fn issuer(claims: &[u8]) -> Result<String, TokenRefused> {
     let text = Text::parse(claims).map_err(|_| TokenRefused::Malformed)?;
     let mut members = Members::of(text, &["iss"]);
     let issuer = members.required_string("iss");
-    let issuer = members
-        .finish(|| issuer)
-        .map_err(|_| TokenRefused::Malformed)?;
+    let issuer = members.finish(|| issuer).map_err(|_| TokenRefused::Malformed)?;
     Ok(issuer.into_owned())
 }
 

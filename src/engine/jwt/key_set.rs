@@ -68,12 +68,7 @@ impl PublishedKey {
             operations.iter().find(|it| it.as_str() == "\"verify\"")?;
         }
         let key = PublicKey::from_jwk(jwk).ok()?;
-        Some(Self {
-            kid,
-            algorithm,
-            family: key.algorithm(),
-            spki: key.to_spki(),
-        })
+        Some(Self { kid, algorithm, family: key.algorithm(), spki: key.to_spki() })
     }
 
     /// Whether the header of a token can name this key.

@@ -157,9 +157,7 @@ impl PublishedKeys {
         let inner = Arc::clone(&self.0);
         let before = Arc::clone(&self.state().keys);
         let fetched = tokio::task::spawn_blocking(move || inner.fetch(&before)).await;
-        let fetched = fetched
-            .map_err(|_| CannotFetch::BrokenOff)
-            .and_then(|it| it);
+        let fetched = fetched.map_err(|_| CannotFetch::BrokenOff).and_then(|it| it);
         let mut state = self.state();
         match fetched {
             Ok(keys) => {
@@ -238,8 +236,6 @@ impl fmt::Display for Location {
 
 impl fmt::Debug for PublishedKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PublishedKeys")
-            .field("location", &self.0.location)
-            .finish_non_exhaustive()
+        f.debug_struct("PublishedKeys").field("location", &self.0.location).finish_non_exhaustive()
     }
 }

@@ -51,9 +51,8 @@ impl Keyring {
         let policy = permit.policy();
         let active = self.active_of(policy.destination_service_id).await?;
         let now = self.clock.now();
-        let mut fitting = active
-            .iter()
-            .filter(|key| key.seals(policy.alg.family()) && !key.is_expired(now));
+        let mut fitting =
+            active.iter().filter(|key| key.seals(policy.alg.family()) && !key.is_expired(now));
         let key = fitting.next().ok_or(NoKey::NotFound)?;
         Ok(PermittedKey::new(self, key.clone(), permit))
     }

@@ -16,10 +16,7 @@ pub struct DefaultKey {
 impl DefaultKey {
     /// The key, unless it is an envelope key: of those, one is active.
     pub fn of(key: &Key, now: Timestamp) -> Option<Self> {
-        (key.usage != Usage::Enc).then(|| Self {
-            key: key.clone(),
-            now,
-        })
+        (key.usage != Usage::Enc).then(|| Self { key: key.clone(), now })
     }
 
     /// Whether it is the default, or will be when the keys after it expire, and another key becomes the

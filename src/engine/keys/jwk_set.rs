@@ -25,12 +25,7 @@ pub struct PublishedJwk {
 
 impl PublishedJwk {
     pub(super) fn for_envelopes(kid: String, alg: Alg, key: Jwk) -> Self {
-        Self {
-            kid,
-            r#use: Usage::Enc,
-            alg: alg.name(),
-            key: key.without_alg(),
-        }
+        Self { kid, r#use: Usage::Enc, alg: alg.name(), key: key.without_alg() }
     }
 }
 
@@ -44,9 +39,7 @@ impl JwkSet {
                 key: key.public_key.as_ref()?.to_jwk().without_alg(),
             })
         });
-        Self {
-            keys: keys.collect(),
-        }
+        Self { keys: keys.collect() }
     }
 }
 

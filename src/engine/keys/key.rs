@@ -105,10 +105,7 @@ impl Key {
             usage: made.usage,
             algorithm: made.algorithm,
             origin: made.origin,
-            private_half: PrivateHalf {
-                token_name,
-                is_destroyed: false,
-            },
+            private_half: PrivateHalf { token_name, is_destroyed: false },
             extractable,
             thumbprint: made.public_key.as_ref().map(PublicKey::thumbprint),
             public_key: made.public_key,

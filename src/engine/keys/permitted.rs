@@ -59,11 +59,7 @@ pub enum NotOpened {
 
 impl<'a, P> PermittedKey<'a, P> {
     pub(super) fn new(keyring: &'a Keyring, key: Arc<Usable>, permit: &'a P) -> Self {
-        Self {
-            keyring,
-            key,
-            permit,
-        }
+        Self { keyring, key, permit }
     }
 
     /// The identifier of the key.
@@ -124,11 +120,7 @@ pub struct Answered {
 
 impl<'a> Opener<'a> {
     pub(super) fn new(keyring: &'a Keyring, key: Arc<Usable>, permit: OpeningPermit) -> Self {
-        Self {
-            keyring,
-            key,
-            permit,
-        }
+        Self { keyring, key, permit }
     }
 
     /// The identifier of the key.

@@ -42,11 +42,8 @@ impl Usable {
             status: key.status,
             expires_at: key.expires_at,
             private: key.token_key(),
-            envelope: key
-                .public_key
-                .as_ref()
-                .filter(|_| key.usage == Usage::Enc)
-                .and_then(|public| match public.parts() {
+            envelope: key.public_key.as_ref().filter(|_| key.usage == Usage::Enc).and_then(
+                |public| match public.parts() {
                     PublicParts::Kem { kem, key } => {
                         envelope::PublicKey::of_kem(revision?, *kem, key).ok()
                     }
@@ -54,7 +51,8 @@ impl Usable {
                     | PublicParts::Ec { .. }
                     | PublicParts::Ed25519 { .. }
                     | PublicParts::MlDsa { .. } => envelope::PublicKey::from_spki(&spki).ok(),
-                }),
+                },
+            ),
             spki,
         }
     }

@@ -42,9 +42,7 @@ pub(super) fn with_public_key(
 /// A digest of the hash with its length. A key refuses the digest of another hash than its own.
 fn imported(digest: &[u8]) -> Option<Digest> {
     let hashes = [&SHA256, &SHA384, &SHA512];
-    let hash = hashes
-        .into_iter()
-        .find(|hash| hash.output_len() == digest.len())?;
+    let hash = hashes.into_iter().find(|hash| hash.output_len() == digest.len())?;
     Digest::import_less_safe(digest, hash).ok()
 }
 

@@ -73,10 +73,7 @@ impl AnchorFile {
     /// Locks the anchor against instances that seal in another database, as after a failover.
     pub(super) async fn hold(&self) -> Result<HeldAnchor, AnchorError> {
         let lock = self.blocking(|path| lock(&path)).await?;
-        Ok(HeldAnchor {
-            file: self.clone(),
-            lock: Arc::new(lock),
-        })
+        Ok(HeldAnchor { file: self.clone(), lock: Arc::new(lock) })
     }
 
     async fn blocking<T: Send + 'static>(
@@ -86,10 +83,7 @@ impl AnchorFile {
         let path = self.0.clone();
         let done = tokio::task::spawn_blocking(move || work(path)).await;
         done.unwrap_or_else(|stopped| {
-            Err(AnchorError::File {
-                path: self.0.clone(),
-                source: io::Error::other(stopped),
-            })
+            Err(AnchorError::File { path: self.0.clone(), source: io::Error::other(stopped) })
         })
     }
 }
@@ -123,10 +117,7 @@ fn origin_of(note: &str) -> Option<&str> {
 
 /// Takes the lock of the anchor. It is a file of its own, because each write replaces the anchor.
 fn lock(path: &Path) -> Result<File, AnchorError> {
-    let failed = |source| AnchorError::File {
-        path: path.to_owned(),
-        source,
-    };
+    let failed = |source| AnchorError::File { path: path.to_owned(), source };
     let file = File::create(path.with_added_extension("lock")).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
@@ -141,10 +132,7 @@ fn read(path: &Path) -> Result<Notes, AnchorError> {
             serde_json::from_slice(&text).map_err(|_| AnchorError::Content(path.to_owned()))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Notes::new()),
-        Err(source) => Err(AnchorError::File {
-            path: path.to_owned(),
-            source,
-        }),
+        Err(source) => Err(AnchorError::File { path: path.to_owned(), source }),
     }
 }
 
@@ -155,8 +143,6 @@ fn write(path: &Path, notes: &Notes) -> io::Result<()> {
     file.write_all(&serde_json::to_vec_pretty(notes)?)?;
     file.sync_all()?;
     fs::rename(&new, path)?;
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }

@@ -166,10 +166,7 @@ impl Distributor {
                 }
             }
         }
-        let cosigned = Signed {
-            note: cosigned.to_string(),
-            ..signed.clone()
-        };
+        let cosigned = Signed { note: cosigned.to_string(), ..signed.clone() };
         if cosigned.note != signed.note {
             let plain = &signed.note;
             store::put_cosigned(&self.pool, log, &head.origin, plain, &cosigned).await?;

@@ -26,13 +26,7 @@ pub struct Export {
 impl Export {
     /// An export of all sealed records.
     pub fn new(pool: Pool, log: Log) -> Self {
-        Self {
-            pool,
-            log,
-            next: 0,
-            end: None,
-            retired: None,
-        }
+        Self { pool, log, next: 0, end: None, retired: None }
     }
 
     /// The chunks of the file. If the database fails, the last item is an error, and the response must

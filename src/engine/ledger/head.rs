@@ -39,10 +39,6 @@ impl Head {
     }
 
     pub(super) fn checkpoint(&self) -> Checkpoint {
-        Checkpoint {
-            origin: self.origin.clone(),
-            size: self.size,
-            root: self.root,
-        }
+        Checkpoint { origin: self.origin.clone(), size: self.size, root: self.root }
     }
 }

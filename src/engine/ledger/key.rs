@@ -36,14 +36,12 @@ impl SigningKey {
         let public = PublicKey::from_spki(spki).ok()?;
         let (kind, public) = match public.parts() {
             PublicParts::Ed25519 { point } => (SignatureKind::Ed25519, point.clone()),
-            PublicParts::Ec {
-                curve: formats::material::Curve::P256,
-                ..
-            } => (SignatureKind::EcdsaP256, spki.to_vec()),
-            PublicParts::MlDsa {
-                set: MlDsa::MlDsa44,
-                key,
-            } => (SignatureKind::MlDsaCosignature, key.clone()),
+            PublicParts::Ec { curve: formats::material::Curve::P256, .. } => {
+                (SignatureKind::EcdsaP256, spki.to_vec())
+            }
+            PublicParts::MlDsa { set: MlDsa::MlDsa44, key } => {
+                (SignatureKind::MlDsaCosignature, key.clone())
+            }
             PublicParts::Rsa { .. }
             | PublicParts::Ec { .. }
             | PublicParts::MlDsa { .. }
@@ -70,9 +68,7 @@ impl SigningKey {
         token: &Token,
         checkpoint: &Checkpoint,
     ) -> Result<String, NotSigned> {
-        let key = self
-            .verifier(&checkpoint.origin)
-            .map_err(|_| NotSigned::Invalid)?;
+        let key = self.verifier(&checkpoint.origin).map_err(|_| NotSigned::Invalid)?;
         let text = checkpoint.to_string();
         let private = KeyRef::internal(*self.id.as_bytes());
         let bytes = match self.kind {
@@ -88,11 +84,7 @@ impl SigningKey {
                 return Err(NotSigned::Invalid);
             }
         };
-        let signature = Signature {
-            name: checkpoint.origin.clone(),
-            key_id: key.id(),
-            bytes,
-        };
+        let signature = Signature { name: checkpoint.origin.clone(), key_id: key.id(), bytes };
         signed(Note::new(text, vec![signature]), &key)
     }
 
@@ -103,9 +95,7 @@ impl SigningKey {
         (note, checkpoint): (&str, &Checkpoint),
         now: Timestamp,
     ) -> Result<String, NotSigned> {
-        let key = self
-            .verifier(&checkpoint.origin)
-            .map_err(|_| NotSigned::Invalid)?;
+        let key = self.verifier(&checkpoint.origin).map_err(|_| NotSigned::Invalid)?;
         let time = u64::try_from(now.as_millis() / 1_000).map_err(|_| NotSigned::Invalid)?;
         let message = cosigned_message(key.name(), time, checkpoint).ok_or(NotSigned::Invalid)?;
         let private = KeyRef::internal(*self.id.as_bytes());
@@ -123,11 +113,7 @@ impl SigningKey {
 /// The text of a note that `key` signed.
 fn signed(note: Result<Note, InvalidNote>, key: &VerifierKey) -> Result<String, NotSigned> {
     let note = note.map_err(|_| NotSigned::Invalid)?;
-    if note.is_signed_by(key) {
-        Ok(note.to_string())
-    } else {
-        Err(NotSigned::Invalid)
-    }
+    if note.is_signed_by(key) { Ok(note.to_string()) } else { Err(NotSigned::Invalid) }
 }
 
 /// The DER form of an ECDSA signature of r and s, concatenated. Both have at most 32 bytes, so all

@@ -53,11 +53,7 @@ pub fn leaf(log: Log, line: &str) -> Result<Vec<u8>, NotARecord> {
         }
         leaf = canonical(&record)?;
     }
-    if leaf.len() > MAX {
-        Err(NotARecord)
-    } else {
-        Ok(leaf)
-    }
+    if leaf.len() > MAX { Err(NotARecord) } else { Ok(leaf) }
 }
 
 /// Refuses a line in place of a retired record that has members of a record, which no hash covers.
@@ -121,10 +117,7 @@ mod tests {
             r#"{"id":"rec_1","item":0,"response_time_ms":0.25,"type":"operation","v":1}"#
         );
         let unsealed = line.replace(":7", ":null");
-        assert_eq!(
-            text(Log::Operations, &unsealed),
-            text(Log::Operations, line)
-        );
+        assert_eq!(text(Log::Operations, &unsealed), text(Log::Operations, line));
     }
 
     #[test]
@@ -149,11 +142,7 @@ mod tests {
     fn long_states_become_hashes() {
         let line = |length| json!({ "before": { "b": 1, "a": 2 }, "after": "x".repeat(length) });
         let short = text(Log::Management, &line(65_460).to_string());
-        assert!(
-            short.contains("xxx") && short.len() <= MAX,
-            "{}",
-            short.len()
-        );
+        assert!(short.contains("xxx") && short.len() <= MAX, "{}", short.len());
         let hash = |text: &str| hex(&Sha256::digest(text));
         let expected = format!(
             r#"{{"after":{{"sha256":"{}"}},"before":{{"sha256":"{}"}},"type":"management","v":1}}"#,

@@ -42,11 +42,7 @@ pub async fn prove(pool: &Pool, log: Log, id: Uuid) -> Result<Proof, ProofError>
     let mut connection = pool.acquire().await?;
     let Some(sealed) = store::sealed_record(&mut *connection, log, id).await? else {
         let exists = records::exists(&mut connection, log, id).await?;
-        return Err(if exists {
-            ProofError::NotSealed
-        } else {
-            ProofError::Missing
-        });
+        return Err(if exists { ProofError::NotSealed } else { ProofError::Missing });
     };
     let mut lines = records::lines(&mut connection, log, &[sealed.key]).await?;
     let line = lines.remove(&id).ok_or(ProofError::Missing)?;

@@ -40,11 +40,7 @@ impl PublishedLogs {
         let latest = CacheBuilder::new(Log::ALL.len() as u64).time_to_live(CHECKPOINT_FOR);
         let tiles = CacheBuilder::new(TILES).eviction_policy(EvictionPolicy::lru());
         let tiles = tiles.time_to_live(TILE_FOR);
-        Self {
-            pool,
-            checkpoints: latest.build(),
-            tiles: tiles.build(),
-        }
+        Self { pool, checkpoints: latest.build(), tiles: tiles.build() }
     }
 
     /// The published checkpoint of a log. None if there is none. A read of the database waits for

@@ -26,9 +26,7 @@ pub async fn keys(pool: &Pool, log: Log) -> sqlx::Result<Option<Vec<VerifierKey>
     };
     let mut keys = store::keys(pool).await?;
     keys.extend(store::cosigners(pool).await?);
-    let keys = keys
-        .iter()
-        .filter_map(|key| key.verifier(&head.origin).ok());
+    let keys = keys.iter().filter_map(|key| key.verifier(&head.origin).ok());
     Ok(Some(keys.collect()))
 }
 
@@ -37,9 +35,7 @@ pub async fn keys(pool: &Pool, log: Log) -> sqlx::Result<Option<Vec<VerifierKey>
 pub async fn tile(pool: &Pool, log: Log, tile: &Tile) -> sqlx::Result<Option<Vec<u8>>> {
     let mut connection = pool.acquire().await?;
     let head = store::head(&mut *connection, log).await?;
-    let size = head
-        .and_then(|head| head.signed)
-        .map_or(0, |signed| signed.size);
+    let size = head.and_then(|head| head.signed).map_or(0, |signed| signed.size);
     if !tile.is_in(size) {
         return Ok(None);
     }

@@ -61,14 +61,8 @@ pub struct WitnessStatus {
 
 impl SealState {
     /// The names of the states.
-    pub const NAMES: [&str; 6] = [
-        "starting",
-        "not_initialized",
-        "standby",
-        "sealing",
-        "failed",
-        "unknown",
-    ];
+    pub const NAMES: [&str; 6] =
+        ["starting", "not_initialized", "standby", "sealing", "failed", "unknown"];
 
     /// The name of the state.
     pub const fn name(&self) -> &'static str {
@@ -86,12 +80,7 @@ impl SealState {
 impl WitnessStatus {
     /// A witness that has not answered yet.
     pub(super) fn unknown(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            size: 0,
-            cosigned_at: None,
-            failure: None,
-        }
+        Self { name: name.to_owned(), size: 0, cosigned_at: None, failure: None }
     }
 }
 

@@ -27,22 +27,13 @@ pub(super) struct Sweep {
 
 impl Sweep {
     pub(super) const fn new(window: Option<Duration>) -> Self {
-        Self {
-            window,
-            after: None,
-            is_complete: false,
-        }
+        Self { window, after: None, is_complete: false }
     }
 
     /// The place of the next step.
     pub(super) fn place(&self, now: Timestamp) -> RecordKey {
-        let ts = self
-            .window
-            .map_or(Timestamp::from_millis(0), |window| now.minus(window));
-        let start = RecordKey {
-            ts,
-            id: Uuid::nil(),
-        };
+        let ts = self.window.map_or(Timestamp::from_millis(0), |window| now.minus(window));
+        let start = RecordKey { ts, id: Uuid::nil() };
         self.after.unwrap_or(start).max(start)
     }
 

@@ -89,16 +89,13 @@ enum WitnessAnswer {
 
 pub(super) fn witnesses(settings: &[SealWitness]) -> Result<Vec<Witness>, InvalidWitness> {
     let each = settings.iter().enumerate();
-    each.map(|(place, settings)| Witness::new(place, settings))
-        .collect()
+    each.map(|(place, settings)| Witness::new(place, settings)).collect()
 }
 
 impl Witness {
     fn new(place: usize, settings: &SealWitness) -> Result<Self, InvalidWitness> {
-        let key: VerifierKey = settings
-            .key
-            .parse()
-            .map_err(|source| InvalidWitness::Key { place, source })?;
+        let key: VerifierKey =
+            settings.key.parse().map_err(|source| InvalidWitness::Key { place, source })?;
         if !key.kind().is_cosignature() {
             return Err(InvalidWitness::Kind(place));
         }
@@ -157,11 +154,7 @@ impl Witness {
         answer: &Result<Signature, NotCosigned>,
     ) -> WitnessStatus {
         let time = answer.as_ref().ok().and_then(Signature::cosigned_at);
-        let millis = time.map(|time| {
-            i64::try_from(time)
-                .unwrap_or(i64::MAX)
-                .saturating_mul(1_000)
-        });
+        let millis = time.map(|time| i64::try_from(time).unwrap_or(i64::MAX).saturating_mul(1_000));
         WitnessStatus {
             name: self.key.name().to_owned(),
             size: if answer.is_ok() { size } else { 0 },
@@ -203,9 +196,8 @@ impl Witness {
 
     /// The cosignature in an answer. Other signatures are ignored.
     fn cosignature(&self, note: &Note, answer: &str) -> Result<Signature, NotCosigned> {
-        let cosigned: Note = format!("{}\n{answer}", note.text())
-            .parse()
-            .map_err(|_| NotCosigned::Signature)?;
+        let cosigned: Note =
+            format!("{}\n{answer}", note.text()).parse().map_err(|_| NotCosigned::Signature)?;
         let signature = cosigned.signature_by(&self.key);
         let signature = signature.ok_or(NotCosigned::Signature)?;
         match signature.cosigned_at() {

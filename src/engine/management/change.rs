@@ -92,17 +92,13 @@ impl Change<'_> {
 
     /// Whether the author has a credential that names no person.
     pub(super) fn is_by_unknown_person(&self) -> bool {
-        self.author
-            .as_ref()
-            .is_some_and(|author| author.person.is_none())
+        self.author.as_ref().is_some_and(|author| author.person.is_none())
     }
 
     /// The people who may act as the author: its person, and those who may know its API key.
     pub(super) fn people(&self) -> Vec<String> {
         let author = self.author.iter();
-        author
-            .flat_map(|author| author.person.iter().chain(&author.known_to).cloned())
-            .collect()
+        author.flat_map(|author| author.person.iter().chain(&author.known_to).cloned()).collect()
     }
 
     /// Whether owners can sign in without an admin key.
@@ -170,10 +166,7 @@ impl Change<'_> {
             Ok(kinds) => self.propose(kinds, plan).await,
             Err(error) => Err(error),
         };
-        proposed.map_or_else(
-            |error| error,
-            |proposed| Error::Proposed(Box::new(proposed)),
-        )
+        proposed.map_or_else(|error| error, |proposed| Error::Proposed(Box::new(proposed)))
     }
 
     /// Commits the change with its event. From then on this instance reads nothing older.
@@ -212,15 +205,10 @@ impl Change<'_> {
             let answer = answers.find_map(Event::answer);
             claim.keep(&mut self.transaction, answer).await?;
         }
-        let changed: Vec<_> = events
-            .iter()
-            .filter_map(|event| event.resource_id)
-            .collect();
+        let changed: Vec<_> = events.iter().filter_map(|event| event.resource_id).collect();
         changes::make_stale(&mut self.transaction, &changed).await?;
-        let topics: Vec<_> = events
-            .iter()
-            .filter_map(|event| event.resource_type.topic())
-            .collect();
+        let topics: Vec<_> =
+            events.iter().filter_map(|event| event.resource_type.topic()).collect();
         for event in events {
             self.record(actor, event, approved.as_ref()).await?;
         }
@@ -266,10 +254,7 @@ impl Change<'_> {
         }
         change.record(&context.actor, event, None).await?;
         change.transaction.commit().await?;
-        Ok(Proposed {
-            proposal,
-            secret: None,
-        })
+        Ok(Proposed { proposal, secret: None })
     }
 
     /// The kinds of the change that need approval.

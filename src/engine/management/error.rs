@@ -96,9 +96,9 @@ impl Error {
     /// Whether the database refused a second row where `index` admits one.
     pub(super) fn is_duplicate_of(&self, index: &str) -> bool {
         match self {
-            Self::Database(error) => error
-                .as_database_error()
-                .is_some_and(|refusal| refusal.constraint() == Some(index)),
+            Self::Database(error) => {
+                error.as_database_error().is_some_and(|refusal| refusal.constraint() == Some(index))
+            }
             Self::Invalid(_)
             | Self::Missing(_)
             | Self::Conflict(_)
@@ -132,12 +132,7 @@ impl Error {
     /// A conflict because `referrers` still refer to the resource.
     pub(super) fn referred_to(what: &str, referrers: &[String]) -> Self {
         const NAMED: usize = 20;
-        let named = referrers
-            .iter()
-            .take(NAMED)
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join(", ");
+        let named = referrers.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
         let more = match referrers.len().saturating_sub(NAMED) {
             0 => String::new(),
             more => format!(" and {more} more"),

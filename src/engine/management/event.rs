@@ -199,9 +199,7 @@ impl Event {
     /// The states before and after the change.
     pub(super) fn states(&self) -> (Option<Value>, Option<Value>) {
         let value = |state: &Option<Box<RawValue>>| {
-            state
-                .as_ref()
-                .and_then(|state| serde_json::from_str(state.get()).ok())
+            state.as_ref().and_then(|state| serde_json::from_str(state.get()).ok())
         };
         (value(&self.before), value(&self.after))
     }

@@ -49,9 +49,7 @@ impl Limit {
     /// A limit of `items`, if that is 1 to 200.
     pub fn new(items: u64) -> Option<Self> {
         let items = u8::try_from(items).ok()?;
-        (items <= Self::MOST)
-            .then(|| NonZeroU8::new(items).map(Self))
-            .flatten()
+        (items <= Self::MOST).then(|| NonZeroU8::new(items).map(Self)).flatten()
     }
 }
 
@@ -80,10 +78,7 @@ impl<T> Page<T> {
         let is_last = rows.len() <= shown;
         rows.truncate(shown);
         let last = rows.last().map(|row| Cursor(id(row)));
-        Self {
-            items: rows,
-            next_cursor: last.filter(|_| !is_last),
-        }
+        Self { items: rows, next_cursor: last.filter(|_| !is_last) }
     }
 }
 
@@ -108,9 +103,7 @@ impl FromStr for Cursor {
     type Err = NotACursor;
 
     fn from_str(text: &str) -> Result<Self, NotACursor> {
-        let bytes = BASE64_URL_SAFE_NO_PAD
-            .decode(text)
-            .map_err(|_| NotACursor)?;
+        let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).map_err(|_| NotACursor)?;
         Uuid::from_slice(&bytes).map(Self).map_err(|_| NotACursor)
     }
 }
@@ -120,13 +113,8 @@ mod tests {
     use super::*;
 
     fn page(limit: u64, rows: usize) -> Page<u128> {
-        let request = PageRequest {
-            limit: Limit::new(limit).unwrap(),
-            after: None,
-        };
-        Page::of(request, (1..).take(rows).collect(), |row| {
-            Uuid::from_u128(*row)
-        })
+        let request = PageRequest { limit: Limit::new(limit).unwrap(), after: None };
+        Page::of(request, (1..).take(rows).collect(), |row| Uuid::from_u128(*row))
     }
 
     #[test]

@@ -98,11 +98,7 @@ impl System {
 impl<R: Right> Authorized<R> {
     /// The authority of the proposer of an approved change, whose roles each change checks again.
     pub(super) fn of_proposer(context: Context, authority: Authority) -> Self {
-        Self {
-            context,
-            authority,
-            right: PhantomData,
-        }
+        Self { context, authority, right: PhantomData }
     }
 }
 

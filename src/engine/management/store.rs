@@ -84,16 +84,9 @@ pub(super) async fn delete<R: Stored>(
     resource: &R,
     now: Timestamp,
 ) -> sqlx::Result<()> {
-    let delete = sql([
-        "UPDATE ",
-        R::TABLE,
-        " SET deleted_at = $2, revision = revision + 1 WHERE id = $1",
-    ]);
-    sqlx::query(delete)
-        .bind(resource.uuid())
-        .bind(now)
-        .execute(connection)
-        .await?;
+    let delete =
+        sql(["UPDATE ", R::TABLE, " SET deleted_at = $2, revision = revision + 1 WHERE id = $1"]);
+    sqlx::query(delete).bind(resource.uuid()).bind(now).execute(connection).await?;
     Ok(())
 }
 

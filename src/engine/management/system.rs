@@ -32,12 +32,6 @@ impl System {
         catalog: Catalog,
         pool: Pool,
     ) -> Self {
-        Self {
-            clock,
-            entropy,
-            catalog,
-            pool,
-            name,
-        }
+        Self { clock, entropy, catalog, pool, name }
     }
 }

@@ -111,9 +111,7 @@ impl PartialSchema for AllowedServices {
     fn schema() -> RefOr<Schema> {
         ArrayBuilder::new()
             .items(ObjectBuilder::new().schema_type(Type::String))
-            .description(Some(
-                "Identifiers of services, or `[\"*\"]` for any service.",
-            ))
+            .description(Some("Identifiers of services, or `[\"*\"]` for any service."))
             .min_items(Some(1))
             .max_items(Some(1000))
             .into()

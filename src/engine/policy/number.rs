@@ -46,9 +46,7 @@ impl FromStr for PolicyName {
     type Err = NotANumber;
 
     fn from_str(text: &str) -> Result<Self, NotANumber> {
-        text.parse()
-            .map(Self::Id)
-            .or_else(|_| text.parse().map(Self::Number))
+        text.parse().map(Self::Id).or_else(|_| text.parse().map(Self::Number))
     }
 }
 

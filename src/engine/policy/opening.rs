@@ -101,9 +101,6 @@ impl PolicyPermit<to::Unprotect> {
             None if self.policy().require_binding => return Err(NotAllowed::Unbound.into()),
             None => {}
         }
-        Ok(OpeningPermit {
-            permit: self,
-            envelope,
-        })
+        Ok(OpeningPermit { permit: self, envelope })
     }
 }

@@ -70,10 +70,7 @@ pub fn authorize<O: Permittable>(application: &Application) -> Result<Permit<O>,
     if !application.may(O::OPERATION) {
         return Err(NotAllowed::ByApiKey(O::OPERATION));
     }
-    Ok(Permit {
-        application: application.clone(),
-        operation: PhantomData,
-    })
+    Ok(Permit { application: application.clone(), operation: PhantomData })
 }
 
 impl<O: Permittable> Permit<O> {
@@ -87,24 +84,15 @@ impl<O: Permittable> Permit<O> {
         if !policy.allows(self.application.service_id(), O::OPERATION) {
             return Err(NotAllowed::ByPolicy(O::OPERATION));
         }
-        Ok(PolicyPermit {
-            permit: self,
-            policy,
-        })
+        Ok(PolicyPermit { permit: self, policy })
     }
 }
 
 impl<O: Permittable> PolicyPermit<O> {
     /// The permit of an operation that is part of a permitted rewrap under `policy`.
     pub(super) fn of_rewrap(application: &Application, policy: &Arc<Policy>) -> Self {
-        let permit = Permit {
-            application: application.clone(),
-            operation: PhantomData,
-        };
-        Self {
-            permit,
-            policy: Arc::clone(policy),
-        }
+        let permit = Permit { application: application.clone(), operation: PhantomData };
+        Self { permit, policy: Arc::clone(policy) }
     }
 
     /// The caller.

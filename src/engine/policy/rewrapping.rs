@@ -61,11 +61,7 @@ impl Policies {
         let sealed_under = sealed_under.as_deref();
         let is_one_policy =
             from.id == target.id && sealed_under.is_none_or(|policy| policy.id == from.id);
-        let rewrap = if is_one_policy {
-            may_rewrap(application, &from)
-        } else {
-            Err(None)
-        };
+        let rewrap = if is_one_policy { may_rewrap(application, &from) } else { Err(None) };
         let (unprotect, protect) = match rewrap {
             Ok(()) => (
                 PolicyPermit::of_rewrap(application, &from),
@@ -76,10 +72,7 @@ impl Policies {
                 both.map_err(|not_allowed| no_rewrap.unwrap_or(not_allowed))?
             }
         };
-        Ok(RewrapPermit {
-            opening: unprotect.opening(sealed_under, envelope)?,
-            sealing: protect,
-        })
+        Ok(RewrapPermit { opening: unprotect.opening(sealed_under, envelope)?, sealing: protect })
     }
 }
 
@@ -98,8 +91,5 @@ fn unprotect_and_protect(
     from: Arc<Policy>,
     target: Arc<Policy>,
 ) -> Result<(PolicyPermit<to::Unprotect>, PolicyPermit<to::Protect>), NotAllowed> {
-    Ok((
-        authorize(application)?.under(from)?,
-        authorize(application)?.under(target)?,
-    ))
+    Ok((authorize(application)?.under(from)?, authorize(application)?.under(target)?))
 }

@@ -166,10 +166,8 @@ impl Policy {
 
     /// Notes the members that do not fit the key ownership.
     pub fn check_binding(&self, problems: &mut Problems) {
-        let members = [
-            ("contextRequired", self.context_required),
-            ("requireBinding", self.require_binding),
-        ];
+        let members =
+            [("contextRequired", self.context_required), ("requireBinding", self.require_binding)];
         if self.key_ownership == KeyOwnership::DestinationManaged {
             for (member, _) in members.into_iter().filter(|(_, is_set)| *is_set) {
                 problems.note(binding_unsupported(member));

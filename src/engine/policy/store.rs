@@ -24,8 +24,5 @@ pub(super) async fn known(
     database: impl PgExecutor<'_>,
     id: PolicyId,
 ) -> sqlx::Result<Option<Policy>> {
-    select("WHERE id = $1")
-        .bind(id)
-        .fetch_optional(database)
-        .await
+    select("WHERE id = $1").bind(id).fetch_optional(database).await
 }

@@ -90,10 +90,7 @@ impl Protection {
         // Writing takes no longer than the commit.
         let results = Results(&results);
         let writing = || written_batch(batch, call, results);
-        let body = self
-            .long_work
-            .finish(call.lane(), Cost::Low, results.length(), writing)
-            .await;
+        let body = self.long_work.finish(call.lane(), Cost::Low, results.length(), writing).await;
         let receipt = pending.receipt().instrument(step!("audit")).await?;
         Ok(Answer::new(receipt, body))
     }

@@ -49,12 +49,7 @@ impl Call {
             item: None,
             sealing: endpoint.sealing(),
         };
-        Self {
-            caller,
-            admitted,
-            tag,
-            record,
-        }
+        Self { caller, admitted, tag, record }
     }
 
     /// The identifier of the request.
@@ -68,10 +63,7 @@ impl Call {
             caller: self.caller.clone(),
             admitted: self.admitted,
             tag: self.tag.clone(),
-            record: Record {
-                item: Some(place),
-                ..self.record.clone()
-            },
+            record: Record { item: Some(place), ..self.record.clone() },
         }
     }
 

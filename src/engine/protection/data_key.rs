@@ -100,12 +100,7 @@ impl Protection {
             }
         }
         let step = step!("crypto");
-        let key = self
-            .dependencies
-            .keyring
-            .to_protect(&permit)
-            .instrument(step.clone())
-            .await;
+        let key = self.dependencies.keyring.to_protect(&permit).instrument(step.clone()).await;
         let key = key.map_err(Refusal::of_destination)?;
         let _entered = step.entered();
         call.note_key(key.id());

@@ -75,10 +75,7 @@ impl LongWork {
 
     fn on(processors: usize) -> Self {
         Self {
-            processors: Shares::new(Sharing {
-                total: processors,
-                ..shares::PROCESSORS
-            }),
+            processors: Shares::new(Sharing { total: processors, ..shares::PROCESSORS }),
             jobs: Arc::default(),
         }
     }

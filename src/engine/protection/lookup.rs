@@ -26,11 +26,7 @@ impl Protection {
         application: &Application,
         number: &str,
     ) -> Result<(Arc<Policy>, Option<PublishedJwk>), Refusal> {
-        let policy = self
-            .dependencies
-            .policies
-            .resolve(application, Some(number))
-            .await?;
+        let policy = self.dependencies.policies.resolve(application, Some(number)).await?;
         let permit: PolicyPermit<to::Protect> = authorize(application)?.under(policy.clone())?;
         let key = match self.dependencies.keyring.to_protect(&permit).await {
             Ok(key) => key.jwk(),

@@ -94,13 +94,7 @@ impl Protection {
         status: fn(Option<&Refusal>) -> RecordedStatus,
         error: fn(&Refusal) -> String,
     ) -> Self {
-        Self {
-            dependencies,
-            status,
-            error,
-            tasks: TaskTracker::new(),
-            long_work: LongWork::new(),
-        }
+        Self { dependencies, status, error, tasks: TaskTracker::new(), long_work: LongWork::new() }
     }
 
     /// The work on large bodies, for metrics.
@@ -111,9 +105,7 @@ impl Protection {
     /// Waits until all work is recorded. Whether it is within `patience`.
     pub async fn finish(&self, patience: Duration) -> bool {
         self.tasks.close();
-        tokio::time::timeout(patience, self.tasks.wait())
-            .await
-            .is_ok()
+        tokio::time::timeout(patience, self.tasks.wait()).await.is_ok()
     }
 
     /// Answers with a refusal that precedes this module.
@@ -146,17 +138,11 @@ impl Protection {
     /// The outcome of a request; that of a client that has closed the connection is that it left. After
     /// the time limit of the request, the client has an answer.
     fn awaited(&self, call: &Call, outcome: Result<Body, Refusal>) -> Result<Body, Refusal> {
-        let Dependencies {
-            clock,
-            request_timeout,
-            ..
-        } = &self.dependencies;
+        let Dependencies { clock, request_timeout, .. } = &self.dependencies;
         let has_left = Caller::is_gone()
             && clock.monotonic().saturating_sub(call.arrived()) < *request_timeout;
         match has_left {
-            true => Err(Refusal::ClientLeft {
-                done: outcome.is_ok(),
-            }),
+            true => Err(Refusal::ClientLeft { done: outcome.is_ok() }),
             false => outcome,
         }
     }
@@ -169,9 +155,7 @@ impl Protection {
     ) -> Result<(Application, Text<'a>), Refusal> {
         let admitting = || call.admit(body);
         let size = body.len();
-        self.long_work
-            .run(call.lane(), Cost::Low, size, admitting)
-            .await
+        self.long_work.run(call.lane(), Cost::Low, size, admitting).await
     }
 
     /// Does `work` to its end, even if the client disconnects. Its token operations wait in `lane`.
@@ -208,11 +192,7 @@ impl Protection {
         number: Option<&str>,
     ) -> Result<Arc<Policy>, Refusal> {
         call.note_policy(number);
-        let policy = self
-            .dependencies
-            .policies
-            .resolve(application, number)
-            .await?;
+        let policy = self.dependencies.policies.resolve(application, number).await?;
         call.note_policy(Some(policy.policy_number.as_str()));
         Ok(policy)
     }

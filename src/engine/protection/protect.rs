@@ -83,17 +83,12 @@ impl<'a> ProtectedPayload<'a> {
 }
 
 fn operations() -> Array {
-    let encrypt = ObjectBuilder::new()
-        .schema_type(Type::String)
-        .enum_values(Some(["encrypt"]));
+    let encrypt = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["encrypt"]));
     ArrayBuilder::new().items(encrypt).build()
 }
 
 fn always_true() -> Object {
-    ObjectBuilder::new()
-        .schema_type(Type::Boolean)
-        .enum_values(Some([true]))
-        .build()
+    ObjectBuilder::new().schema_type(Type::Boolean).enum_values(Some([true])).build()
 }
 
 impl Protection {
@@ -128,9 +123,7 @@ impl Protection {
         let number = request.policy_number.as_deref();
         let permit = self.permit(call, application, number).await?;
         let context = request.context.as_ref();
-        permit
-            .policy()
-            .check_context("context", context.is_some())?;
+        permit.policy().check_context("context", context.is_some())?;
         let payload = request.payload.as_str();
         match permit.policy().verdict() {
             Verdict::Protect => {

@@ -48,22 +48,14 @@ pub const MOST_TOKENS: u32 = 1_000;
 impl Rule {
     /// A rule; both numbers are at least 1.
     pub const fn new(per_second: NonZeroU32, burst: NonZeroU32) -> Self {
-        Self {
-            per_second,
-            burst,
-            parts: NonZeroU32::MIN,
-        }
+        Self { per_second, burst, parts: NonZeroU32::MIN }
     }
 
     /// The rule of one of `parts` buckets that together grant this rule. Each has at least one
     /// token.
     pub(super) fn divided(self, parts: NonZeroU32) -> Self {
         let burst = self.burst.get() / parts;
-        Self {
-            burst: NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN),
-            parts,
-            ..self
-        }
+        Self { burst: NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN), parts, ..self }
     }
 
     /// The time to refill one token.
@@ -107,10 +99,9 @@ impl Rule {
                 };
                 Ok((fill, self.level_of(after)))
             }
-            missing => Err(Empty {
-                level: self.level_of(lacking),
-                next_in: Duration::from_nanos(missing),
-            }),
+            missing => {
+                Err(Empty { level: self.level_of(lacking), next_in: Duration::from_nanos(missing) })
+            }
         }
     }
 
@@ -132,10 +123,7 @@ impl Rule {
         if taken {
             return Ok(level);
         }
-        Err(Empty {
-            level,
-            next_in: Duration::from_nanos(self.missing(lacking, tokens)),
-        })
+        Err(Empty { level, next_in: Duration::from_nanos(self.missing(lacking, tokens)) })
     }
 
     /// The state of the bucket at `now`.
@@ -170,10 +158,7 @@ mod tests {
     const MOST: NonZeroU32 = NonZeroU32::new(MOST_TOKENS).unwrap();
 
     fn rule(per_second: u32, burst: u32) -> Rule {
-        Rule::new(
-            NonZeroU32::new(per_second).unwrap(),
-            NonZeroU32::new(burst).unwrap(),
-        )
+        Rule::new(NonZeroU32::new(per_second).unwrap(), NonZeroU32::new(burst).unwrap())
     }
 
     #[test]
@@ -208,10 +193,7 @@ mod tests {
         assert_eq!(taken, 66 + 333);
         let small = rule(1, 1).divided(NonZeroU32::new(3).unwrap());
         let (fill, _) = small.take(Fill::default(), SECOND, ONE).unwrap();
-        assert_eq!(
-            small.take(fill, SECOND, ONE).unwrap_err().next_in,
-            Duration::from_secs(3)
-        );
+        assert_eq!(small.take(fill, SECOND, ONE).unwrap_err().next_in, Duration::from_secs(3));
     }
 
     #[test]
@@ -235,9 +217,7 @@ mod tests {
         // After the debt is repaid, the reduced bucket is empty.
         assert_eq!(wait(small, SECOND * 9), Duration::from_millis(10));
         // A batch that the bucket held leaves no debt.
-        let (fill, _) = rule(100, 1_000)
-            .take(Fill::default(), SECOND, MOST)
-            .unwrap();
+        let (fill, _) = rule(100, 1_000).take(Fill::default(), SECOND, MOST).unwrap();
         let empty = small.take(fill, SECOND, ONE).unwrap_err();
         assert_eq!(empty.next_in, Duration::from_millis(10));
     }
@@ -268,10 +248,7 @@ mod tests {
         let empty = rule.take(almost_full, SECOND, MOST).unwrap_err();
         assert_eq!(empty.next_in, Duration::from_millis(10));
         let (fill, level) = rule.take(Fill::default(), SECOND, MOST).unwrap();
-        assert_eq!(
-            (level.remaining, level.full_in),
-            (0, Duration::from_secs(10))
-        );
+        assert_eq!((level.remaining, level.full_in), (0, Duration::from_secs(10)));
         let empty = rule.take(fill, SECOND, ONE).unwrap_err();
         assert_eq!(empty.next_in, Duration::from_millis(8_010));
         assert!(rule.take(fill, SECOND * 9 + SECOND / 100, ONE).is_ok());
@@ -281,17 +258,11 @@ mod tests {
     fn the_largest_numbers_are_supported() {
         let rule = rule(u32::MAX, u32::MAX);
         assert_eq!(
-            rule.take(Fill::default(), u64::MAX / 2, ONE)
-                .unwrap()
-                .1
-                .remaining,
+            rule.take(Fill::default(), u64::MAX / 2, ONE).unwrap().1.remaining,
             u32::MAX - 1
         );
         let rule = self::rule(1, u32::MAX);
-        assert_eq!(
-            rule.take(Fill::default(), 0, ONE).unwrap().1.remaining,
-            u32::MAX - 1
-        );
+        assert_eq!(rule.take(Fill::default(), 0, ONE).unwrap().1.remaining, u32::MAX - 1);
     }
 
     proptest! {

@@ -91,11 +91,7 @@ impl Buckets {
     pub(super) fn learn(&self, scope: Scope, rule: Rule, lacking: u64, now: u64) {
         let mut shard = self.shard(scope);
         let before = shard.bucket(scope);
-        let known = if before.is_ahead {
-            Fill::default()
-        } else {
-            before.fill
-        };
+        let known = if before.is_ahead { Fill::default() } else { before.fill };
         let fill = Fill {
             full_at: now.saturating_add(lacking).max(known.full_at),
             repaid_at: now.saturating_add(rule.debt(lacking)).max(known.repaid_at),
@@ -146,11 +142,8 @@ mod tests {
             let now = u64::try_from(number).unwrap() * 1_000_000;
             buckets.take(scope, rule, now, NonZeroU32::MIN).unwrap();
         }
-        let kept: usize = buckets
-            .shards
-            .iter()
-            .map(|shard| shard.lock().unwrap().buckets.len())
-            .sum();
+        let kept: usize =
+            buckets.shards.iter().map(|shard| shard.lock().unwrap().buckets.len()).sum();
         assert!(kept <= SHARDS * (FEW + 1), "{kept}");
     }
 
@@ -183,9 +176,7 @@ mod tests {
         let rule = Rule::new(NonZeroU32::MIN, NonZeroU32::new(10).unwrap());
         let buckets = Buckets::default();
         let scope = Scope::Service(ServiceId::from_uuid(Uuid::from_u128(1)));
-        buckets
-            .take(scope, rule, 0, NonZeroU32::new(12).unwrap())
-            .unwrap();
+        buckets.take(scope, rule, 0, NonZeroU32::new(12).unwrap()).unwrap();
         let ahead = |now| buckets.ahead(scope, now);
         let (lacking, debt) = (12_000_000_000, 2_000_000_000);
         assert_eq!(ahead(0), Ahead { lacking, debt });

@@ -99,10 +99,7 @@ impl Limiter {
 
     /// A limiter with shared buckets.
     pub fn shared(clock: Clock, shared: Shared) -> Self {
-        Self {
-            shared: Some(shared),
-            ..Self::new(clock)
-        }
+        Self { shared: Some(shared), ..Self::new(clock) }
     }
 
     /// Connects to the shared storage before the first request.
@@ -230,11 +227,7 @@ impl Limiter {
             }
         }
         let rule = self.own_part(rule);
-        standing(
-            rule,
-            self.buckets.look(scope, rule, self.now()),
-            self.clock.now(),
-        )
+        standing(rule, self.buckets.look(scope, rule, self.now()), self.clock.now())
     }
 
     fn own_part(&self, rule: Rule) -> Rule {
@@ -256,10 +249,9 @@ fn outcome(
 ) -> Result<BucketState, Exceeded> {
     match taken {
         Ok(level) => Ok(standing(rule, level, at)),
-        Err(empty) => Err(Exceeded {
-            standing: standing(rule, empty.level, at),
-            retry_after: empty.next_in,
-        }),
+        Err(empty) => {
+            Err(Exceeded { standing: standing(rule, empty.level, at), retry_after: empty.next_in })
+        }
     }
 }
 
@@ -281,10 +273,7 @@ mod tests {
     use crate::ids::ServiceId;
 
     fn rule(per_second: u32, burst: u32) -> Rule {
-        Rule::new(
-            NonZeroU32::new(per_second).unwrap(),
-            NonZeroU32::new(burst).unwrap(),
-        )
+        Rule::new(NonZeroU32::new(per_second).unwrap(), NonZeroU32::new(burst).unwrap())
     }
 
     fn service(number: u128) -> Scope {
@@ -298,11 +287,7 @@ mod tests {
         let rule = rule(2, 3);
         let standing = limiter.take(service(1), rule).await.unwrap();
         // 10,000.4 plus half a second rounds up to 10,001.
-        let expected = |remaining, reset| BucketState {
-            limit: 3,
-            remaining,
-            reset,
-        };
+        let expected = |remaining, reset| BucketState { limit: 3, remaining, reset };
         assert_eq!(standing, expected(2, 10_001));
         assert_eq!(limiter.look(service(1), rule).await, standing);
         limiter.take(service(1), rule).await.unwrap();

@@ -41,12 +41,7 @@ impl Rule {
 impl Limiter {
     /// A look-up for a request from this address, which does not count yet.
     pub fn look_up(&self, client: IpAddr) -> LookUp<'_> {
-        LookUp {
-            limiter: self,
-            network: network_of(client),
-            turn: None,
-            is_taken: false,
-        }
+        LookUp { limiter: self, network: network_of(client), turn: None, is_taken: false }
     }
 }
 
@@ -74,12 +69,8 @@ impl LookUp<'_> {
     /// Takes a place in the queue and returns how long to wait.
     fn queue(&mut self) -> Result<Duration, Crowded> {
         let look_ups = &self.limiter.look_ups;
-        let taken = look_ups.take(
-            self.scope(),
-            Rule::LOOK_UPS,
-            self.limiter.now(),
-            NonZeroU32::MIN,
-        );
+        let taken =
+            look_ups.take(self.scope(), Rule::LOOK_UPS, self.limiter.now(), NonZeroU32::MIN);
         let level = taken.map_err(|_| Crowded)?;
         self.is_taken = true;
         let at_once = Duration::from_nanos(Rule::FAILURES.depth());

@@ -87,10 +87,8 @@ impl Shared {
         }
         let over_tls = url.starts_with("rediss://") || url.starts_with("valkeys://");
         let client = if over_tls {
-            let certificates = redis::TlsCertificates {
-                client_tls: None,
-                root_cert: settings.ca_certificates()?,
-            };
+            let certificates =
+                redis::TlsCertificates { client_tls: None, root_cert: settings.ca_certificates()? };
             Client::build_with_tls(address, certificates)?
         } else {
             Client::open(address)?
@@ -179,12 +177,8 @@ impl Shared {
             .set_connection_timeout(Some(CONNECTING))
             .set_response_timeout(None)
             .set_pipeline_buffer_size(WAITING);
-        let connecting = self
-            .client
-            .get_multiplexed_async_connection_with_config(&config);
-        Ok(timeout(CONNECTING, connecting)
-            .await
-            .map_err(|_| Away::Late)??)
+        let connecting = self.client.get_multiplexed_async_connection_with_config(&config);
+        Ok(timeout(CONNECTING, connecting).await.map_err(|_| Away::Late)??)
     }
 
     /// Takes a token from an unused bucket, so that a read-only or full server counts as
@@ -192,8 +186,7 @@ impl Shared {
     async fn probe(&self, connection: &MultiplexedConnection) -> Result<(), Away> {
         let rule = Rule::new(NonZeroU32::MAX, NonZeroU32::MAX);
         let name = "sealward:limit:probe";
-        self.answer(connection, name, rule, Ahead::default(), [0, 1])
-            .await?;
+        self.answer(connection, name, rule, Ahead::default(), [0, 1]).await?;
         Ok(())
     }
 
@@ -219,19 +212,13 @@ impl Shared {
         let asking = asking.invoke_async(&mut connection);
         let answered = timeout(self.patience, asking).await;
         let (taken, lacking, at): (bool, u64, i64) = answered.map_err(|_| Away::Late)??;
-        Ok(Bucket {
-            taken,
-            lacking,
-            at: Timestamp::from_millis(at),
-        })
+        Ok(Bucket { taken, lacking, at: Timestamp::from_millis(at) })
     }
 
     /// Drops a connection unless another task has replaced it.
     fn lose(&self, connection: &Arc<MultiplexedConnection>, why: &Away) {
         let before = self.connection.compare_and_swap(connection, None);
-        let was_this = before
-            .as_ref()
-            .is_some_and(|before| Arc::ptr_eq(before, connection));
+        let was_this = before.as_ref().is_some_and(|before| Arc::ptr_eq(before, connection));
         if was_this {
             self.outages.fetch_add(1, Ordering::Relaxed);
             tracing::warn!(%why, "shared rate limits are unreachable: each instance enforces its share");

@@ -7,9 +7,6 @@ use crate::db::Pool;
 pub(super) async fn instances(db: &Pool) -> Result<u32, sqlx::Error> {
     let sql = "SELECT count(*) FROM pg_stat_activity
                 WHERE datname = current_database() AND application_name = $1";
-    let count: i64 = sqlx::query_scalar(sql)
-        .bind(catalog::LISTENER)
-        .fetch_one(db)
-        .await?;
+    let count: i64 = sqlx::query_scalar(sql).bind(catalog::LISTENER).fetch_one(db).await?;
     Ok(u32::try_from(count.max(1)).unwrap_or(u32::MAX))
 }

@@ -57,22 +57,14 @@ impl Tally {
             Scope::Failures(_) => &self.failures,
             Scope::SignIns(_) => &self.sign_ins,
         };
-        let decided = if is_admitted {
-            &of_scope.admitted
-        } else {
-            &of_scope.refused
-        };
+        let decided = if is_admitted { &of_scope.admitted } else { &of_scope.refused };
         decided.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The decisions per mode of counting.
     pub(super) fn places(&self) -> [(&'static str, u64); 3] {
-        [
-            ("alone", &self.alone),
-            ("together", &self.together),
-            ("apart", &self.apart),
-        ]
-        .map(|(place, decided)| (place, decided.load(Ordering::Relaxed)))
+        [("alone", &self.alone), ("together", &self.together), ("apart", &self.apart)]
+            .map(|(place, decided)| (place, decided.load(Ordering::Relaxed)))
     }
 
     pub(super) fn read(&self) -> [Counts; 4] {

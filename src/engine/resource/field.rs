@@ -72,11 +72,7 @@ pub const fn camel_case<const N: usize>(snake: &str) -> ([u8; N], usize) {
         if let Some((_, places)) = camel.split_at_mut_checked(length)
             && let [place, ..] = places
         {
-            *place = if capital {
-                letter.to_ascii_uppercase()
-            } else {
-                *letter
-            };
+            *place = if capital { letter.to_ascii_uppercase() } else { *letter };
             length += 1;
         }
         capital = false;

@@ -106,20 +106,14 @@ impl<B: RequestBody> ResourceRequest<B> {
     /// Keeps the body from which this was read, so that it can be read again. Its bytes must wipe themselves
     /// if they can contain secrets.
     pub fn keep(self, body: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
-        Self {
-            sent: Some(KeptBody(Box::new(body))),
-            ..self
-        }
+        Self { sent: Some(KeptBody(Box::new(body))), ..self }
     }
 
     /// The body, to be read again. It can contain secrets.
     pub fn sent(&self) -> Option<SentBody> {
         let KeptBody(body) = self.sent.as_ref()?;
         let text = str::from_utf8((**body).as_ref()).ok()?;
-        Some(SentBody {
-            reading: self.reading,
-            text: text.to_owned(),
-        })
+        Some(SentBody { reading: self.reading, text: text.to_owned() })
     }
 
     /// Reads a body that the service itself has made, such as of a form.
@@ -137,15 +131,9 @@ impl<B: RequestBody> ResourceRequest<B> {
             Reading::Patch => (B::READ_ONLY, Nulls::Wrong),
         };
         let settable = B::FIELDS.iter().map(|field| field.name);
-        let volatile: &[&str] = if read_only.is_empty() {
-            &[]
-        } else {
-            B::VOLATILE
-        };
-        let names: Vec<&str> = settable
-            .chain(read_only.iter().copied())
-            .chain(volatile.iter().copied())
-            .collect();
+        let volatile: &[&str] = if read_only.is_empty() { &[] } else { B::VOLATILE };
+        let names: Vec<&str> =
+            settable.chain(read_only.iter().copied()).chain(volatile.iter().copied()).collect();
         let mut reader = Reader::of(body, &names, nulls);
         let request = B::read(&mut reader);
         let stated = read_only.iter().filter_map(|name| {
@@ -168,10 +156,7 @@ impl<B: RequestBody> ResourceRequest<B> {
             return;
         };
         for (name, stated) in self.stated.drain(..) {
-            if resource
-                .get(name)
-                .is_some_and(|kept| is_same(kept, &stated))
-            {
+            if resource.get(name).is_some_and(|kept| is_same(kept, &stated)) {
                 continue;
             }
             let problem = match (stated, self.nulls) {
@@ -219,20 +204,13 @@ impl SentBody {
     pub fn with(&self, name: &str, member: serde_json::Value) -> Option<Self> {
         let mut body: serde_json::Map<_, _> = serde_json::from_str(&self.text).ok()?;
         body.insert(name.to_owned(), member);
-        Some(Self {
-            reading: self.reading,
-            text: serde_json::to_string(&body).ok()?,
-        })
+        Some(Self { reading: self.reading, text: serde_json::to_string(&body).ok()? })
     }
 }
 
 impl<'a> Reader<'a> {
     fn of(text: Text<'a>, names: &[&str], nulls: Nulls) -> Self {
-        Self {
-            members: Members::exactly(text, names),
-            problems: Problems::default(),
-            nulls,
-        }
+        Self { members: Members::exactly(text, names), problems: Problems::default(), nulls }
     }
 
     /// Reads a member.
@@ -279,9 +257,7 @@ pub fn object<B: RequestBody, T>(
     let is_right = found.is_empty();
     problems.note_inside(field, found);
     let value = build(body);
-    value
-        .filter(|_| is_right)
-        .map_or(Member::Wrong, Member::Given)
+    value.filter(|_| is_right).map_or(Member::Wrong, Member::Given)
 }
 
 /// The schema of a request, in which the members are required that the declaration requires.

@@ -47,9 +47,7 @@ pub fn select<R: Stored>(rest: &'static str) -> QueryAs<'static, Postgres, R, Pg
     let columns = R::COLUMNS.iter().copied().flatten();
     let columns: Vec<&str> = columns.map(|name| column_name(name)).collect();
     let (columns, table) = (columns.join(", "), R::TABLE);
-    sqlx::query_as(AssertSqlSafe(format!(
-        "SELECT {columns} FROM {table} {rest}"
-    )))
+    sqlx::query_as(AssertSqlSafe(format!("SELECT {columns} FROM {table} {rest}")))
 }
 
 /// The column of a member with this name in the code.
@@ -135,10 +133,8 @@ impl Columns {
         let (mut names, arguments) = self.with("id", id).finish()?;
         let id = names.len();
         names.pop();
-        let sets: Vec<String> = (1..)
-            .zip(names)
-            .map(|(place, name)| format!("{name} = ${place}"))
-            .collect();
+        let sets: Vec<String> =
+            (1..).zip(names).map(|(place, name)| format!("{name} = ${place}")).collect();
         let sql = format!("UPDATE {table} SET {} WHERE id = ${id}", sets.join(", "));
         let updated = sqlx::query_with(AssertSqlSafe(sql), arguments);
         updated.execute(connection).await?;

@@ -121,11 +121,7 @@ fn is_refused(character: char, also: &[char]) -> bool {
 
 fn bounded(text: String, length: RangeInclusive<usize>) -> Result<String, Problem> {
     if !length.contains(&text.chars().count()) {
-        let message = format!(
-            "must be {} to {} characters long",
-            length.start(),
-            length.end()
-        );
+        let message = format!("must be {} to {} characters long", length.start(), length.end());
         return Err(Problem::of_body(Code::Length, message));
     }
     if text.contains('\0') {
@@ -155,13 +151,8 @@ mod tests {
         ] {
             assert!(is_hidden(character), "{character:?}");
         }
-        let count = ('\0'..=char::MAX)
-            .filter(|character| is_hidden(*character))
-            .count();
-        assert_eq!(
-            count,
-            (32 + 33) + (1 + 2 + 5 + 4) + (1 + 1 + 1 + 5 + 1 + 128)
-        );
+        let count = ('\0'..=char::MAX).filter(|character| is_hidden(*character)).count();
+        assert_eq!(count, (32 + 33) + (1 + 2 + 5 + 4) + (1 + 1 + 1 + 5 + 1 + 128));
         for character in [' ', 'é', 'ש', '\u{200d}', '\u{2028}', '\u{1F4A9}'] {
             assert!(!is_hidden(character), "{character:?}");
         }

@@ -113,8 +113,7 @@ impl<K: Named> Value for Id<K> {
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         string(text, field, problems, |id| {
             let message = "must be the id of an existing resource";
-            id.parse()
-                .map_err(|_| Problem::of_body(Code::Unknown, message))
+            id.parse().map_err(|_| Problem::of_body(Code::Unknown, message))
         })
     }
 }
@@ -141,8 +140,7 @@ impl Value for Timestamp {
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         string(text, field, problems, |time| {
             let message = "must be a time such as 2030-01-31T12:00:00.000Z";
-            time.parse()
-                .map_err(|_| Problem::of_body(Code::Format, message))
+            time.parse().map_err(|_| Problem::of_body(Code::Format, message))
         })
     }
 }
@@ -170,8 +168,7 @@ fn parsed<T: FromStr<Err: Display>>(
     problems: &mut Problems,
 ) -> Member<T> {
     string(text, field, problems, |text| {
-        text.parse()
-            .map_err(|error: T::Err| Problem::of_body(Code::Format, error.to_string()))
+        text.parse().map_err(|error: T::Err| Problem::of_body(Code::Format, error.to_string()))
     })
 }
 

@@ -18,10 +18,7 @@ pub struct Admin {
 
 impl Default for Admin {
     fn default() -> Self {
-        Self {
-            key_sign_in: true,
-            oidc: Oidc::default(),
-        }
+        Self { key_sign_in: true, oidc: Oidc::default() }
     }
 }
 

@@ -22,10 +22,7 @@ pub struct Approvals {
 
 impl Default for Approvals {
     fn default() -> Self {
-        Self {
-            required: Vec::new(),
-            approvers: 1,
-        }
+        Self { required: Vec::new(), approvers: 1 }
     }
 }
 
@@ -51,10 +48,7 @@ mod tests {
     fn a_list_that_is_not_empty_includes_admin_keys() {
         let off = Approvals::default();
         assert!(ChangeKind::ALL.iter().all(|kind| !off.require(*kind)));
-        let on = Approvals {
-            required: vec![ChangeKind::PolicyOpen],
-            ..off
-        };
+        let on = Approvals { required: vec![ChangeKind::PolicyOpen], ..off };
         let required = ChangeKind::ALL.into_iter().filter(|kind| on.require(*kind));
         assert!(required.eq([ChangeKind::PolicyOpen, ChangeKind::ApiKeyAdmin]));
     }

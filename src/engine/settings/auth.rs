@@ -169,10 +169,7 @@ mod tests {
             api_audience: Some("management".to_owned()),
             ..Oidc::default()
         };
-        let auth = Auth {
-            issuers,
-            ..Auth::default()
-        };
+        let auth = Auth { issuers, ..Auth::default() };
         auth.contradictions(stage, &administrators, &Tls::default(), &mut found);
         found
     }
@@ -191,10 +188,9 @@ mod tests {
             ("file:///etc/passwd", false, false),
             ("", false, false),
         ] {
-            for (stage, expected) in [
-                (Stage::Production, in_production),
-                (Stage::Development, in_development),
-            ] {
+            for (stage, expected) in
+                [(Stage::Production, in_production), (Stage::Development, in_development)]
+            {
                 let found = wrong(vec![at(url)], stage);
                 assert_eq!(found.is_empty(), expected, "{url} {stage:?}: {found:?}");
                 let located = AuthIssuer {
@@ -214,21 +210,15 @@ mod tests {
             ["auth.issuers[1].issuer must be another one than that of an earlier entry"]
         );
         for (audience, setting) in [("dashboard", "client_id"), ("management", "api_audience")] {
-            let shared = AuthIssuer {
-                audience: audience.to_owned(),
-                ..at("https://a")
-            };
+            let shared = AuthIssuer { audience: audience.to_owned(), ..at("https://a") };
             let found = wrong(vec![shared], Stage::Production);
             let message =
                 format!("auth.issuers[0].audience must differ from admin.oidc.{setting}:");
             assert!(found[0].starts_with(&message), "{found:?}");
             assert_eq!(found.len(), 1);
         }
-        let empty = AuthIssuer {
-            audience: String::new(),
-            algorithms: Vec::new(),
-            ..at("https://a")
-        };
+        let empty =
+            AuthIssuer { audience: String::new(), algorithms: Vec::new(), ..at("https://a") };
         assert_eq!(
             wrong(vec![empty], Stage::Production),
             [
@@ -245,10 +235,8 @@ mod tests {
             client_ca: Some("clients.pem".into()),
             ..Tls::default()
         };
-        let domain = |name: &str| AuthSpiffe {
-            trust_domain: name.parse().unwrap(),
-            ca: "ca.pem".into(),
-        };
+        let domain =
+            |name: &str| AuthSpiffe { trust_domain: name.parse().unwrap(), ca: "ca.pem".into() };
         let wrong = |spiffe: &[&str], certificates, tls: &Tls| {
             let mut found = Vec::new();
             let auth = Auth {
@@ -257,9 +245,7 @@ mod tests {
                 ..Auth::default()
             };
             auth.contradictions(Stage::Production, &Oidc::default(), tls, &mut found);
-            let names = found
-                .iter()
-                .map(|text| text.split(' ').next().unwrap_or_default());
+            let names = found.iter().map(|text| text.split(' ').next().unwrap_or_default());
             names.map(str::to_owned).collect::<Vec<_>>()
         };
         let plain = Tls::default();

@@ -33,8 +33,5 @@ pub fn revocation_lists(
 fn all<T: PemObject>(file: &Path, kind: &'static str) -> Result<Vec<T>, NotInPem> {
     let pem = fs::read(file)?;
     let found: Result<Vec<T>, _> = T::pem_slice_iter(&pem).collect();
-    found
-        .ok()
-        .filter(|found| !found.is_empty())
-        .ok_or(NotInPem::Absent(kind))
+    found.ok().filter(|found| !found.is_empty()).ok_or(NotInPem::Absent(kind))
 }

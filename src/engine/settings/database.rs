@@ -56,12 +56,7 @@ impl Database {
         url: &str,
         password: Option<&SecretSource>,
     ) -> Self {
-        Self {
-            section,
-            url: url.to_owned(),
-            password: password.cloned(),
-            ..self.clone()
-        }
+        Self { section, url: url.to_owned(), password: password.cloned(), ..self.clone() }
     }
 
     pub(super) fn contradictions(&self, stage: Stage, found: &mut Vec<String>) {
@@ -120,14 +115,8 @@ mod tests {
     fn each_command_has_its_own_login_with_a_secret_password() {
         let service = Database::default();
         let url = Some("postgres://other:settings-secret@db/sealward".to_owned());
-        let migrate = Migrate {
-            url: url.clone(),
-            password: None,
-        };
-        let retain = Retain {
-            url: url.clone(),
-            ..Retain::default()
-        };
+        let migrate = Migrate { url: url.clone(), password: None };
+        let retain = Retain { url: url.clone(), ..Retain::default() };
         assert_eq!(Migrate::default().database(&service).url, service.url);
         assert_eq!(Some(migrate.database(&service).url), url);
         assert!(Retain::default().database(&service).is_none());

@@ -151,10 +151,7 @@ mod tests {
     use super::*;
 
     fn to(url: &str) -> Forward {
-        Forward {
-            url: Some(url.to_owned()),
-            ..Forward::default()
-        }
+        Forward { url: Some(url.to_owned()), ..Forward::default() }
     }
 
     fn wrong(settings: &Forward) -> Vec<String> {
@@ -166,46 +163,15 @@ mod tests {
     #[test]
     fn a_collector_is_reached_over_https_or_syslog() {
         for (url, protocol, host, port, path) in [
-            (
-                "https://siem.internal/a?b=c",
-                ForwardProtocol::Https,
-                "siem.internal",
-                443,
-                "/a?b=c",
-            ),
-            (
-                "https://10.0.0.1:8088",
-                ForwardProtocol::Https,
-                "10.0.0.1",
-                8088,
-                "/",
-            ),
-            (
-                "syslog+tls://siem.internal",
-                ForwardProtocol::Syslog,
-                "siem.internal",
-                6514,
-                "/",
-            ),
-            (
-                "syslog+tls://[::1]:514/",
-                ForwardProtocol::Syslog,
-                "[::1]",
-                514,
-                "/",
-            ),
+            ("https://siem.internal/a?b=c", ForwardProtocol::Https, "siem.internal", 443, "/a?b=c"),
+            ("https://10.0.0.1:8088", ForwardProtocol::Https, "10.0.0.1", 8088, "/"),
+            ("syslog+tls://siem.internal", ForwardProtocol::Syslog, "siem.internal", 6514, "/"),
+            ("syslog+tls://[::1]:514/", ForwardProtocol::Syslog, "[::1]", 514, "/"),
         ] {
             assert_eq!(wrong(&to(url)), [""; 0], "{url}");
             let endpoint = to(url).endpoint().unwrap();
-            assert_eq!(
-                (endpoint.protocol, endpoint.port),
-                (protocol, port),
-                "{url}"
-            );
-            assert_eq!(
-                (endpoint.host.as_str(), endpoint.path.as_str()),
-                (host, path)
-            );
+            assert_eq!((endpoint.protocol, endpoint.port), (protocol, port), "{url}");
+            assert_eq!((endpoint.host.as_str(), endpoint.path.as_str()), (host, path));
         }
     }
 
@@ -220,10 +186,7 @@ mod tests {
             "",
         ] {
             let errors = wrong(&to(url));
-            assert!(
-                errors.len() == 1 && errors[0].starts_with("audit.forward.url"),
-                "{errors:?}"
-            );
+            assert!(errors.len() == 1 && errors[0].starts_with("audit.forward.url"), "{errors:?}");
             assert!(!errors[0].contains("password"));
         }
     }
@@ -231,25 +194,13 @@ mod tests {
     #[test]
     fn settings_that_have_no_effect_are_refused() {
         let secret = SecretSource::File("token".into());
-        let alone = Forward {
-            secret: Some(secret.clone()),
-            ..Forward::default()
-        };
+        let alone = Forward { secret: Some(secret.clone()), ..Forward::default() };
         assert!(wrong(&alone)[0].contains("require audit.forward.url"));
-        let syslog = Forward {
-            secret: Some(secret),
-            ..to("syslog+tls://siem.internal")
-        };
+        let syslog = Forward { secret: Some(secret), ..to("syslog+tls://siem.internal") };
         assert!(wrong(&syslog)[0].contains("requires an https:// URL"));
-        let half = Forward {
-            certificate: Some("c.pem".into()),
-            ..to("https://siem.internal")
-        };
+        let half = Forward { certificate: Some("c.pem".into()), ..to("https://siem.internal") };
         assert!(wrong(&half)[0].contains("require each other"));
-        let header = Forward {
-            header: "a b".to_owned(),
-            ..to("https://siem.internal")
-        };
+        let header = Forward { header: "a b".to_owned(), ..to("https://siem.internal") };
         assert!(wrong(&header)[0].contains("audit.forward.header"));
     }
 }

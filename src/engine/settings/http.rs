@@ -105,10 +105,7 @@ impl Http {
         }
         for (setting, connections) in [
             ("max_connections", self.max_connections),
-            (
-                "max_connections_per_address",
-                self.max_connections_per_address,
-            ),
+            ("max_connections_per_address", self.max_connections_per_address),
         ] {
             if connections == 0 {
                 found.push(format!("http.{setting} must be at least 1"));

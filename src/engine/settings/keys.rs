@@ -50,15 +50,8 @@ mod tests {
     #[test]
     fn production_accepts_extractable_keys_only_by_its_setting() {
         let is_allowed = |environment, allow_extractable| {
-            let keys = Keys {
-                allow_extractable,
-                ..Keys::default()
-            };
-            let settings = Settings {
-                environment,
-                keys,
-                ..Settings::default()
-            };
+            let keys = Keys { allow_extractable, ..Keys::default() };
+            let settings = Settings { environment, keys, ..Settings::default() };
             settings.extractable_allowed()
         };
         assert!(!is_allowed(Stage::Production, false));

@@ -15,22 +15,13 @@ use formats::similar::nearest;
 const PREFIX: &str = "SEALWARD_";
 
 /// Variables with the prefix that are no settings: the path of the file, and variables of `./dev`.
-const NOT_SETTINGS: [&str; 7] = [
-    "CONFIG",
-    "DEV_DIR",
-    "PORT",
-    "URL",
-    "ADMIN_KEY",
-    "API_KEY",
-    "POLICY",
-];
+const NOT_SETTINGS: [&str; 7] =
+    ["CONFIG", "DEV_DIR", "PORT", "URL", "ADMIN_KEY", "API_KEY", "POLICY"];
 const TEST_PREFIX: &str = "TEST_";
 
 /// The variables of OpenTelemetry that name the collector of traces.
-const OTLP_ENDPOINTS: [&str; 2] = [
-    "OTEL_EXPORTER_OTLP_ENDPOINT",
-    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
-];
+const OTLP_ENDPOINTS: [&str; 2] =
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
 
 /// Why the settings are refused.
 #[derive(Debug, thiserror::Error)]
@@ -71,10 +62,7 @@ pub struct Environment {
 
 impl Environment {
     /// The variables of this process.
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "the one place that reads the environment"
-    )]
+    #[allow(clippy::disallowed_methods, reason = "the one place that reads the environment")]
     pub fn of_process() -> Self {
         Self::from_variables(std::env::vars_os())
     }
@@ -128,15 +116,10 @@ impl Settings {
         let mut refused = names::unknown(&table, &schema);
         for (name, value) in &environment.settings {
             if let Some(leaf) = secret_in_file(name, &leaves) {
-                if environment
-                    .settings
-                    .iter()
-                    .any(|(other, _)| *other == leaf.variable())
-                {
+                if environment.settings.iter().any(|(other, _)| *other == leaf.variable()) {
                     let other = leaf.variable();
-                    refused.push(format!(
-                        "{PREFIX}{name} and {PREFIX}{other} must not both be set"
-                    ));
+                    refused
+                        .push(format!("{PREFIX}{name} and {PREFIX}{other} must not both be set"));
                 }
                 let source = toml::Table::from_iter([("file".to_owned(), value.clone().into())]);
                 set(&mut table, &leaf.path, source.into());
@@ -153,9 +136,7 @@ impl Settings {
         if !refused.is_empty() {
             return Err(Error::Refused(refused));
         }
-        let mut settings: Self = table
-            .try_into()
-            .map_err(|error| Error::Value(Box::new(error)))?;
+        let mut settings: Self = table.try_into().map_err(|error| Error::Value(Box::new(error)))?;
         settings.telemetry.otlp.endpoint_in_environment = environment.otlp;
         match settings.contradictions() {
             none if none.is_empty() => Ok(settings),
@@ -165,23 +146,16 @@ impl Settings {
 }
 
 fn read(path: &Path) -> Result<toml::Table, Error> {
-    let text = fs::read_to_string(path).map_err(|source| Error::Unreadable {
-        path: path.to_owned(),
-        source,
-    })?;
-    text.parse().map_err(|source| Error::Syntax {
-        path: path.to_owned(),
-        source: Box::new(source),
-    })
+    let text = fs::read_to_string(path)
+        .map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
+    text.parse().map_err(|source| Error::Syntax { path: path.to_owned(), source: Box::new(source) })
 }
 
 /// The setting whose secret is in the file that the variable `name` names: that of its setting with the
 /// suffix `_FILE`.
 fn secret_in_file<'a>(name: &str, leaves: &'a [Leaf]) -> Option<&'a Leaf> {
     let name = name.strip_suffix("_FILE")?;
-    leaves
-        .iter()
-        .find(|leaf| leaf.secret && leaf.variable() == name)
+    leaves.iter().find(|leaf| leaf.secret && leaf.variable() == name)
 }
 
 /// The value of a variable: strings as they are, other types in TOML syntax.
@@ -219,9 +193,7 @@ fn is_service_link(name: &str, value: &str) -> bool {
         name.strip_prefix(marker).or_else(inner)
     };
     let is_number = |text: &str| text.parse::<u16>().is_ok();
-    let is_url = ["tcp://", "udp://", "sctp://"]
-        .iter()
-        .any(|scheme| value.starts_with(scheme));
+    let is_url = ["tcp://", "udp://", "sctp://"].iter().any(|scheme| value.starts_with(scheme));
     if let Some(rest) = of_service("SERVICE_HOST") {
         return rest.is_empty();
     }

@@ -31,9 +31,6 @@ pub enum LogFormat {
 
 impl Default for Log {
     fn default() -> Self {
-        Self {
-            level: "info".to_owned(),
-            format: LogFormat::Auto,
-        }
+        Self { level: "info".to_owned(), format: LogFormat::Auto }
     }
 }

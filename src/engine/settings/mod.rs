@@ -117,9 +117,7 @@ pub enum Stage {
 impl Settings {
     /// Whether private keys may be sent to the API in plaintext (over TLS).
     pub fn plaintext_import_allowed(&self) -> bool {
-        self.keys
-            .allow_plaintext_import
-            .unwrap_or(self.environment == Stage::Development)
+        self.keys.allow_plaintext_import.unwrap_or(self.environment == Stage::Development)
     }
 
     /// The files of TLS, if it is on.
@@ -153,12 +151,7 @@ impl Settings {
         self.ratelimit.contradictions(self.environment, &mut found);
         self.keys.contradictions(self.environment, &mut found);
         self.approvals.contradictions(&mut found);
-        self.auth.contradictions(
-            self.environment,
-            &self.admin.oidc,
-            &self.http.tls,
-            &mut found,
-        );
+        self.auth.contradictions(self.environment, &self.admin.oidc, &self.http.tls, &mut found);
         self.audit.contradictions(self.environment, &mut found);
         self.admin.contradictions(self.environment, &mut found);
         self.migrate.contradictions(self.environment, &mut found);

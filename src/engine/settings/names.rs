@@ -54,9 +54,7 @@ fn gather(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Leaf>) {
 
 /// Whether one form of the value names a systemd credential.
 fn is_secret(schema: &Value) -> bool {
-    let forms = ["oneOf", "anyOf"]
-        .iter()
-        .filter_map(|name| schema.get(name));
+    let forms = ["oneOf", "anyOf"].iter().filter_map(|name| schema.get(name));
     forms
         .filter_map(Value::as_array)
         .flatten()
@@ -72,10 +70,7 @@ fn is_text(schema: &Value) -> bool {
     let choice = schema
         .get("oneOf")
         .and_then(Value::as_array)
-        .is_some_and(|ways| {
-            ways.iter()
-                .all(|way| way.get("const").is_some_and(Value::is_string))
-        });
+        .is_some_and(|ways| ways.iter().all(|way| way.get("const").is_some_and(Value::is_string)));
     named || optional || choice
 }
 
@@ -91,18 +86,9 @@ fn compare(table: &toml::Table, schema: &Value, place: &str, found: &mut Vec<Str
         return;
     };
     for (name, value) in table {
-        let path = if place.is_empty() {
-            name.clone()
-        } else {
-            format!("{place}.{name}")
-        };
+        let path = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
         match members.get(name) {
-            None => found.push(refusal(
-                &path,
-                name,
-                members.keys().map(String::as_str),
-                place,
-            )),
+            None => found.push(refusal(&path, name, members.keys().map(String::as_str), place)),
             Some(member) => match value {
                 toml::Value::Table(inner) => compare(inner, member, &path, found),
                 toml::Value::Array(items) => {

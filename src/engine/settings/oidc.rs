@@ -142,20 +142,11 @@ impl Oidc {
             }
             None => {}
         }
-        if self
-            .api_scope
-            .as_deref()
-            .is_some_and(|scope| scope.is_empty() || scope.contains(' '))
-        {
+        if self.api_scope.as_deref().is_some_and(|scope| scope.is_empty() || scope.contains(' ')) {
             refuse("admin.oidc.api_scope must be one scope");
         }
         let roles = &self.roles;
-        let groups = [
-            &roles.owner,
-            &roles.custodian,
-            &roles.policy_admin,
-            &roles.auditor,
-        ];
+        let groups = [&roles.owner, &roles.custodian, &roles.policy_admin, &roles.auditor];
         if groups.into_iter().all(Vec::is_empty) {
             refuse("admin.oidc.roles must name a group for at least one role");
         }
@@ -191,10 +182,7 @@ mod tests {
             client_id: "sealward".to_owned(),
             client_secret: Some(SecretSource::File("secret".into())),
             redirect_uri: Some(format!("https://sealward.example.com{CALLBACK}")),
-            roles: RoleGroups {
-                owner: vec!["owners".to_owned()],
-                ..RoleGroups::default()
-            },
+            roles: RoleGroups { owner: vec!["owners".to_owned()], ..RoleGroups::default() },
             ..Oidc::default()
         }
     }
@@ -209,10 +197,8 @@ mod tests {
     fn a_complete_section_is_accepted() {
         assert_eq!(wrong(&complete()), [""; 0]);
         assert_eq!(wrong(&Oidc::default()), [""; 0]);
-        let local = Oidc {
-            redirect_uri: Some(format!("http://127.0.0.1:8080{CALLBACK}")),
-            ..complete()
-        };
+        let local =
+            Oidc { redirect_uri: Some(format!("http://127.0.0.1:8080{CALLBACK}")), ..complete() };
         assert_eq!(wrong(&local), [""; 0]);
     }
 
@@ -220,9 +206,7 @@ mod tests {
     fn each_mistake_names_its_setting() {
         type Mistake = fn(&mut Oidc);
         let cases: [(&str, Mistake); 14] = [
-            ("api_audience", |it| {
-                it.api_audience = Some("sealward".to_owned())
-            }),
+            ("api_audience", |it| it.api_audience = Some("sealward".to_owned())),
             ("api_audience", |it| it.api_audience = Some(String::new())),
             ("api_scope", |it| it.api_scope = Some("admin".to_owned())),
             ("api_scope", |it| {
@@ -253,10 +237,7 @@ mod tests {
                 "{errors:?}"
             );
         }
-        let alone = Oidc {
-            issuer: None,
-            ..complete()
-        };
+        let alone = Oidc { issuer: None, ..complete() };
         assert!(wrong(&alone)[0].contains("require admin.oidc.issuer"));
     }
 }

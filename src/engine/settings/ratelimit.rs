@@ -29,13 +29,7 @@ pub struct RateLimit {
 
 impl Default for RateLimit {
     fn default() -> Self {
-        Self {
-            url: None,
-            password: None,
-            ca: None,
-            allow_plain: false,
-            timeout: Span::millis(250),
-        }
+        Self { url: None, password: None, ca: None, allow_plain: false, timeout: Span::millis(250) }
     }
 }
 
@@ -102,10 +96,7 @@ mod tests {
     use super::*;
 
     fn wrong(url: &str) -> Vec<String> {
-        let settings = RateLimit {
-            url: Some(url.to_owned()),
-            ..RateLimit::default()
-        };
+        let settings = RateLimit { url: Some(url.to_owned()), ..RateLimit::default() };
         let mut found = Vec::new();
         settings.contradictions(Stage::Production, &mut found);
         found
@@ -125,10 +116,7 @@ mod tests {
         }
         for url in ["redis://limits.internal", "valkey://10.0.0.1:6379"] {
             let errors = wrong(url);
-            assert!(
-                errors.len() == 1 && errors[0].contains("without TLS"),
-                "{errors:?}"
-            );
+            assert!(errors.len() == 1 && errors[0].contains("without TLS"), "{errors:?}");
         }
         assert_eq!(wrong("http://localhost").len(), 1);
         assert_eq!(wrong("rediss://limits.internal#insecure").len(), 1);
@@ -137,10 +125,7 @@ mod tests {
     #[test]
     fn a_password_in_the_url_is_refused_and_not_shown() {
         let errors = wrong("rediss://sealward:settings-secret@limits.internal");
-        assert!(
-            errors.len() == 1 && errors[0].contains("ratelimit.password"),
-            "{errors:?}"
-        );
+        assert!(errors.len() == 1 && errors[0].contains("ratelimit.password"), "{errors:?}");
         assert!(!errors[0].contains("settings-secret"));
     }
 }

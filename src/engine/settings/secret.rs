@@ -96,10 +96,7 @@ impl SecretSource {
 fn read(path: &std::path::Path) -> Result<Zeroizing<String>, SecretError> {
     fs::read_to_string(path)
         .map(Zeroizing::new)
-        .map_err(|source| SecretError::File {
-            path: path.to_owned(),
-            source,
-        })
+        .map_err(|source| SecretError::File { path: path.to_owned(), source })
 }
 
 fn printed_by(words: &[String]) -> Result<Zeroizing<String>, SecretError> {
@@ -109,10 +106,7 @@ fn printed_by(words: &[String]) -> Result<Zeroizing<String>, SecretError> {
             reason: "the list is empty".into(),
         });
     };
-    let failed = |reason: String| SecretError::Command {
-        program: program.clone(),
-        reason,
-    };
+    let failed = |reason: String| SecretError::Command { program: program.clone(), reason };
     let output = Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())

@@ -37,12 +37,7 @@ pub struct Otlp {
 
 impl Default for Otlp {
     fn default() -> Self {
-        Self {
-            endpoint: None,
-            ca: None,
-            ratio: 1.0,
-            endpoint_in_environment: false,
-        }
+        Self { endpoint: None, ca: None, ratio: 1.0, endpoint_in_environment: false }
     }
 }
 

@@ -16,11 +16,7 @@ pub(super) struct Holdings<O> {
 
 impl<O: ShareOwner> Holdings<O> {
     pub(super) fn new(total: usize, limit: OwnerLimit) -> Self {
-        Self {
-            free: total,
-            limit,
-            of_owners: HashMap::new(),
-        }
+        Self { free: total, limit, of_owners: HashMap::new() }
     }
 
     pub(super) fn free(&self) -> usize {
@@ -110,11 +106,7 @@ mod tests {
 
     #[test]
     fn no_amount_is_too_large_to_be_refused() {
-        for limit in [
-            OwnerLimit::Total,
-            OwnerLimit::AtMost(64),
-            OwnerLimit::HalfOfRest,
-        ] {
+        for limit in [OwnerLimit::Total, OwnerLimit::AtMost(64), OwnerLimit::HalfOfRest] {
             let mut holdings = Holdings::new(64, limit);
             assert_eq!(holdings.take(Some(0), 1), Offer::Take);
             assert_ne!(holdings.take(Some(0), usize::MAX), Offer::Take, "{limit:?}");

@@ -116,20 +116,12 @@ impl<O: ShareOwner> Shares<O> {
     }
 
     fn share(&self, owner: Option<O>, amount: usize) -> Share<O> {
-        Share {
-            shares: self.clone(),
-            owner,
-            amount,
-        }
+        Share { shares: self.clone(), owner, amount }
     }
 
     async fn queue(&self, owner: Option<O>, amount: usize, is_urgent: bool) -> Grant<O> {
         let (sender, answer) = oneshot::channel();
-        let request = ShareRequest {
-            owner,
-            amount,
-            answer: sender,
-        };
+        let request = ShareRequest { owner, amount, answer: sender };
         let shares = self;
         let mut place = QueuePlace { shares, answer };
         let displaced = self.change(|inner| match is_urgent {
@@ -182,12 +174,7 @@ impl<O: ShareOwner> Inner<O> {
 
     /// Removes the requests whose turn it is from the queue, with their amounts taken.
     fn ready(&mut self) -> Vec<ShareRequest<O>> {
-        let Self {
-            holdings,
-            urgent,
-            waiting,
-            ..
-        } = self;
+        let Self { holdings, urgent, waiting, .. } = self;
         let mut last = Offer::Take;
         let mut offer = |request: &ShareRequest<O>| {
             if last != Offer::Stop {

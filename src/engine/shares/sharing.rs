@@ -24,11 +24,7 @@ pub enum OwnerLimit {
 
 impl Sharing {
     pub(super) const fn new(total: usize, limit: OwnerLimit, queue: usize) -> Self {
-        Self {
-            total,
-            limit,
-            queue,
-        }
+        Self { total, limit, queue }
     }
 }
 
@@ -62,11 +58,7 @@ pub const PROCESSORS: Sharing = Sharing::new(2, OwnerLimit::Total, 256);
 /// The connections of a listener.
 pub fn connections(total: u32, of_address: u32) -> Sharing {
     let number = |it| usize::try_from(it).unwrap_or(usize::MAX);
-    Sharing::new(
-        number(total),
-        OwnerLimit::AtMost(number(of_address)),
-        UNBOUNDED,
-    )
+    Sharing::new(number(total), OwnerLimit::AtMost(number(of_address)), UNBOUNDED)
 }
 
 /// Slow reads of the database at the same time. They have no owners, so a semaphore limits them.

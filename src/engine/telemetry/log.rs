@@ -34,17 +34,10 @@ where
         LogFormat::Pretty => true,
     };
     // Requests must not fail if the log cannot be written.
-    let lines = fmt::layer()
-        .log_internal_errors(false)
-        .with_writer(io::stderr);
+    let lines = fmt::layer().log_internal_errors(false).with_writer(io::stderr);
     if pretty {
         lines.with_target(false).boxed()
     } else {
-        lines
-            .json()
-            .flatten_event(true)
-            .with_current_span(false)
-            .with_span_list(false)
-            .boxed()
+        lines.json().flatten_event(true).with_current_span(false).with_span_list(false).boxed()
     }
 }

@@ -14,10 +14,7 @@ pub struct Arrival {
 
 impl Arrival {
     pub(super) fn until(deadline: Instant) -> Self {
-        Self {
-            deadline,
-            is_awaited: Arc::default(),
-        }
+        Self { deadline, is_awaited: Arc::default() }
     }
 
     /// The result of `reading` a body; `None` after the deadline.

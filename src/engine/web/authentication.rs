@@ -16,9 +16,7 @@ impl Engine {
     ) -> Result<Caller, Denied> {
         let mut look_up = self.limiter.look_up(client);
         let authenticator = &self.authenticator;
-        let caller = authenticator
-            .authenticate(credentials, client, &mut look_up)
-            .await?;
+        let caller = authenticator.authenticate(credentials, client, &mut look_up).await?;
         look_up.found();
         Ok(caller)
     }

@@ -48,9 +48,7 @@ impl ClientAddress {
     /// `X-Forwarded-For`. Entries before it come from the client and are ignored.
     fn of(peer: Option<IpAddr>, headers: &HeaderMap, proxies: &[IpNet]) -> Self {
         // A router that is called directly has no connection: the client is this machine.
-        let peer = peer
-            .unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
-            .to_canonical();
+        let peer = peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)).to_canonical();
         let is_proxy = |address: &IpAddr| proxies.iter().any(|network| network.contains(address));
         if !is_proxy(&peer) {
             return Self(peer);
@@ -93,9 +91,7 @@ mod tests {
             headers.append("x-forwarded-for", line);
         }
         let proxies = ["10.0.0.0/8".parse().unwrap()];
-        ClientAddress::of(Some(peer.parse().unwrap()), &headers, &proxies)
-            .0
-            .to_string()
+        ClientAddress::of(Some(peer.parse().unwrap()), &headers, &proxies).0.to_string()
     }
 
     #[test]
@@ -107,18 +103,9 @@ mod tests {
 
     #[test]
     fn values_from_untrusted_clients_are_ignored() {
-        assert_eq!(
-            seen("10.0.0.1", &["1.1.1.1, 198.51.100.7, 10.0.0.2"]),
-            "198.51.100.7"
-        );
-        assert_eq!(
-            seen("10.0.0.1", &["1.1.1.1", "198.51.100.7"]),
-            "198.51.100.7"
-        );
-        assert_eq!(
-            seen("10.0.0.1", &["1.1.1.1, nonsense, 10.0.0.2"]),
-            "10.0.0.2"
-        );
+        assert_eq!(seen("10.0.0.1", &["1.1.1.1, 198.51.100.7, 10.0.0.2"]), "198.51.100.7");
+        assert_eq!(seen("10.0.0.1", &["1.1.1.1", "198.51.100.7"]), "198.51.100.7");
+        assert_eq!(seen("10.0.0.1", &["1.1.1.1, nonsense, 10.0.0.2"]), "10.0.0.2");
     }
 
     #[test]

@@ -17,10 +17,7 @@ pub fn client_certificate(request: &Request, settings: &Http) -> ClientCertifica
     let Some(peer) = request.extensions().get::<PeerCertificate>() else {
         return ClientCertificate::Absent;
     };
-    if !settings
-        .proxy_certificates
-        .contains(&peer.chain.fingerprint())
-    {
+    if !settings.proxy_certificates.contains(&peer.chain.fingerprint()) {
         return ClientCertificate::Presented(peer.clone());
     }
     if TrustedProxy::of_request(request, &settings.trusted_proxies).is_none() {

@@ -120,14 +120,8 @@ impl Engine {
         if let Ok(value) = HeaderValue::from_str(tag.as_str()) {
             headers.insert(X_REQUEST_ID, value);
         }
-        headers
-            .entry(header::CACHE_CONTROL)
-            .or_insert(HeaderValue::from_static("no-store"));
-        if method == Method::HEAD {
-            without_body(response)
-        } else {
-            response
-        }
+        headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+        if method == Method::HEAD { without_body(response) } else { response }
     }
 }
 

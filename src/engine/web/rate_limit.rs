@@ -70,8 +70,7 @@ fn bucket_of_administrator(administrator: &Administrator) -> (Scope, Rule) {
 
 fn bucket(caller: &Caller) -> (Scope, Rule) {
     let limit = caller.rate_limit();
-    let scope = caller
-        .service_id()
-        .map_or_else(|| Scope::AdminKey(caller.credential_id()), Scope::Service);
+    let scope =
+        caller.service_id().map_or_else(|| Scope::AdminKey(caller.credential_id()), Scope::Service);
     (scope, Rule::new(limit.requests_per_second, limit.burst))
 }

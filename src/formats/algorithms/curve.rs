@@ -54,9 +54,7 @@ impl Curve {
 impl Algorithm {
     /// The curve; none for keys that are not on a NIST curve.
     pub fn curve(self) -> Option<Curve> {
-        Curve::ALL
-            .into_iter()
-            .find(|curve| curve.algorithm() == self)
+        Curve::ALL.into_iter().find(|curve| curve.algorithm() == self)
     }
 }
 

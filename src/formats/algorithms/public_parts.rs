@@ -65,14 +65,8 @@ impl PublicParts {
             && let Some((encapsulation, point)) = kem.split_public(key)
         {
             return vec![
-                Self::Kem {
-                    kem: kem.ml_kem().alone(),
-                    key: encapsulation.to_vec(),
-                },
-                Self::Ec {
-                    curve,
-                    point: point.to_vec(),
-                },
+                Self::Kem { kem: kem.ml_kem().alone(), key: encapsulation.to_vec() },
+                Self::Ec { curve, point: point.to_vec() },
             ];
         }
         vec![self.clone()]
@@ -81,10 +75,9 @@ impl PublicParts {
     /// The public half of a key of `algorithm` with these parts.
     pub fn joined(algorithm: Algorithm, parts: Vec<Self>) -> Option<Self> {
         match (algorithm.kem(), parts.as_slice()) {
-            (Some(kem), [Self::Kem { key, .. }, Self::Ec { point, .. }]) => Some(Self::Kem {
-                kem,
-                key: [key.as_slice(), point].concat(),
-            }),
+            (Some(kem), [Self::Kem { key, .. }, Self::Ec { point, .. }]) => {
+                Some(Self::Kem { kem, key: [key.as_slice(), point].concat() })
+            }
             _ => parts.into_iter().next(),
         }
     }
@@ -97,10 +90,8 @@ mod tests {
     #[test]
     fn the_parts_of_a_public_key_form_it() {
         for kem in Kem::ALL {
-            let public = PublicParts::Kem {
-                kem,
-                key: (0..=255).cycle().take(kem.public_len()).collect(),
-            };
+            let public =
+                PublicParts::Kem { kem, key: (0..=255).cycle().take(kem.public_len()).collect() };
             let parts = public.parts();
             assert_eq!(parts.len(), kem.algorithm().parts().len());
             assert_eq!(PublicParts::joined(kem.algorithm(), parts), Some(public));

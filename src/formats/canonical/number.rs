@@ -28,9 +28,7 @@ pub(super) fn is_representable(number: &str) -> bool {
 fn is_short(number: &str) -> bool {
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     mantissa.len() <= 15
-        && exponent
-            .parse::<i16>()
-            .is_ok_and(|exponent| exponent.unsigned_abs() <= 250)
+        && exponent.parse::<i16>().is_ok_and(|exponent| exponent.unsigned_abs() <= 250)
 }
 
 /// The value of a decimal text: `0.digits` times ten to the `exponent`, in lowest terms.
@@ -42,11 +40,7 @@ struct Decimal {
 }
 
 impl Decimal {
-    const ZERO: Self = Self {
-        negative: false,
-        digits: String::new(),
-        exponent: 0,
-    };
+    const ZERO: Self = Self { negative: false, digits: String::new(), exponent: 0 };
 
     fn of(text: &str) -> Self {
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
@@ -63,18 +57,10 @@ impl Decimal {
             return Self::ZERO;
         }
         // An exponent above 64 bits exceeds every double, so its value does not matter.
-        let beyond = if exponent.starts_with('-') {
-            i64::MIN
-        } else {
-            i64::MAX
-        };
+        let beyond = if exponent.starts_with('-') { i64::MIN } else { i64::MAX };
         let exponent = exponent.parse().unwrap_or(beyond);
         let point = length(whole) - leading_zeros;
-        Self {
-            negative,
-            digits: digits.to_owned(),
-            exponent: point.saturating_add(exponent),
-        }
+        Self { negative, digits: digits.to_owned(), exponent: point.saturating_add(exponent) }
     }
 }
 

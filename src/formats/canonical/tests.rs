@@ -11,10 +11,7 @@ fn canonical(text: &str) -> Result<String, NotCanonical> {
 fn a_string_equals_its_text() {
     assert_eq!(canonical(r#""a\u00e9\n""#), Ok("aé\n".to_owned()));
     assert_eq!(canonical(r#""""#), Ok(String::new()));
-    assert_eq!(
-        canonical(r#""\udead""#),
-        Err(NotATree::LoneSurrogate.into())
-    );
+    assert_eq!(canonical(r#""\udead""#), Err(NotATree::LoneSurrogate.into()));
 }
 
 #[test]
@@ -42,9 +39,7 @@ fn the_example_of_the_rfc_is_written() {
     // 333333333.33333329 has one digit more than its double and is refused.
     assert_eq!(canonical(text), Err(NotCanonical::Number));
     assert_eq!(
-        canonical(&text.replace("333333333.33333329", "333333333.3333333"))
-            .unwrap()
-            .as_bytes(),
+        canonical(&text.replace("333333333.33333329", "333333333.3333333")).unwrap().as_bytes(),
         [
             0x7b, 0x22, 0x6c, 0x69, 0x74, 0x65, 0x72, 0x61, 0x6c, 0x73, 0x22, 0x3a, 0x5b, 0x6e,
             0x75, 0x6c, 0x6c, 0x2c, 0x74, 0x72, 0x75, 0x65, 0x2c, 0x66, 0x61, 0x6c, 0x73, 0x65,
@@ -66,16 +61,8 @@ fn names_are_sorted_by_utf_16() {
         "\ufb33":"Hebrew Letter Dalet With Dagesh","1":"One","\ud83d\ude00":"Emoji: Grinning Face",
         "\u0080":"Control","\u00f6":"Latin Small Letter O With Diaeresis"}"#;
     let written = canonical(text).unwrap();
-    let places = [
-        "Carriage Return",
-        "One",
-        "Control",
-        "Latin",
-        "Euro",
-        "Emoji",
-        "Hebrew",
-    ]
-    .map(|value| written.find(value).unwrap());
+    let places = ["Carriage Return", "One", "Control", "Latin", "Euro", "Emoji", "Hebrew"]
+        .map(|value| written.find(value).unwrap());
     assert!(places.is_sorted(), "{written}");
 }
 
@@ -116,38 +103,16 @@ fn every_double_is_written_as_in_the_rfc() {
 
 #[test]
 fn equal_values_have_one_text() {
-    for text in [
-        "1",
-        "1.0",
-        "1e0",
-        "10E-1",
-        "0.01e2",
-        "1.000000000000000000000000000",
-    ] {
+    for text in ["1", "1.0", "1e0", "10E-1", "0.01e2", "1.000000000000000000000000000"] {
         assert_eq!(canonical(text).unwrap(), "1", "{text}");
     }
-    for text in [
-        "0",
-        "-0",
-        "0.0",
-        "0e99999999999999999999",
-        "-0e-5",
-        "0.00000000000000000",
-    ] {
+    for text in ["0", "-0", "0.0", "0e99999999999999999999", "-0e-5", "0.00000000000000000"] {
         assert_eq!(canonical(text).unwrap(), "0", "{text}");
     }
-    for text in [
-        "0.1",
-        "0.10",
-        "1e-1",
-        "0.1000000000000000000000000000000000000e0",
-    ] {
+    for text in ["0.1", "0.10", "1e-1", "0.1000000000000000000000000000000000000e0"] {
         assert_eq!(canonical(text).unwrap(), "0.1", "{text}");
     }
-    assert_eq!(
-        canonical("100000000000000000000").unwrap(),
-        "100000000000000000000"
-    );
+    assert_eq!(canonical("100000000000000000000").unwrap(), "100000000000000000000");
     assert_eq!(canonical("-9007199254740994").unwrap(), "-9007199254740994");
 }
 
@@ -168,25 +133,18 @@ fn a_number_that_a_double_cannot_represent_is_refused() {
         "18446744073709551615",
     ] {
         assert_eq!(canonical(text), Err(NotCanonical::Number), "{text}");
-        assert_eq!(
-            canonical(&format!("[{{\"a\":{text}}}]")),
-            Err(NotCanonical::Number)
-        );
+        assert_eq!(canonical(&format!("[{{\"a\":{text}}}]")), Err(NotCanonical::Number));
     }
-    assert_eq!(
-        canonical(r#"["9007199254740993"]"#).unwrap(),
-        r#"["9007199254740993"]"#
-    );
+    assert_eq!(canonical(r#"["9007199254740993"]"#).unwrap(), r#"["9007199254740993"]"#);
 }
 
 /// A double half way between two shortest decimals is written as the even one, which alone is
 /// representable.
 #[test]
 fn the_even_one_of_two_equally_near_decimals_is_used() {
-    for (even, odd) in [
-        ("1424953923781206.2", "1424953923781206.3"),
-        ("900172775555727.2", "900172775555727.3"),
-    ] {
+    for (even, odd) in
+        [("1424953923781206.2", "1424953923781206.3"), ("900172775555727.2", "900172775555727.3")]
+    {
         assert_eq!(even.parse::<f64>(), odd.parse::<f64>());
         assert_eq!(canonical(even).unwrap(), even);
         assert_eq!(canonical(odd), Err(NotCanonical::Number));

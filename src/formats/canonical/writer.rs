@@ -94,8 +94,7 @@ impl<'de> Visitor<'de> for Writer<'_> {
             }
             Writer(self.0).scalar(&name)?;
             self.0.push(b':');
-            self.0
-                .extend_from_slice(values.get(value).unwrap_or_default());
+            self.0.extend_from_slice(values.get(value).unwrap_or_default());
         }
         self.0.push(b'}');
         Ok(())

@@ -45,10 +45,7 @@ impl Clock {
     }
 
     /// The current time.
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "the only use of the system clock"
-    )]
+    #[allow(clippy::disallowed_methods, reason = "the only use of the system clock")]
     pub fn now(&self) -> Timestamp {
         match &self.0 {
             Hand::System => Timestamp::from_millis(jiff::Timestamp::now().as_millisecond()),
@@ -101,10 +98,7 @@ mod tests {
         let other = clock.clone();
         clock.advance(Duration::from_millis(234));
         assert_eq!(other.now(), Timestamp::from_millis(1_234));
-        assert_eq!(
-            other.now().since(Timestamp::from_millis(9_999)),
-            Duration::ZERO
-        );
+        assert_eq!(other.now().since(Timestamp::from_millis(9_999)), Duration::ZERO);
         clock.set_back(Duration::from_millis(1_000));
         assert_eq!(other.now(), Timestamp::from_millis(234));
         assert_eq!(other.monotonic(), Duration::from_millis(1_234));

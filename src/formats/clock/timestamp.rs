@@ -29,11 +29,7 @@ pub struct NotATime;
 impl Timestamp {
     /// The time this many milliseconds after the Unix epoch, limited to the calendar.
     pub fn from_millis(millis: i64) -> Self {
-        let edge = if millis < 0 {
-            jiff::Timestamp::MIN
-        } else {
-            jiff::Timestamp::MAX
-        };
+        let edge = if millis < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
         // The last moment has nanoseconds, and its whole second is what can be written and read back.
         let nearest = jiff::Timestamp::from_millisecond(millis)
             .or_else(|_| jiff::Timestamp::from_second(edge.as_second()));
@@ -65,10 +61,7 @@ impl Timestamp {
 
     /// The time since `earlier`; zero if it is later than this time.
     pub fn since(self, earlier: Self) -> Duration {
-        self.0
-            .duration_since(earlier.0)
-            .max(SignedDuration::ZERO)
-            .unsigned_abs()
+        self.0.duration_since(earlier.0).max(SignedDuration::ZERO).unsigned_abs()
     }
 }
 
@@ -134,10 +127,7 @@ mod tests {
 
     #[test]
     fn a_time_is_written_with_milliseconds_and_z() {
-        assert_eq!(
-            Timestamp::from_millis(0).to_string(),
-            "1970-01-01T00:00:00.000Z"
-        );
+        assert_eq!(Timestamp::from_millis(0).to_string(), "1970-01-01T00:00:00.000Z");
         let read: Timestamp = "2026-03-04T05:06:07.891234Z".parse().unwrap();
         assert_eq!(read.to_string(), "2026-03-04T05:06:07.891Z");
     }

@@ -27,9 +27,7 @@ pub(super) fn wrap(
     content_key: &[u8],
 ) -> Option<Vec<u8>> {
     let mut wrapped = vec![0; content_key.len() + WRAP_OVERHEAD];
-    kek(alg, parties, shared_secret)?
-        .wrap(content_key, &mut wrapped)
-        .ok()?;
+    kek(alg, parties, shared_secret)?.wrap(content_key, &mut wrapped).ok()?;
     Some(wrapped)
 }
 
@@ -41,9 +39,7 @@ pub(super) fn unwrap(
     wrapped: &[u8],
 ) -> Option<Zeroizing<Vec<u8>>> {
     let mut key = Zeroizing::new(vec![0; wrapped.len().checked_sub(WRAP_OVERHEAD)?]);
-    kek(alg, parties, shared_secret)?
-        .unwrap(wrapped, &mut key)
-        .ok()?;
+    kek(alg, parties, shared_secret)?.unwrap(wrapped, &mut key).ok()?;
     Some(key)
 }
 
@@ -90,31 +86,20 @@ mod tests {
             158, 86, 217, 29, 129, 113, 53, 211, 114, 131, 66, 131, 191, 132, 38, 156, 251, 49,
             110, 163, 218, 128, 106, 72, 246, 218, 167, 121, 140, 254, 144, 196,
         ];
-        let parties = Parties {
-            apu: b"Alice",
-            apv: b"Bob",
-        };
+        let parties = Parties { apu: b"Alice", apv: b"Bob" };
         let key = concat_kdf("A128GCM", &parties, &shared_secret, 16);
-        let expected = [
-            86, 170, 141, 234, 248, 35, 109, 32, 92, 34, 40, 205, 113, 167, 16, 26,
-        ];
+        let expected = [86, 170, 141, 234, 248, 35, 109, 32, 92, 34, 40, 205, 113, 167, 16, 26];
         assert_eq!(key[..16], expected);
     }
 
     #[test]
     fn a_wrapped_key_requires_the_same_secret_and_parties() {
         let parties = Parties { apu: b"", apv: b"" };
-        let others = Parties {
-            apu: b"x",
-            apv: b"",
-        };
+        let others = Parties { apu: b"x", apv: b"" };
         let wrapped = wrap(Alg::EcdhEsA256Kw, &parties, &[1; 32], &[7; 32]).unwrap();
         let unwrapped =
             |alg, parties, secret| unwrap(alg, parties, secret, &wrapped).map(|key| key.to_vec());
-        assert_eq!(
-            unwrapped(Alg::EcdhEsA256Kw, &parties, &[1; 32]),
-            Some(vec![7; 32])
-        );
+        assert_eq!(unwrapped(Alg::EcdhEsA256Kw, &parties, &[1; 32]), Some(vec![7; 32]));
         assert_eq!(unwrapped(Alg::EcdhEsA128Kw, &parties, &[1; 32]), None);
         assert_eq!(unwrapped(Alg::EcdhEsA256Kw, &others, &[1; 32]), None);
         assert_eq!(unwrapped(Alg::EcdhEsA256Kw, &parties, &[2; 32]), None);

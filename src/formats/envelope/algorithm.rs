@@ -79,9 +79,7 @@ impl Alg {
 
     /// The algorithms that work with keys of `family`.
     pub fn of(family: Family) -> impl Iterator<Item = Self> {
-        Self::ALL
-            .into_iter()
-            .filter(move |alg| alg.family() == family)
+        Self::ALL.into_iter().filter(move |alg| alg.family() == family)
     }
 }
 

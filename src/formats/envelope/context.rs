@@ -88,9 +88,8 @@ impl ContextTag {
         let content_key = content_key.get(..key_len).unwrap_or_default();
         let form = context.map_or(&[][..], |context| &context.0);
         let derived = Salt::none(HKDF_SHA256).extract(content_key);
-        let tag = derived
-            .expand(&[INFO], HMAC_SHA256)
-            .map(|key| hmac::sign(&hmac::Key::from(key), form));
+        let tag =
+            derived.expand(&[INFO], HMAC_SHA256).map(|key| hmac::sign(&hmac::Key::from(key), form));
         let tag = tag.as_ref().map(AsRef::as_ref).unwrap_or_default();
         Self(tag.try_into().unwrap_or([0; TAG_LEN]))
     }
@@ -101,9 +100,7 @@ impl Ctx {
         let Some(text) = text else {
             return Self::Absent;
         };
-        let tag = from_base64url(text)
-            .ok()
-            .and_then(|tag| tag.try_into().ok());
+        let tag = from_base64url(text).ok().and_then(|tag| tag.try_into().ok());
         tag.map_or(Self::Other, |tag| Self::Tag(ContextTag(tag)))
     }
 
@@ -162,10 +159,7 @@ mod tests {
             "{\"\\r\":\"\",\"1\":\"\",\"\u{f6}\":\"\",\"\u{1f600}\":\"\",\"\u{fb33}\":\"\"}"
         );
         let escapes = r#"{"a":"\u0008\u0009\u000a\u000c\u000d\u0022\u005c\u001F\u007f\u20ac\/"}"#;
-        assert_eq!(
-            form(escapes),
-            "{\"a\":\"\\b\\t\\n\\f\\r\\\"\\\\\\u001f\u{7f}\u{20ac}/\"}"
-        );
+        assert_eq!(form(escapes), "{\"a\":\"\\b\\t\\n\\f\\r\\\"\\\\\\u001f\u{7f}\u{20ac}/\"}");
         let same = crate::canonical::bytes(Text::parse(escapes.as_bytes()).unwrap());
         assert_eq!(same.unwrap(), form(escapes).as_bytes());
     }
@@ -190,18 +184,9 @@ mod tests {
             ("[]".to_owned(), whole(Code::Type)),
             ("\"a\"".to_owned(), whole(Code::Type)),
             (r#"{"a":1}"#.to_owned(), vec![("a".to_owned(), Code::Type)]),
-            (
-                r#"{"a":null}"#.to_owned(),
-                vec![("a".to_owned(), Code::Type)],
-            ),
-            (
-                r#"{"a":"\ud800"}"#.to_owned(),
-                vec![("a".to_owned(), Code::Format)],
-            ),
-            (
-                r#"{"a":"1","\u0061":"1"}"#.to_owned(),
-                vec![("a".to_owned(), Code::Conflict)],
-            ),
+            (r#"{"a":null}"#.to_owned(), vec![("a".to_owned(), Code::Type)]),
+            (r#"{"a":"\ud800"}"#.to_owned(), vec![("a".to_owned(), Code::Format)]),
+            (r#"{"a":"1","\u0061":"1"}"#.to_owned(), vec![("a".to_owned(), Code::Conflict)]),
         ] {
             assert_eq!(context(&text).err(), Some(problems), "{text}");
         }
@@ -236,11 +221,7 @@ mod tests {
             (Ctx::Other, ContextTag([0; 32]), true, false),
             (Ctx::Other, one, false, false),
         ] {
-            assert_eq!(
-                bool::from(ctx.fits(given, has_context)),
-                fits,
-                "{ctx:?} {has_context}"
-            );
+            assert_eq!(bool::from(ctx.fits(given, has_context)), fits, "{ctx:?} {has_context}");
         }
     }
 }

@@ -11,9 +11,8 @@ use crate::problem::{Code, Problem, Problems};
 /// without HPKE.
 pub(super) const MAX_LEN: usize = 8 * 1024;
 
-const READ: [&str; 12] = [
-    "alg", "ctx", "cty", "ek", "enc", "epk", "kid", "pol", "typ", "apu", "apv", "psk_id",
-];
+const READ: [&str; 12] =
+    ["alg", "ctx", "cty", "ek", "enc", "epk", "kid", "pol", "typ", "apu", "apv", "psk_id"];
 
 /// Parameters that would change the meaning of the envelope or the source of its key.
 const REFUSED: [&str; 7] = ["zip", "crit", "p2c", "jku", "jwk", "x5u", "x5c"];
@@ -55,11 +54,7 @@ pub struct HeaderMembers<'a> {
 
 impl Default for HeaderMembers<'_> {
     fn default() -> Self {
-        Self {
-            typ: None,
-            iat: None,
-            cty: true,
-        }
+        Self { typ: None, iat: None, cty: true }
     }
 }
 
@@ -110,10 +105,7 @@ pub(super) struct EphemeralKey {
 
 impl EphemeralKey {
     /// Replaces a malformed key, so that only its own problems are reported.
-    pub(super) const MALFORMED: Self = Self {
-        curve: Curve::P256,
-        point: Vec::new(),
-    };
+    pub(super) const MALFORMED: Self = Self { curve: Curve::P256, point: Vec::new() };
 }
 
 /// Reads the decoded `protected`; the problems are named as seen from inside it. Takes the ephemeral key
@@ -203,27 +195,16 @@ fn write_member(json: &mut Vec<u8>, name: &str, value: &str) {
 /// Reads the value of `epk` (RFC 7518, section 6.2.1).
 pub(super) fn read_ephemeral_key(jwk: Text<'_>) -> Result<EphemeralKey, Problems> {
     let mut members = Members::of(jwk, &["kty", "crv", "x", "y"]);
-    if members
-        .required_string("kty")
-        .is_some_and(|kty| kty != "EC")
-    {
+    if members.required_string("kty").is_some_and(|kty| kty != "EC") {
         members.note(Problem::new("kty", Code::Unsupported, "must be EC"));
     }
     let curve = members.one_of::<Curve>("crv");
-    let x = members
-        .required_string("x")
-        .and_then(|x| judged(&mut members, "x", &x));
-    let y = members
-        .required_string("y")
-        .and_then(|y| judged(&mut members, "y", &y));
+    let x = members.required_string("x").and_then(|x| judged(&mut members, "x", &x));
+    let y = members.required_string("y").and_then(|y| judged(&mut members, "y", &y));
     let (curve, x, y) = members.finish(|| Some((curve?, x?, y?)))?;
     // Coordinates of a wrong length become the empty point, which the curve check refuses.
     let whole = [&x, &y].map(|coordinate| coordinate.len() == curve.coordinate_len());
-    let point = if whole == [true; 2] {
-        [vec![4], x, y].concat()
-    } else {
-        Vec::new()
-    };
+    let point = if whole == [true; 2] { [vec![4], x, y].concat() } else { Vec::new() };
     Ok(EphemeralKey { curve, point })
 }
 
@@ -244,21 +225,11 @@ fn wrapping(
                     .map_err(|problems| members.note_inside("epk", problems))
                     .ok()?,
             };
-            Some(Wrapping::Agreement(Agreement {
-                alg,
-                curve,
-                point,
-                apu: apu?,
-                apv: apv?,
-            }))
+            Some(Wrapping::Agreement(Agreement { alg, curve, point, apu: apu?, apv: apv? }))
         }
         Alg::Hpke8Ke | Alg::Hpke12Ke | Alg::Hpke13Ke => {
             if members.get("psk_id").is_some() {
-                members.note(Problem::new(
-                    "psk_id",
-                    Code::Unsupported,
-                    "is not supported",
-                ));
+                members.note(Problem::new("psk_id", Code::Unsupported, "is not supported"));
             }
             let ek = members.required_string("ek")?;
             let ek = judged(members, "ek", &ek)?;

@@ -98,14 +98,8 @@ mod tests {
 
     #[test]
     fn a_wrapped_key_requires_the_same_secret_and_parameters() {
-        let wrapped = wrap(
-            HpkeRevision::Pqt01,
-            Kem::MlKem768,
-            Enc::A256GCM,
-            &[1; 32],
-            &[7; 32],
-        )
-        .unwrap();
+        let wrapped =
+            wrap(HpkeRevision::Pqt01, Kem::MlKem768, Enc::A256GCM, &[1; 32], &[7; 32]).unwrap();
         assert_eq!(wrapped.len(), 32 + SEAL_OVERHEAD);
         let unwrapped = |kem, enc, secret: &[u8]| {
             unwrap(HpkeRevision::Pqt01, kem, enc, secret, &wrapped).map(|key| key.to_vec())
@@ -116,13 +110,7 @@ mod tests {
         assert_eq!(unwrapped(Kem::MlKem768, Enc::A128GCM, &[1; 32]), None);
         assert_eq!(unwrapped(Kem::MlKem768, Enc::A256GCM, &[2; 32]), None);
         assert_eq!(
-            unwrap(
-                HpkeRevision::Pqt01,
-                Kem::MlKem768,
-                Enc::A256GCM,
-                &[1; 32],
-                &[0; 15]
-            ),
+            unwrap(HpkeRevision::Pqt01, Kem::MlKem768, Enc::A256GCM, &[1; 32], &[0; 15]),
             None
         );
     }

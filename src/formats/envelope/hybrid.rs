@@ -72,10 +72,7 @@ mod tests {
 
     #[test]
     fn ml_kem_alone_is_not_combined() {
-        let points = Points {
-            sender: &[],
-            recipient: &[],
-        };
+        let points = Points { sender: &[], recipient: &[] };
         let secret = combine(Kem::MlKem768, &[5; 32], points).unwrap();
         assert_eq!(*secret, [5; 32]);
     }

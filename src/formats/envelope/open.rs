@@ -51,10 +51,7 @@ struct Hpke {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question<'a> {
     /// Decrypt with RSA-OAEP and an empty label; the answer is the content key.
-    Decrypt {
-        hash: OaepHash,
-        wrapped_key: &'a [u8],
-    },
+    Decrypt { hash: OaepHash, wrapped_key: &'a [u8] },
     /// Agree with a peer, an uncompressed point on the curve of the key; the answer is the x
     /// coordinate of the shared point with leading zeros.
     Agree { peer: &'a [u8] },
@@ -99,19 +96,11 @@ impl Envelope {
             PublicKey::Kem(key) => Some(Hpke {
                 revision: key.revision,
                 kem: key.kem,
-                point: key
-                    .ec
-                    .as_ref()
-                    .map_or(Vec::new(), |part| part.point.clone()),
+                point: key.ec.as_ref().map_or(Vec::new(), |part| part.point.clone()),
             }),
             PublicKey::Rsa(_) | PublicKey::Ec(_) => None,
         };
-        Ok(Opening {
-            envelope: self,
-            asked,
-            hpke,
-            spoiled,
-        })
+        Ok(Opening { envelope: self, asked, hpke, spoiled })
     }
 }
 
@@ -119,14 +108,10 @@ impl Opening {
     /// The operation of the private key.
     pub fn question(&self) -> Question<'_> {
         match &self.envelope.header.wrapping {
-            Wrapping::Oaep(hash) => Question::Decrypt {
-                hash: *hash,
-                wrapped_key: &self.asked,
-            },
-            Wrapping::Encapsulation(encapsulation) => Question::Decapsulate {
-                kem: encapsulation.kem,
-                ciphertext: &self.asked,
-            },
+            Wrapping::Oaep(hash) => Question::Decrypt { hash: *hash, wrapped_key: &self.asked },
+            Wrapping::Encapsulation(encapsulation) => {
+                Question::Decapsulate { kem: encapsulation.kem, ciphertext: &self.asked }
+            }
             Wrapping::Agreement(_) => Question::Agree { peer: &self.asked },
         }
     }
@@ -166,12 +151,7 @@ impl Opening {
         answer: Option<&[u8]>,
         context: Option<&Context>,
     ) -> (Wiped<Vec<u8>>, bool) {
-        let Self {
-            envelope,
-            asked,
-            hpke,
-            spoiled,
-        } = self;
+        let Self { envelope, asked, hpke, spoiled } = self;
         let enc = envelope.header.enc;
         let iv = envelope.iv.as_slice().try_into().ok();
         let tag = envelope.tag.as_slice().try_into().ok();
@@ -179,13 +159,9 @@ impl Opening {
 
         let candidate = match &envelope.header.wrapping {
             Wrapping::Oaep(_) => answer.map(|key| Zeroizing::new(key.to_vec())),
-            Wrapping::Agreement(agreement) => unwrap_agreed(
-                entropy,
-                agreement,
-                answer,
-                &envelope.encrypted_key,
-                enc.key_len(),
-            ),
+            Wrapping::Agreement(agreement) => {
+                unwrap_agreed(entropy, agreement, answer, &envelope.encrypted_key, enc.key_len())
+            }
             Wrapping::Encapsulation(_) => hpke.and_then(|hpke| {
                 unwrap_encapsulated(entropy, &hpke, enc, &asked, answer, &envelope.encrypted_key)
             }),
@@ -259,15 +235,8 @@ fn unwrap_agreed(
     let mut no_key = vec![0; key_len + WRAP_OVERHEAD];
     entropy.fill(&mut no_key);
     let secret = answer.unwrap_or(&no_secret);
-    let wrapped_key = if wrapped_key.len() == no_key.len() {
-        wrapped_key
-    } else {
-        &no_key
-    };
-    let parties = Parties {
-        apu: &agreement.apu,
-        apv: &agreement.apv,
-    };
+    let wrapped_key = if wrapped_key.len() == no_key.len() { wrapped_key } else { &no_key };
+    let parties = Parties { apu: &agreement.apu, apv: &agreement.apv };
     agreement::unwrap(agreement.alg, &parties, secret, wrapped_key)
 }
 
@@ -301,16 +270,9 @@ fn unwrap_encapsulated(
     entropy.fill(&mut no_secrets);
     let mut no_key = vec![0; enc.key_len() + SEAL_OVERHEAD];
     entropy.fill(&mut no_key);
-    let wrapped_key = if wrapped_key.len() == no_key.len() {
-        wrapped_key
-    } else {
-        &no_key
-    };
+    let wrapped_key = if wrapped_key.len() == no_key.len() { wrapped_key } else { &no_key };
     let (_, sender) = hpke.kem.split_ciphertext(asked)?;
-    let points = Points {
-        sender,
-        recipient: &hpke.point,
-    };
+    let points = Points { sender, recipient: &hpke.point };
     let secret = hybrid::combine(hpke.kem, answer.unwrap_or(&no_secrets), points)?;
     hpke::unwrap(hpke.revision, hpke.kem, enc, &*secret, wrapped_key)
 }

@@ -39,9 +39,8 @@ impl Envelope {
         let [protected, encrypted_key, iv, ciphertext, tag] =
             MEMBERS.map(|name| members.required_string(name));
         let (place, mut outside) = read_unprotected(&mut members).unzip();
-        let header = protected
-            .as_ref()
-            .and_then(|text| read_header(&mut members, text, &mut outside));
+        let header =
+            protected.as_ref().and_then(|text| read_header(&mut members, text, &mut outside));
         if let (Some(_), Some(_), Some(name)) = (&header, outside, place) {
             members.note(superfluous(name));
         }
@@ -127,9 +126,7 @@ impl Envelope {
 
 impl fmt::Debug for Envelope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Envelope")
-            .field("header", &self.header)
-            .finish_non_exhaustive()
+        f.debug_struct("Envelope").field("header", &self.header).finish_non_exhaustive()
     }
 }
 

@@ -86,12 +86,7 @@ impl PublicKey {
             }),
             None => None,
         };
-        Ok(Self::Kem(KemPublicKey {
-            revision,
-            kem,
-            key,
-            ec,
-        }))
+        Ok(Self::Kem(KemPublicKey { revision, kem, key, ec }))
     }
 
     /// Which algorithms it fits.
@@ -133,11 +128,7 @@ impl EcPublicKey {
     fn new(curve: Curve, parsed: ParsedPublicKey) -> Option<Self> {
         let anyone = PrivateKey::generate(curve.agreement()).ok()?;
         let substitute = anyone.compute_public_key().ok()?.as_ref().to_vec();
-        Some(Self {
-            curve,
-            parsed,
-            substitute,
-        })
+        Some(Self { curve, parsed, substitute })
     }
 }
 

@@ -91,9 +91,7 @@ fn unprotected_schema() -> RefOr<Schema> {
 
 fn ephemeral_key_schema() -> RefOr<Schema> {
     let one_of = |values: &[&str]| {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .enum_values(Some(values.to_vec()))
+        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(values.to_vec()))
     };
     let object = ObjectBuilder::new()
         .schema_type(Type::Object)
@@ -107,7 +105,5 @@ fn ephemeral_key_schema() -> RefOr<Schema> {
 }
 
 fn base64url_schema() -> ObjectBuilder {
-    ObjectBuilder::new()
-        .schema_type(Type::String)
-        .pattern(Some("^[A-Za-z0-9_-]*$"))
+    ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[A-Za-z0-9_-]*$"))
 }

@@ -74,11 +74,7 @@ pub fn seal(
     };
     let (protected, encrypted_key) = match (key, alg) {
         (PublicKey::Rsa(key), Alg::RsaOaep256 | Alg::RsaOaep) => {
-            let hash = if alg == Alg::RsaOaep {
-                OaepHash::Sha1
-            } else {
-                OaepHash::Sha256
-            };
+            let hash = if alg == Alg::RsaOaep { OaepHash::Sha1 } else { OaepHash::Sha256 };
             (header(None, None), encrypt_key(key, hash, wrapped_part)?)
         }
         (PublicKey::Ec(key), Alg::EcdhEsA256Kw | Alg::EcdhEsA128Kw) => {
@@ -149,10 +145,8 @@ fn encapsulate_and_wrap(
         }
         None => Vec::new(),
     };
-    let points = Points {
-        sender: &sender,
-        recipient: key.ec.as_ref().map_or(&[], |part| &part.point),
-    };
+    let points =
+        Points { sender: &sender, recipient: key.ec.as_ref().map_or(&[], |part| &part.point) };
     let secret = hybrid::combine(key.kem, &secrets, points).ok_or(SealError::Refused)?;
     let wrapped = hpke::wrap(key.revision, key.kem, enc, &*secret, content_key);
     let ek = [ciphertext.as_ref(), &sender].concat();
@@ -177,9 +171,7 @@ fn agree_with<T>(
     derive: impl FnOnce(&[u8]) -> Result<T, SealError>,
 ) -> Result<(Vec<u8>, T), SealError> {
     let ephemeral = PrivateKey::generate(key.curve.agreement()).map_err(|_| SealError::Refused)?;
-    let point = ephemeral
-        .compute_public_key()
-        .map_err(|_| SealError::Refused)?;
+    let point = ephemeral.compute_public_key().map_err(|_| SealError::Refused)?;
     let derived = agree(&ephemeral, key.parsed.clone(), SealError::Refused, derive)?;
     Ok((point.as_ref().to_vec(), derived))
 }

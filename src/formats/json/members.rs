@@ -77,8 +77,7 @@ impl<'a> Members<'a> {
 
     /// The text of an optional member; `null` equals absence.
     pub fn optional(&self, name: &str) -> Option<Text<'a>> {
-        self.get(name)
-            .filter(|value| value.kind() != ValueKind::Null)
+        self.get(name).filter(|value| value.kind() != ValueKind::Null)
     }
 
     /// The text of a required member; `null` is a value.
@@ -96,10 +95,7 @@ impl<'a> Members<'a> {
     }
 
     /// An optional string; `Some(None)` if absent.
-    #[expect(
-        clippy::option_option,
-        reason = "the outer None says that a problem was noted"
-    )]
+    #[expect(clippy::option_option, reason = "the outer None says that a problem was noted")]
     pub fn optional_string(&mut self, name: &str) -> Option<Option<Cow<'a, str>>> {
         match self.get(name) {
             None => Some(None),
@@ -157,11 +153,8 @@ impl<'a> Members<'a> {
         is_known: impl Fn(&str) -> bool,
         mut on_other: impl FnMut(&mut Problems, &str),
     ) -> Self {
-        let mut members = Self {
-            known: Vec::new(),
-            problems: Problems::default(),
-            unreadable: false,
-        };
+        let mut members =
+            Self { known: Vec::new(), problems: Problems::default(), unreadable: false };
         if text.kind() != ValueKind::Object {
             members.note(Problem::of_body(Code::Type, "must be an object"));
             members.unreadable = true;
@@ -191,10 +184,7 @@ impl<'a> Members<'a> {
             }
         });
         if count > MAX_MEMBERS {
-            members.problems.note(Problem::of_body(
-                Code::Length,
-                "must have at most 1000 members",
-            ));
+            members.problems.note(Problem::of_body(Code::Length, "must have at most 1000 members"));
         }
         members.refuse_duplicates(all);
         members
@@ -208,8 +198,7 @@ impl<'a> Members<'a> {
         });
         for name in twice {
             let message = "must appear only once";
-            self.problems
-                .note(Problem::new(shown(name), Code::Conflict, message));
+            self.problems.note(Problem::new(shown(name), Code::Conflict, message));
         }
     }
 
@@ -244,15 +233,8 @@ mod tests {
     }
 
     fn problems(members: Members<'_>) -> Vec<(String, Code)> {
-        let problems = members
-            .finish(|| Some(()))
-            .err()
-            .unwrap_or_default()
-            .into_vec();
-        problems
-            .into_iter()
-            .map(|problem| (problem.field, problem.code))
-            .collect()
+        let problems = members.finish(|| Some(())).err().unwrap_or_default().into_vec();
+        problems.into_iter().map(|problem| (problem.field, problem.code)).collect()
     }
 
     #[test]
@@ -263,10 +245,7 @@ mod tests {
         let problems = read.finish(|| Some(())).err().unwrap_or_default();
         let suggest = |problem: &&Problem| problem.message.contains("payload?");
         assert_eq!(problems.as_slice().len(), 6);
-        assert_eq!(
-            problems.as_slice().iter().filter(suggest).count(),
-            SUGGESTIONS
-        );
+        assert_eq!(problems.as_slice().iter().filter(suggest).count(), SUGGESTIONS);
     }
 
     #[test]
@@ -280,35 +259,23 @@ mod tests {
 
     #[test]
     fn all_problems_are_reported_together() {
-        let mut read = members(
-            r#"{"a":1,"b":"\u0000","c":"\ud800","d":null}"#,
-            &["a", "b", "c", "d"],
-        );
+        let mut read =
+            members(r#"{"a":1,"b":"\u0000","c":"\ud800","d":null}"#, &["a", "b", "c", "d"]);
         for name in ["a", "b", "c", "d", "e"] {
             assert_eq!(read.required_string(name), None);
         }
         assert_eq!(read.optional_string("d"), None);
         assert_eq!(read.optional_string("f"), Some(None));
-        let codes = problems(read)
-            .into_iter()
-            .map(|(_, code)| code)
-            .collect::<Vec<_>>();
+        let codes = problems(read).into_iter().map(|(_, code)| code).collect::<Vec<_>>();
         use Code::{Format, Required, Type};
         assert_eq!(codes, [Type, Format, Format, Type, Required, Type]);
     }
 
     #[test]
     fn a_duplicate_name_is_refused_in_every_notation() {
-        for text in [
-            r#"{"a":1,"b":2,"a":1}"#,
-            r#"{"x":1,"\u0078":2}"#,
-            r#"{"":1,"":1}"#,
-        ] {
+        for text in [r#"{"a":1,"b":2,"a":1}"#, r#"{"x":1,"\u0078":2}"#, r#"{"":1,"":1}"#] {
             let problems = problems(members(text, &["a"]));
-            assert!(
-                matches!(problems.as_slice(), [(_, Code::Conflict)]),
-                "{text}"
-            );
+            assert!(matches!(problems.as_slice(), [(_, Code::Conflict)]), "{text}");
         }
         assert_eq!(problems(members(r#"{"a":{"b":1,"b":2}}"#, &["a"])), []);
     }
@@ -324,10 +291,7 @@ mod tests {
     fn unknown_members_are_ignored_or_refused_as_configured() {
         let text = Text::parse(br#"{"a":1,"b":2}"#).unwrap();
         assert_eq!(problems(Members::of(text, &["a"])), []);
-        assert_eq!(
-            problems(Members::exactly(text, &["a"])),
-            [("b".to_owned(), Code::Unknown)]
-        );
+        assert_eq!(problems(Members::exactly(text, &["a"])), [("b".to_owned(), Code::Unknown)]);
     }
 
     #[test]
@@ -336,10 +300,7 @@ mod tests {
         let members = Members::exactly(text, &["payload", "policyNumber"]);
         let problems = members.finish(|| Some(())).unwrap_err().into_vec();
         let messages: Vec<_> = problems.iter().map(|problem| &*problem.message).collect();
-        let expected = [
-            "is unknown: did you mean policyNumber?",
-            "is unknown: leave it out",
-        ];
+        let expected = ["is unknown: did you mean policyNumber?", "is unknown: leave it out"];
         assert_eq!(messages, expected);
     }
 
@@ -351,10 +312,7 @@ mod tests {
         };
         let (most, more) = (object(1_000), object(1_001));
         assert_eq!(problems(members(&most, &["0"])), []);
-        assert_eq!(
-            problems(members(&more, &["0"])),
-            [(String::new(), Code::Length)]
-        );
+        assert_eq!(problems(members(&more, &["0"])), [(String::new(), Code::Length)]);
     }
 
     #[test]
@@ -367,16 +325,10 @@ mod tests {
 
     #[test]
     fn a_response_stays_small_with_many_errors() {
-        let many = (0..1000)
-            .map(|n| format!("\"{n}{}\":1", "é".repeat(100)))
-            .collect::<Vec<_>>();
+        let many = (0..1000).map(|n| format!("\"{n}{}\":1", "é".repeat(100))).collect::<Vec<_>>();
         let body = format!("{{{}}}", many.join(","));
         let problems = problems(Members::exactly(Text::parse(body.as_bytes()).unwrap(), &[]));
         assert_eq!(problems.len(), Problems::MOST);
-        assert!(
-            problems
-                .iter()
-                .all(|(field, _)| field.chars().count() <= 65)
-        );
+        assert!(problems.iter().all(|(field, _)| field.chars().count() <= 65));
     }
 }

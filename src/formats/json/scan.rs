@@ -30,12 +30,7 @@ pub(super) struct Member {
 ///
 /// Returns the position of the value without surrounding white space.
 pub(super) fn scan(text: &str, on_member: impl FnMut(Member)) -> Result<Range<usize>, NotJson> {
-    let mut scan = Scan {
-        bytes: text.as_bytes(),
-        at: 0,
-        nesting: Nesting::default(),
-        on_member,
-    };
+    let mut scan = Scan { bytes: text.as_bytes(), at: 0, nesting: Nesting::default(), on_member };
     scan.skip_space();
     let start = scan.at;
     scan.value()?;
@@ -105,10 +100,7 @@ impl<F: FnMut(Member)> Scan<'_, F> {
                 }
                 if self.nesting.depth == 1 {
                     let (name, start) = member.clone();
-                    (self.on_member)(Member {
-                        name,
-                        value: start..self.at,
-                    });
+                    (self.on_member)(Member { name, value: start..self.at });
                 }
                 self.skip_space();
                 match (self.next(), self.nesting.in_object()) {
@@ -214,12 +206,7 @@ impl<F: FnMut(Member)> Scan<'_, F> {
     }
 
     fn word(&mut self, word: &[u8]) -> Result<Opened, NotJson> {
-        if !self
-            .bytes
-            .get(self.at..)
-            .unwrap_or_default()
-            .starts_with(word)
-        {
+        if !self.bytes.get(self.at..).unwrap_or_default().starts_with(word) {
             return Err(self.fault());
         }
         self.at += word.len();
@@ -248,16 +235,12 @@ impl<F: FnMut(Member)> Scan<'_, F> {
 
     /// The error is at the current byte.
     fn fault(&self) -> NotJson {
-        NotJson::Syntax {
-            at: self.at.min(self.bytes.len()),
-        }
+        NotJson::Syntax { at: self.at.min(self.bytes.len()) }
     }
 
     /// The error is at the previous byte.
     fn fault_behind(&self) -> NotJson {
-        NotJson::Syntax {
-            at: self.at.saturating_sub(1).min(self.bytes.len()),
-        }
+        NotJson::Syntax { at: self.at.saturating_sub(1).min(self.bytes.len()) }
     }
 }
 
@@ -266,11 +249,8 @@ impl<F: FnMut(Member)> Scan<'_, F> {
 fn plain(bytes: &[u8]) -> usize {
     let is_special = |byte: &u8| (*byte == b'"') | (*byte == b'\\') | (*byte < 0x20);
     let (blocks, _) = bytes.as_chunks::<32>();
-    let are_plain = |block: &&[u8; 32]| {
-        !block
-            .iter()
-            .fold(false, |found, byte| found | is_special(byte))
-    };
+    let are_plain =
+        |block: &&[u8; 32]| !block.iter().fold(false, |found, byte| found | is_special(byte));
     let whole = blocks.iter().take_while(are_plain).count() * 32;
     let rest = bytes.get(whole..).unwrap_or_default();
     whole + rest.iter().position(is_special).unwrap_or(rest.len())

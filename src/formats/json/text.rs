@@ -112,9 +112,7 @@ impl fmt::Debug for Text<'_> {
 fn behind_string(mut rest: &str) -> &str {
     while let Some(stop) = rest.find(['"', '\\']) {
         let escaped = rest.get(stop..).is_some_and(|at| at.starts_with('\\'));
-        rest = rest
-            .get(stop + if escaped { 2 } else { 1 }..)
-            .unwrap_or_default();
+        rest = rest.get(stop + if escaped { 2 } else { 1 }..).unwrap_or_default();
         if !escaped {
             return rest;
         }
@@ -132,10 +130,7 @@ mod tests {
 
     #[test]
     fn letters_are_kept_and_surrounding_space_is_removed() {
-        assert_eq!(
-            text(" {\"b\" : 1.0,\"a\":1e5}\n").as_str(),
-            "{\"b\" : 1.0,\"a\":1e5}"
-        );
+        assert_eq!(text(" {\"b\" : 1.0,\"a\":1e5}\n").as_str(), "{\"b\" : 1.0,\"a\":1e5}");
         assert_eq!(Text::parse(b"\"\xff\""), Err(NotJson::Encoding));
     }
 
@@ -143,10 +138,7 @@ mod tests {
     fn the_kind_is_reported() {
         let kinds = ["null", "true", "false", "-1", "\"\"", "[]", "{}"].map(|t| text(t).kind());
         use ValueKind::{Array, Boolean, Null, Number, Object, String};
-        assert_eq!(
-            kinds,
-            [Null, Boolean, Boolean, Number, String, Array, Object]
-        );
+        assert_eq!(kinds, [Null, Boolean, Boolean, Number, String, Array, Object]);
     }
 
     #[test]
@@ -162,14 +154,8 @@ mod tests {
 
     #[test]
     fn strings_without_escapes_are_borrowed() {
-        assert!(matches!(
-            text("\"grün\"").string(),
-            Some(Ok(Cow::Borrowed("grün")))
-        ));
-        assert_eq!(
-            text(r#""\u0061\ud83d\ude00\/""#).string(),
-            Some(Ok("a😀/".into()))
-        );
+        assert!(matches!(text("\"grün\"").string(), Some(Ok(Cow::Borrowed("grün")))));
+        assert_eq!(text(r#""\u0061\ud83d\ude00\/""#).string(), Some(Ok("a😀/".into())));
         assert_eq!(text(r#""\ud83d""#).string(), Some(Err(NotUnicode)));
         assert_eq!(text(r#""\ude00\ud83d""#).string(), Some(Err(NotUnicode)));
         assert_eq!(text("1").string(), None);

@@ -24,8 +24,7 @@ struct Unambiguous(Value);
 
 impl Text<'_> {
     pub fn tree(self) -> Result<Value, NotATree> {
-        self.visit(PhantomData::<Unambiguous>)
-            .map(|Unambiguous(tree)| tree)
+        self.visit(PhantomData::<Unambiguous>).map(|Unambiguous(tree)| tree)
     }
 
     /// What `visitor` makes of the value. Its only error is a duplicate name.
@@ -38,11 +37,7 @@ impl Text<'_> {
         reader.disable_recursion_limit();
         visitor.deserialize(&mut reader).map_err(|error| {
             // serde_json refuses nothing else in a well-formed text.
-            if error.is_data() {
-                NotATree::DuplicateName
-            } else {
-                NotATree::LoneSurrogate
-            }
+            if error.is_data() { NotATree::DuplicateName } else { NotATree::LoneSurrogate }
         })
     }
 }

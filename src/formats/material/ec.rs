@@ -26,10 +26,7 @@ pub(super) fn check_point(curve: Curve, point: &[u8]) -> Result<(), Problem> {
 pub(super) fn check_strength(curve: Curve, point: &[u8]) -> Result<(), Problem> {
     let base = public_of(curve, &scalar(curve, &[1])?)?;
     if split(curve, point).0 == split(curve, &base).0 {
-        let message = format!(
-            "must not be the base point of {} or its inverse",
-            curve.name()
-        );
+        let message = format!("must not be the base point of {} or its inverse", curve.name());
         return Err(Problem::of_body(Code::Range, message));
     }
     Ok(())
@@ -40,10 +37,8 @@ pub(super) fn join(curve: Curve, x: &[u8], y: &[u8]) -> Result<Vec<u8>, Problem>
     for (member, coordinate) in [("x", x), ("y", y)] {
         if coordinate.len() != curve.coordinate_len() {
             let wanted = curve.coordinate_len();
-            let message = format!(
-                "must be {wanted} bytes, as every coordinate of {}",
-                curve.name()
-            );
+            let message =
+                format!("must be {wanted} bytes, as every coordinate of {}", curve.name());
             return Err(Problem::new(member, Code::Length, message));
         }
     }
@@ -52,11 +47,7 @@ pub(super) fn join(curve: Curve, x: &[u8], y: &[u8]) -> Result<Vec<u8>, Problem>
 
 /// The coordinates of a point.
 pub(super) fn split(curve: Curve, point: &[u8]) -> (&[u8], &[u8]) {
-    point
-        .get(1..)
-        .unwrap_or_default()
-        .split_at_checked(curve.coordinate_len())
-        .unwrap_or_default()
+    point.get(1..).unwrap_or_default().split_at_checked(curve.coordinate_len()).unwrap_or_default()
 }
 
 /// The scalar with the length of the curve. Some encoders omit leading zeros.
@@ -79,10 +70,7 @@ pub(super) fn public_of(curve: Curve, scalar: &[u8]) -> Result<Vec<u8>, Problem>
         .and_then(|private| private.compute_public_key().ok())
         .map(|public| public.as_ref().to_vec())
         .ok_or_else(|| {
-            Problem::of_body(
-                Code::Range,
-                "must be above zero and below the order of its curve",
-            )
+            Problem::of_body(Code::Range, "must be above zero and below the order of its curve")
         })
 }
 
@@ -114,10 +102,7 @@ mod tests {
     #[test]
     fn the_base_point_and_its_inverse_are_refused() {
         const ORDERS: [(Curve, &str); 3] = [
-            (
-                Curve::P256,
-                "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551",
-            ),
+            (Curve::P256, "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551"),
             (
                 Curve::P384,
                 "ffffffffffffffffffffffffffffffffffffffffffffffffc7634d81f4372ddf\
@@ -136,19 +121,12 @@ mod tests {
             let [mut last, mut one_less] = [order.clone(), order];
             *last.last_mut().unwrap() -= 1;
             *one_less.last_mut().unwrap() -= 2;
-            for (private, is_weak) in [
-                (&[1][..], true),
-                (&last, true),
-                (&[2], false),
-                (&one_less, false),
-            ] {
+            for (private, is_weak) in
+                [(&[1][..], true), (&last, true), (&[2], false), (&one_less, false)]
+            {
                 let point = public_of(curve, &scalar(curve, private).unwrap()).unwrap();
                 let checked = check_strength(curve, &point).map_err(|problem| problem.code);
-                assert_eq!(
-                    checked.is_err(),
-                    is_weak,
-                    "{curve:?} {private:?} {checked:?}"
-                );
+                assert_eq!(checked.is_err(), is_weak, "{curve:?} {private:?} {checked:?}");
             }
         }
     }
@@ -157,18 +135,9 @@ mod tests {
     fn a_scalar_out_of_range_is_refused() {
         for curve in Curve::ALL {
             let length = curve.coordinate_len();
-            assert_eq!(
-                public_of(curve, &vec![0; length]).unwrap_err().code,
-                Code::Range
-            );
-            assert_eq!(
-                public_of(curve, &vec![255; length]).unwrap_err().code,
-                Code::Range
-            );
-            assert_eq!(
-                scalar(curve, &vec![1; length + 1]).unwrap_err().code,
-                Code::Length
-            );
+            assert_eq!(public_of(curve, &vec![0; length]).unwrap_err().code, Code::Range);
+            assert_eq!(public_of(curve, &vec![255; length]).unwrap_err().code, Code::Range);
+            assert_eq!(scalar(curve, &vec![1; length + 1]).unwrap_err().code, Code::Length);
             assert_eq!(scalar(curve, &[]).unwrap_err().code, Code::Length);
         }
     }

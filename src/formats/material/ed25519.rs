@@ -10,20 +10,13 @@ pub(super) const LEN: usize = 32;
 
 /// Checks that `point` encodes a point on the curve that does not allow trivial forgeries.
 pub(super) fn check_point(point: &[u8]) -> Result<[u8; LEN], Problem> {
-    let bytes: [u8; LEN] = point
-        .try_into()
-        .map_err(|_| Problem::of_body(Code::Length, "must be 32 bytes"))?;
+    let bytes: [u8; LEN] =
+        point.try_into().map_err(|_| Problem::of_body(Code::Length, "must be 32 bytes"))?;
     let Some(decoded) = CompressedEdwardsY(bytes).decompress() else {
-        return Err(Problem::of_body(
-            Code::Range,
-            "must be a point on the curve of Ed25519",
-        ));
+        return Err(Problem::of_body(Code::Range, "must be a point on the curve of Ed25519"));
     };
     if decoded.is_small_order() || decoded.compress().0 != bytes {
-        return Err(Problem::of_body(
-            Code::Range,
-            "must be a canonical point of large order",
-        ));
+        return Err(Problem::of_body(Code::Range, "must be a canonical point of large order"));
     }
     Ok(bytes)
 }

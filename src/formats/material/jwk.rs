@@ -34,51 +34,25 @@ pub struct Jwk {
 impl Jwk {
     fn of(parts: &PublicParts) -> Self {
         let encode = |bytes: &[u8]| Some(binary::to_base64url(bytes));
-        let blank = Self {
-            alg: None,
-            crv: None,
-            e: None,
-            kty: "",
-            n: None,
-            r#pub: None,
-            x: None,
-            y: None,
-        };
+        let blank =
+            Self { alg: None, crv: None, e: None, kty: "", n: None, r#pub: None, x: None, y: None };
         match parts {
-            PublicParts::Rsa { modulus, exponent } => Self {
-                kty: "RSA",
-                n: encode(modulus),
-                e: encode(exponent),
-                ..blank
-            },
+            PublicParts::Rsa { modulus, exponent } => {
+                Self { kty: "RSA", n: encode(modulus), e: encode(exponent), ..blank }
+            }
             PublicParts::Ec { curve, point } => {
                 let (x, y) = ec::split(*curve, point);
-                Self {
-                    kty: "EC",
-                    crv: Some(curve.name()),
-                    x: encode(x),
-                    y: encode(y),
-                    ..blank
-                }
+                Self { kty: "EC", crv: Some(curve.name()), x: encode(x), y: encode(y), ..blank }
             }
-            PublicParts::Ed25519 { point } => Self {
-                kty: "OKP",
-                crv: Some(ED25519),
-                x: encode(point),
-                ..blank
-            },
-            PublicParts::Kem { kem, key } => Self {
-                kty: "AKP",
-                alg: Some(kem::alg(*kem)),
-                r#pub: encode(key),
-                ..blank
-            },
-            PublicParts::MlDsa { set, key } => Self {
-                kty: "AKP",
-                alg: Some(set.name()),
-                r#pub: encode(key),
-                ..blank
-            },
+            PublicParts::Ed25519 { point } => {
+                Self { kty: "OKP", crv: Some(ED25519), x: encode(point), ..blank }
+            }
+            PublicParts::Kem { kem, key } => {
+                Self { kty: "AKP", alg: Some(kem::alg(*kem)), r#pub: encode(key), ..blank }
+            }
+            PublicParts::MlDsa { set, key } => {
+                Self { kty: "AKP", alg: Some(set.name()), r#pub: encode(key), ..blank }
+            }
         }
     }
 
@@ -176,11 +150,7 @@ fn read_private(text: Text<'_>) -> Result<PrivateKey, Problems> {
 
 /// Problems of a scalar, a seed or mismatched keys are problems of `d`. Others name their member.
 fn of_secret(problem: Problem) -> Problem {
-    if problem.field.is_empty() {
-        problem.inside("d")
-    } else {
-        problem
-    }
+    if problem.field.is_empty() { problem.inside("d") } else { problem }
 }
 
 fn rsa_parts(
@@ -259,9 +229,7 @@ fn public_parts(members: &mut Members<'_>) -> Option<PublicParts> {
                     (PublicParts::Kem { kem, key }, checked)
                 }
             };
-            checked
-                .map_err(|problem| members.note(problem.inside("pub")))
-                .ok()?;
+            checked.map_err(|problem| members.note(problem.inside("pub"))).ok()?;
             Some(parts)
         }
         "oct" => unsupported(
@@ -341,42 +309,14 @@ mod tests {
         for (jwk, field, code) in [
             (r#"{"kty":"oct","k":"AAAA"}"#, "k", Code::Conflict),
             (r#"{"kty":"XYZ"}"#, "kty", Code::Unsupported),
-            (
-                r#"{"kty":"EC","crv":"secp256k1","x":"AA","y":"AA"}"#,
-                "crv",
-                Code::Unsupported,
-            ),
-            (
-                r#"{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}"#,
-                "x",
-                Code::Length,
-            ),
-            (
-                r#"{"kty":"OKP","crv":"X25519","x":"AA"}"#,
-                "crv",
-                Code::Unsupported,
-            ),
-            (
-                r#"{"kty":"OKP","crv":"Ed25519","x":"AA=="}"#,
-                "x",
-                Code::Format,
-            ),
+            (r#"{"kty":"EC","crv":"secp256k1","x":"AA","y":"AA"}"#, "crv", Code::Unsupported),
+            (r#"{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}"#, "x", Code::Length),
+            (r#"{"kty":"OKP","crv":"X25519","x":"AA"}"#, "crv", Code::Unsupported),
+            (r#"{"kty":"OKP","crv":"Ed25519","x":"AA=="}"#, "x", Code::Format),
             (r#"{"kty":"AKP","pub":"AA"}"#, "alg", Code::Required),
-            (
-                r#"{"kty":"AKP","alg":"ES256","pub":"AA"}"#,
-                "alg",
-                Code::Unsupported,
-            ),
-            (
-                r#"{"kty":"AKP","alg":"ML-DSA-44","pub":"AA"}"#,
-                "pub",
-                Code::Length,
-            ),
-            (
-                r#"{"kty":"AKP","alg":"ML-DSA-44","pub":"AA","priv":"AA"}"#,
-                "priv",
-                Code::Conflict,
-            ),
+            (r#"{"kty":"AKP","alg":"ES256","pub":"AA"}"#, "alg", Code::Unsupported),
+            (r#"{"kty":"AKP","alg":"ML-DSA-44","pub":"AA"}"#, "pub", Code::Length),
+            (r#"{"kty":"AKP","alg":"ML-DSA-44","pub":"AA","priv":"AA"}"#, "priv", Code::Conflict),
         ] {
             assert!(wrong(jwk).contains(&(field.to_owned(), code)), "{jwk}");
         }

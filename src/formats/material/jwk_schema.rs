@@ -13,24 +13,15 @@ const PUBLIC: [(&str, &str); 9] = [
     ("crv", "The curve of an EC or OKP key."),
     ("e", "The public exponent of an RSA key, in base64url."),
     ("n", "The modulus of an RSA key, in base64url."),
-    (
-        "x",
-        "The x coordinate of an EC key, or the OKP key, in base64url.",
-    ),
+    ("x", "The x coordinate of an EC key, or the OKP key, in base64url."),
     ("y", "The y coordinate of an EC key, in base64url."),
-    (
-        "alg",
-        "The algorithm. Required for an AKP key, such as `ML-DSA-65` or `HPKE-8-KE`.",
-    ),
+    ("alg", "The algorithm. Required for an AKP key, such as `ML-DSA-65` or `HPKE-8-KE`."),
     ("pub", "The AKP key, in base64url."),
     ("kid", "The identifier of the key."),
 ];
 
 const PRIVATE: [(&str, &str); 6] = [
-    (
-        "d",
-        "The private exponent or the private key, in base64url.",
-    ),
+    ("d", "The private exponent or the private key, in base64url."),
     ("p", "The first prime of an RSA key, in base64url."),
     ("q", "The second prime of an RSA key, in base64url."),
     ("dp", "`d` modulo `p` - 1, in base64url."),
@@ -71,9 +62,7 @@ impl ToSchema for PrivateJwk {
 
 /// An object whose members are strings. Other members are allowed.
 fn object<'a>(about: &str, members: impl IntoIterator<Item = (&'a str, &'a str)>) -> ObjectBuilder {
-    let object = ObjectBuilder::new()
-        .schema_type(Type::Object)
-        .description(Some(about));
+    let object = ObjectBuilder::new().schema_type(Type::Object).description(Some(about));
     members.into_iter().fold(object, |object, (name, about)| {
         let member = ObjectBuilder::new().schema_type(Type::String);
         object.property(name, member.description(Some(about)))

@@ -23,10 +23,7 @@ pub(super) fn read_one(text: &str) -> Result<Block, Problem> {
     let mut decoder = Decoder::new_detect_wrap(text.trim_end().as_bytes()).map_err(|_| broken())?;
     let mut bytes = Zeroizing::new(vec![0; decoder.remaining_len()]);
     decoder.decode(&mut bytes).map_err(|_| broken())?;
-    Ok(Block {
-        label: decoder.type_label().to_owned(),
-        bytes,
-    })
+    Ok(Block { label: decoder.type_label().to_owned(), bytes })
 }
 
 /// Writes a block without secrets.
@@ -47,10 +44,7 @@ mod tests {
     fn exactly_one_block_is_read() {
         let one = write("PUBLIC KEY", &[7; 100]);
         let block = read_one(&format!("Bag Attributes: none\n{one}")).unwrap();
-        assert_eq!(
-            (block.label.as_str(), block.bytes.as_slice()),
-            ("PUBLIC KEY", &[7; 100][..])
-        );
+        assert_eq!((block.label.as_str(), block.bytes.as_slice()), ("PUBLIC KEY", &[7; 100][..]));
         for text in ["", "nothing", &one.repeat(2), &one.replace("END", "ENDE")] {
             assert!(read_one(text).is_err(), "{text}");
         }

@@ -46,14 +46,11 @@ impl PrivateKey {
             }
             PrivateParts::Ec { curve, scalar } => {
                 *scalar = ec::scalar(*curve, scalar)?;
-                PublicParts::Ec {
-                    curve: *curve,
-                    point: ec::public_of(*curve, scalar)?,
-                }
+                PublicParts::Ec { curve: *curve, point: ec::public_of(*curve, scalar)? }
             }
-            PrivateParts::Ed25519 { seed } => PublicParts::Ed25519 {
-                point: ed25519::public_of(seed)?.to_vec(),
-            },
+            PrivateParts::Ed25519 { seed } => {
+                PublicParts::Ed25519 { point: ed25519::public_of(seed)?.to_vec() }
+            }
         };
         let public = PublicKey::new(public)?;
         Ok(Self { parts, public })
@@ -78,10 +75,7 @@ impl PrivateKey {
         if self.public.parts() == given {
             Ok(())
         } else {
-            Err(Problem::of_body(
-                Code::Conflict,
-                "must belong to the public half",
-            ))
+            Err(Problem::of_body(Code::Conflict, "must belong to the public half"))
         }
     }
 }

@@ -25,9 +25,7 @@ impl PrivatePem {
             "RSA PRIVATE KEY" | "EC PRIVATE KEY" => Err(unsupported(
                 "must be PKCS#8; convert it: openssl pkcs8 -topk8 -nocrypt -in FILE",
             )),
-            _ => Err(unsupported(
-                "must be a PRIVATE KEY or an ENCRYPTED PRIVATE KEY (PKCS#8)",
-            )),
+            _ => Err(unsupported("must be a PRIVATE KEY or an ENCRYPTED PRIVATE KEY (PKCS#8)")),
         }
     }
 }

@@ -75,10 +75,7 @@ mod tests {
 
     #[test]
     fn the_thumbprint_matches_the_rfc() {
-        assert_eq!(
-            read(JWK).unwrap().thumbprint(),
-            "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs"
-        );
+        assert_eq!(read(JWK).unwrap().thumbprint(), "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs");
     }
 
     #[test]
@@ -87,10 +84,7 @@ mod tests {
             curve,
             point: ec::public_of(curve, &ec::scalar(curve, &[3]).unwrap()).unwrap(),
         };
-        let ml_dsa = |set: MlDsa| PublicParts::MlDsa {
-            set,
-            key: vec![3; set.public_len()],
-        };
+        let ml_dsa = |set: MlDsa| PublicParts::MlDsa { set, key: vec![3; set.public_len()] };
         let kem = |kem: Kem| {
             let part =
                 |curve: Curve| ec::public_of(curve, &ec::scalar(curve, &[3]).unwrap()).unwrap();
@@ -103,9 +97,7 @@ mod tests {
             ec(Curve::P256),
             ec(Curve::P384),
             ec(Curve::P521),
-            PublicParts::Ed25519 {
-                point: ed25519::public_of(&[3; 32]).unwrap().to_vec(),
-            },
+            PublicParts::Ed25519 { point: ed25519::public_of(&[3; 32]).unwrap().to_vec() },
             ml_dsa(MlDsa::MlDsa44),
             ml_dsa(MlDsa::MlDsa65),
             ml_dsa(MlDsa::MlDsa87),

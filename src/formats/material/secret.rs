@@ -44,10 +44,9 @@ impl SecretKey {
         let (fits, message) = match algorithm {
             Algorithm::Aes128 => (length == 16, "must be 16 bytes for AES-128"),
             Algorithm::Aes256 => (length == 32, "must be 32 bytes for AES-256"),
-            Algorithm::HmacSha256 => (
-                HMAC_LENGTHS.contains(&length),
-                "must be 32 to 64 bytes for HMAC-SHA256",
-            ),
+            Algorithm::HmacSha256 => {
+                (HMAC_LENGTHS.contains(&length), "must be 32 to 64 bytes for HMAC-SHA256")
+            }
             Algorithm::Rsa2048
             | Algorithm::Rsa3072
             | Algorithm::Rsa4096

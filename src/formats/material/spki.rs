@@ -25,9 +25,9 @@ impl PublicKey {
             "RSA PUBLIC KEY" => Err(unsupported(
                 "must be PKCS#8, not PKCS#1; convert it: openssl rsa -RSAPublicKey_in -in FILE -pubout",
             )),
-            label if label.contains("PRIVATE KEY") => Err(unsupported(
-                "must be a public key; extract it: openssl pkey -in FILE -pubout",
-            )),
+            label if label.contains("PRIVATE KEY") => {
+                Err(unsupported("must be a public key; extract it: openssl pkey -in FILE -pubout"))
+            }
             _ => Err(unsupported("must be a PUBLIC KEY or a CERTIFICATE")),
         }
     }
@@ -70,9 +70,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<PublicKey, Problem> {
             curve: curve_of(&info.algorithm)?,
             point: key.to_vec(),
         }),
-        ED25519 => PublicKey::new(PublicParts::Ed25519 {
-            point: key.to_vec(),
-        }),
+        ED25519 => PublicKey::new(PublicParts::Ed25519 { point: key.to_vec() }),
         other if info.algorithm.parameters.is_none() => {
             let key = key.to_vec();
             match (ml_dsa::of_oid(other), kem::of_oid(other)) {
@@ -139,10 +137,7 @@ pub(super) fn curve_named(oid: ObjectIdentifier) -> Result<Curve, Problem> {
         P256 => Ok(Curve::P256),
         P384 => Ok(Curve::P384),
         P521 => Ok(Curve::P521),
-        _ => Err(Problem::of_body(
-            Code::Unsupported,
-            "must be a key on P-256, P-384 or P-521",
-        )),
+        _ => Err(Problem::of_body(Code::Unsupported, "must be a key on P-256, P-384 or P-521")),
     }
 }
 

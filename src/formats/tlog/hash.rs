@@ -32,24 +32,13 @@ impl Hash {
 
     /// The hash of a leaf.
     pub fn of_leaf(entry: &[u8]) -> Self {
-        Self(
-            Sha256::new()
-                .chain_update([0])
-                .chain_update(entry)
-                .finalize()
-                .into(),
-        )
+        Self(Sha256::new().chain_update([0]).chain_update(entry).finalize().into())
     }
 
     /// The hash of two adjacent subtrees.
     pub fn of_children(left: &Self, right: &Self) -> Self {
         let hash = Sha256::new().chain_update([1]);
-        Self(
-            hash.chain_update(left.0)
-                .chain_update(right.0)
-                .finalize()
-                .into(),
-        )
+        Self(hash.chain_update(left.0).chain_update(right.0).finalize().into())
     }
 
     /// The root of the tree without leaves.
@@ -72,11 +61,7 @@ impl FromStr for Hash {
     fn from_str(text: &str) -> Result<Self, NotAHash> {
         let hash = Self::try_from(&*from_base64(text).map_err(|_| NotAHash)?)?;
         // Base64url and text without padding are refused.
-        if hash.to_string() == text {
-            Ok(hash)
-        } else {
-            Err(NotAHash)
-        }
+        if hash.to_string() == text { Ok(hash) } else { Err(NotAHash) }
     }
 }
 

@@ -52,11 +52,7 @@ impl VerifierKey {
         if !is_key_name(name) {
             return Err(InvalidKey::Name);
         }
-        Ok(Self {
-            name: name.to_owned(),
-            kind,
-            public: public.to_vec(),
-        })
+        Ok(Self { name: name.to_owned(), kind, public: public.to_vec() })
     }
 
     /// The name of the key: the origin of its log.
@@ -174,10 +170,6 @@ impl FromStr for VerifierKey {
             Some(_) => return Err(InvalidKey::Kind),
             None => return Err(InvalidKey::Format),
         };
-        if format!("{:08x}", key.id()) == id {
-            Ok(key)
-        } else {
-            Err(InvalidKey::Id)
-        }
+        if format!("{:08x}", key.id()) == id { Ok(key) } else { Err(InvalidKey::Id) }
     }
 }

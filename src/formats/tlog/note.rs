@@ -72,8 +72,7 @@ impl Note {
         let is_own = |it: &&Signature| it.name == key.name() && it.key_id == id;
         let mut own = self.signatures.iter().filter(is_own);
         let first = own.clone().next()?;
-        own.all(|it| key.verifies(&self.text, &it.bytes))
-            .then_some(first)
+        own.all(|it| key.verifies(&self.text, &it.bytes)).then_some(first)
     }
 
     /// The note with another signature.
@@ -93,9 +92,7 @@ impl Signature {
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.text)?;
-        self.signatures
-            .iter()
-            .try_for_each(|signature| writeln!(f, "{signature}"))
+        self.signatures.iter().try_for_each(|signature| writeln!(f, "{signature}"))
     }
 }
 

@@ -50,11 +50,7 @@ impl Tile {
         let count = count_at(content.level(), size);
         let start = index.checked_mul(TILE_WIDTH)?;
         let width = count.checked_sub(start)?.min(TILE_WIDTH);
-        (width > 0).then_some(Self {
-            content,
-            index,
-            width,
-        })
+        (width > 0).then_some(Self { content, index, width })
     }
 
     /// The position of its first hash or entry on its level.
@@ -91,11 +87,7 @@ impl fmt::Display for Tile {
             rest /= 1_000;
         }
         while let Some(group) = groups.pop() {
-            let (prefix, suffix) = if groups.is_empty() {
-                ("", "")
-            } else {
-                ("x", "/")
-            };
+            let (prefix, suffix) = if groups.is_empty() { ("", "") } else { ("x", "/") };
             write!(f, "{prefix}{group:03}{suffix}")?;
         }
         if self.width < TILE_WIDTH {
@@ -111,11 +103,7 @@ impl FromStr for Tile {
     fn from_str(path: &str) -> Result<Self, InvalidPath> {
         let parsed = parse(path).ok_or(InvalidPath)?;
         // One path for each tile: no other zeros, groups or signs.
-        if parsed.to_string() == path {
-            Ok(parsed)
-        } else {
-            Err(InvalidPath)
-        }
+        if parsed.to_string() == path { Ok(parsed) } else { Err(InvalidPath) }
     }
 }
 
@@ -134,9 +122,5 @@ fn parse(path: &str) -> Option<Tile> {
         let digits: u64 = group.strip_prefix('x').unwrap_or(group).parse().ok()?;
         index = index.checked_mul(1_000)?.checked_add(digits)?;
     }
-    (1..=TILE_WIDTH).contains(&width).then_some(Tile {
-        content,
-        index,
-        width,
-    })
+    (1..=TILE_WIDTH).contains(&width).then_some(Tile { content, index, width })
 }

@@ -58,10 +58,7 @@ impl TileSet {
     fn hash(&self, subtree: &Range<u64>) -> Result<Hash, MissingTile> {
         let mut root = None;
         for piece in pieces(subtree).into_iter().rev() {
-            let missing = MissingTile {
-                level: piece.level,
-                index: piece.tile,
-            };
+            let missing = MissingTile { level: piece.level, index: piece.tile };
             let tile = self.0.get(&(piece.level, piece.tile)).ok_or(missing)?;
             let hashes = tile.get(piece.hashes).ok_or(missing)?;
             let left = followed_by(hashes, None).ok_or(missing)?;

@@ -60,11 +60,7 @@ impl Tree {
             hashes.clear();
             hash = root;
             let index = (self.size >> (LEVEL_BITS * (u32::from(level) + 1))) - 1;
-            completed(Node {
-                level: level + 1,
-                index,
-                hash,
-            });
+            completed(Node { level: level + 1, index, hash });
         }
     }
 
@@ -98,9 +94,7 @@ fn perfect(hashes: &[Hash]) -> Option<Hash> {
     let mut level = hashes.to_vec();
     while level.len() > 1 {
         let pairs = level.as_chunks::<2>().0.iter();
-        level = pairs
-            .map(|[left, right]| Hash::of_children(left, right))
-            .collect();
+        level = pairs.map(|[left, right]| Hash::of_children(left, right)).collect();
     }
     level.first().copied()
 }

@@ -13,12 +13,7 @@ type NewApiKey = CreateBody<ApiKeyRequest>;
 type ApiKeyChanges = UpdateBody<ApiKeyRequest>;
 
 /// Lists API keys.
-#[utoipa::path(
-    get,
-    path = "",
-    operation_id = "listApiKeys",
-    params(PageRequest, ApiKeyFilter)
-)]
+#[utoipa::path(get, path = "", operation_id = "listApiKeys", params(PageRequest, ApiKeyFilter))]
 pub(crate) async fn list(
     context: Authorized<ManageApiKeys>,
     mut filters: Filters,

@@ -141,22 +141,13 @@ pub(crate) fn log_named(log: &str) -> Result<Log, ApiError> {
 
 /// The tile in a path below `tile/`.
 pub(crate) fn tile_at(path: &str) -> Result<Tile, ApiError> {
-    format!("tile/{path}")
-        .parse()
-        .map_err(|_| ApiError::NotFound)
+    format!("tile/{path}").parse().map_err(|_| ApiError::NotFound)
 }
 
 /// The log and the identifier of a record.
 fn record(id: &str) -> Option<(Log, Uuid)> {
-    let operation = id
-        .parse()
-        .ok()
-        .map(|id: RecordId| (Log::Operations, id.uuid()));
-    operation.or_else(|| {
-        id.parse()
-            .ok()
-            .map(|id: EventId| (Log::Management, id.uuid()))
-    })
+    let operation = id.parse().ok().map(|id: RecordId| (Log::Operations, id.uuid()));
+    operation.or_else(|| id.parse().ok().map(|id: EventId| (Log::Management, id.uuid())))
 }
 
 impl From<Proof> for ProofBody {

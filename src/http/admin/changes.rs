@@ -16,21 +16,14 @@ use engine::management::{Authorized, PageRequest, ReadResources};
 type Decision = DecisionBody<DecisionRequest>;
 
 /// Lists changes that need or needed approval.
-#[utoipa::path(
-    get,
-    path = "",
-    operation_id = "listChanges",
-    params(PageRequest, ChangeFilter)
-)]
+#[utoipa::path(get, path = "", operation_id = "listChanges", params(PageRequest, ChangeFilter))]
 pub(crate) async fn list(
     context: Authorized<ReadResources>,
     mut filters: Filters,
 ) -> Result<List<Proposal>, ApiError> {
     let page = filters.page();
-    let filter = ChangeFilter {
-        status: filters.one_of("status"),
-        action: filters.one_of("action"),
-    };
+    let filter =
+        ChangeFilter { status: filters.one_of("status"), action: filters.one_of("action") };
     filters.finish()?;
     Ok(List(changes::list(&context, &filter, page).await?))
 }

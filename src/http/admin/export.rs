@@ -55,10 +55,8 @@ impl<S: Source> IntoResponse for Records<S> {
 }
 
 fn download(media: &'static str, disposition: String, body: Body) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, media.to_owned()),
-        (header::CONTENT_DISPOSITION, disposition),
-    ];
+    let headers =
+        [(header::CONTENT_TYPE, media.to_owned()), (header::CONTENT_DISPOSITION, disposition)];
     (headers, body).into_response()
 }
 

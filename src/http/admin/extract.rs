@@ -134,9 +134,8 @@ impl<T: Address> FromRequestParts<App> for PathId<T> {
     /// A malformed id names no resource.
     async fn from_request_parts(parts: &mut Parts, App(app): &App) -> Result<Self, ApiError> {
         let missing = || ApiError::Missing(T::MISSING);
-        let Path(text) = Path::<String>::from_request_parts(parts, app)
-            .await
-            .map_err(|_| missing())?;
+        let Path(text) =
+            Path::<String>::from_request_parts(parts, app).await.map_err(|_| missing())?;
         text.parse().map(Self).map_err(|_| missing())
     }
 }
@@ -145,9 +144,7 @@ impl<B: RequestBody> FromRequest<App> for CreateBody<B> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, App(app): &App) -> Result<Self, ApiError> {
-        read(request, app, ResourceRequest::to_create)
-            .await
-            .map(Self)
+        read(request, app, ResourceRequest::to_create).await.map(Self)
     }
 }
 
@@ -160,9 +157,7 @@ impl<B: RequestBody> FromRequest<App> for DecisionBody<B> {
             request.headers_mut().insert(header::CONTENT_TYPE, json);
             *request.body_mut() = Body::from("{}");
         }
-        read(request, app, ResourceRequest::to_create)
-            .await
-            .map(Self)
+        read(request, app, ResourceRequest::to_create).await.map(Self)
     }
 }
 

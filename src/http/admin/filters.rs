@@ -34,10 +34,7 @@ impl FromRequestParts<App> for Filters {
 impl Filters {
     pub(crate) fn of(query: &str) -> Self {
         let parameters = form_urlencoded::parse(query.as_bytes());
-        Self {
-            parameters: parameters.into_owned().collect(),
-            problems: Problems::default(),
-        }
+        Self { parameters: parameters.into_owned().collect(), problems: Problems::default() }
     }
 
     /// Free text.
@@ -52,9 +49,7 @@ impl Filters {
     pub(crate) fn number(&mut self, name: &str, range: RangeInclusive<i16>) -> Option<i16> {
         let form = format!("must be {} to {}", range.start(), range.end());
         self.read(name, &form, |text| {
-            in_range(text, |number: i16| {
-                range.contains(&number).then_some(number)
-            })
+            in_range(text, |number: i16| range.contains(&number).then_some(number))
         })
     }
 
@@ -66,9 +61,7 @@ impl Filters {
     /// A value of a closed set.
     pub(crate) fn one_of<T: NamedValue>(&mut self, name: &str) -> Option<T> {
         let form = NotOneOf(T::NAMES).to_string();
-        self.read(name, &form, |text| {
-            text.parse().map_err(|_| Code::Unsupported)
-        })
+        self.read(name, &form, |text| text.parse().map_err(|_| Code::Unsupported))
     }
 
     /// An identifier.
@@ -81,14 +74,9 @@ impl Filters {
     }
 
     pub(crate) fn page(&mut self) -> PageRequest {
-        let limit = self.read("limit", "must be 1 to 200", |text| {
-            in_range(text, Limit::new)
-        });
+        let limit = self.read("limit", "must be 1 to 200", |text| in_range(text, Limit::new));
         let after: Option<Cursor> = self.parsed("cursor", "must be the nextCursor of an answer");
-        PageRequest {
-            limit: limit.unwrap_or_default(),
-            after,
-        }
+        PageRequest { limit: limit.unwrap_or_default(), after }
     }
 
     /// Adds a problem.
@@ -122,10 +110,7 @@ impl Filters {
             self.problems.note(Problem::repeated(name));
             return None;
         }
-        let note = |code| {
-            self.problems
-                .note(Problem::new(name, code, form.to_owned()))
-        };
+        let note = |code| self.problems.note(Problem::new(name, code, form.to_owned()));
         read(&text).map_err(note).ok()
     }
 }
@@ -155,10 +140,8 @@ mod tests {
         let Err(ApiError::Problems(problems)) = filters.finish() else {
             panic!("this query is wrong");
         };
-        let found: Vec<_> = problems
-            .iter()
-            .map(|problem| (problem.field.as_str(), problem.code))
-            .collect();
+        let found: Vec<_> =
+            problems.iter().map(|problem| (problem.field.as_str(), problem.code)).collect();
         let expected = [
             ("limit", Code::Range),
             ("cursor", Code::Format),

@@ -21,12 +21,7 @@ type KeyChanges = UpdateBody<KeyUpdate>;
 type NewImportParameters = CreateBody<ImportParametersRequest>;
 
 /// Lists keys.
-#[utoipa::path(
-    get,
-    path = "",
-    operation_id = "listKeys",
-    params(PageRequest, KeyFilter)
-)]
+#[utoipa::path(get, path = "", operation_id = "listKeys", params(PageRequest, KeyFilter))]
 pub(crate) async fn list(
     context: Authorized<ReadResources>,
     mut filters: Filters,
@@ -150,10 +145,7 @@ pub(crate) async fn delete(
 
 /// The access to tokens that an approved change needs.
 pub(super) fn token(app: &AppState) -> TokenAccess {
-    TokenAccess {
-        vault: app.vault.clone(),
-        rules: rules(app),
-    }
+    TokenAccess { vault: app.vault.clone(), rules: rules(app) }
 }
 
 fn rules(app: &AppState) -> KeyRules {

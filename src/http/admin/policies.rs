@@ -13,12 +13,7 @@ type NewPolicy = CreateBody<PolicyRequest>;
 type PolicyChanges = UpdateBody<PolicyRequest>;
 
 /// Lists policies.
-#[utoipa::path(
-    get,
-    path = "",
-    operation_id = "listPolicies",
-    params(PageRequest, PolicyFilter)
-)]
+#[utoipa::path(get, path = "", operation_id = "listPolicies", params(PageRequest, PolicyFilter))]
 pub(crate) async fn list(
     context: Authorized<ReadResources>,
     mut filters: Filters,

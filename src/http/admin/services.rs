@@ -13,21 +13,14 @@ type NewService = CreateBody<ServiceRequest>;
 type ServiceChanges = UpdateBody<ServiceRequest>;
 
 /// Lists services.
-#[utoipa::path(
-    get,
-    path = "",
-    operation_id = "listServices",
-    params(PageRequest, ServiceFilter)
-)]
+#[utoipa::path(get, path = "", operation_id = "listServices", params(PageRequest, ServiceFilter))]
 pub(crate) async fn list(
     context: Authorized<ReadResources>,
     mut filters: Filters,
 ) -> Result<List<Service>, ApiError> {
     let page = filters.page();
-    let filter = ServiceFilter {
-        name: filters.text("name"),
-        name_contains: filters.text("nameContains"),
-    };
+    let filter =
+        ServiceFilter { name: filters.text("name"), name_contains: filters.text("nameContains") };
     filters.finish()?;
     Ok(List(services::list(&context, &filter, page).await?))
 }

@@ -111,11 +111,9 @@ const CLIENT_CLOSED_REQUEST: u16 = 499;
 /// The status of a refusal, or of a success, as the audit log records it.
 pub fn recorded_status(refusal: Option<&protection::Refusal>) -> RecordedStatus {
     match refusal {
-        None => RecordedStatus {
-            number: StatusCode::OK.as_u16(),
-            code: None,
-            outcome: Outcome::Done,
-        },
+        None => {
+            RecordedStatus { number: StatusCode::OK.as_u16(), code: None, outcome: Outcome::Done }
+        }
         Some(protection::Refusal::ClientLeft { .. }) => RecordedStatus {
             number: CLIENT_CLOSED_REQUEST,
             code: Some(audit::CLIENT_CLOSED_REQUEST),
@@ -184,9 +182,7 @@ pub(super) fn is_transient(error: &sqlx::Error) -> bool {
         // intervention (57), disk errors (58), and a server that is read-only (25006).
         sqlx::Error::Database(refusal) => refusal.code().is_some_and(|code| {
             code == "25006"
-                || ["08", "40", "53", "57", "58"]
-                    .iter()
-                    .any(|class| code.starts_with(class))
+                || ["08", "40", "53", "57", "58"].iter().any(|class| code.starts_with(class))
         }),
         _ => false,
     }

@@ -102,10 +102,7 @@ impl ApiError {
             Self::UnsupportedMediaType => ErrorCode::UnsupportedMediaType.into(),
             Self::ContentEncoding => Description::from(ErrorCode::UnsupportedMediaType)
                 .with_message("The body must not have a Content-Encoding")
-                .with_header(
-                    header::ACCEPT_ENCODING,
-                    HeaderValue::from_static("identity"),
-                ),
+                .with_header(header::ACCEPT_ENCODING, HeaderValue::from_static("identity")),
             Self::BodyLate => Description::from(ErrorCode::RequestTimeout)
                 .with_header(header::CONNECTION, HeaderValue::from_static("close")),
             Self::PayloadTooLarge => ErrorCode::PayloadTooLarge.into(),
@@ -189,9 +186,8 @@ impl ApiError {
 fn listed(problems: &[Problem]) -> String {
     const MOST: usize = 4;
     let shown = problems.iter().take(MOST);
-    let texts: Vec<_> = shown
-        .map(|problem| format!("{} {}", problem.place(), problem.message))
-        .collect();
+    let texts: Vec<_> =
+        shown.map(|problem| format!("{} {}", problem.place(), problem.message)).collect();
     texts.join("; ")
 }
 

@@ -49,20 +49,13 @@ struct ErrorObject<'a> {
 
 impl From<ErrorCode> for Description {
     fn from(code: ErrorCode) -> Self {
-        Self {
-            code,
-            message: code.message().into(),
-            headers: Vec::new(),
-        }
+        Self { code, message: code.message().into(), headers: Vec::new() }
     }
 }
 
 impl Description {
     pub(super) fn with_message(self, message: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            message: message.into(),
-            ..self
-        }
+        Self { message: message.into(), ..self }
     }
 
     pub(super) fn retry_after(self, seconds: u64) -> Self {
@@ -99,10 +92,7 @@ impl ApiError {
         let description = self.describe();
         let status = description.code.status();
         let headers: HeaderMap = description.headers.iter().cloned().collect();
-        let body = ErrorBody {
-            error: self.error_object(&description),
-            request_id: tag,
-        };
+        let body = ErrorBody { error: self.error_object(&description), request_id: tag };
         (status, headers, axum::Json(body)).into_response()
     }
 }
@@ -114,9 +104,7 @@ pub(crate) struct CarriedError(pub(crate) Arc<ApiError>);
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = self.describe().code.status().into_response();
-        response
-            .extensions_mut()
-            .insert(CarriedError(Arc::new(self)));
+        response.extensions_mut().insert(CarriedError(Arc::new(self)));
         response
     }
 }

@@ -57,10 +57,7 @@ impl IntoResponses for Accepted<'_> {
             json!("/admin/changes/chg_01h455vb4pex5vsknk084sn02q"),
         );
         let description = "The change needs approval and was proposed. Nothing has happened yet.";
-        one(
-            "202",
-            json_of(description, reference::<Self>()).header("Location", place),
-        )
+        one("202", json_of(description, reference::<Self>()).header("Location", place))
     }
 }
 
@@ -116,10 +113,8 @@ impl<S: Source<Record: ToSchema>> IntoResponses for Records<S> {
         let mut responses = List::<S::Record>::responses();
         if let Some(RefOr::T(page)) = responses.get_mut("200") {
             page.description = "A page of the list, or all matching records as a file.".to_owned();
-            page.content
-                .insert("text/csv".to_owned(), text_content().into());
-            page.content
-                .insert("application/x-ndjson".to_owned(), text_content().into());
+            page.content.insert("text/csv".to_owned(), text_content().into());
+            page.content.insert("application/x-ndjson".to_owned(), text_content().into());
         }
         responses
     }
@@ -135,10 +130,7 @@ impl IntoResponses for LogText {
 impl IntoResponses for LogTile {
     fn responses() -> Responses {
         let answer = ResponseBuilder::new().description("The tile.");
-        one(
-            "200",
-            answer.content("application/octet-stream", Content::default()),
-        )
+        one("200", answer.content("application/octet-stream", Content::default()))
     }
 }
 
@@ -163,20 +155,12 @@ impl IntoResponses for RecordProof {
 
 impl IntoResponses for Published {
     fn responses() -> Responses {
-        let tag = || {
-            always(
-                "The digest of the key set, for `If-None-Match`.",
-                json!("\"…\""),
-            )
-        };
+        let tag = || always("The digest of the key set, for `If-None-Match`.", json!("\"…\""));
         let keys = json_of("A JWK Set (RFC 7517).", reference::<JwkSet>()).header("ETag", tag());
         let known = ResponseBuilder::new()
             .description("The key set still has the ETag of the request.")
             .header("ETag", tag());
-        Responses::from([
-            ("200".to_owned(), keys.into()),
-            ("304".to_owned(), known.into()),
-        ])
+        Responses::from([("200".to_owned(), keys.into()), ("304".to_owned(), known.into())])
     }
 }
 
@@ -203,10 +187,7 @@ pub(super) fn reference<T: ToSchema>() -> RefOr<Schema> {
 }
 
 fn etag() -> Header {
-    always(
-        "The revision of the resource, for `If-Match`.",
-        json!("\"1\""),
-    )
+    always("The revision of the resource, for `If-Match`.", json!("\"1\""))
 }
 
 fn one(status: &str, response: ResponseBuilder) -> Responses {

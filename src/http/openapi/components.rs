@@ -52,13 +52,9 @@ pub(super) fn all() -> Components {
         components.headers.insert(name.to_owned(), header.into());
     }
     let request_id = headers::request_id().into();
-    components
-        .parameters
-        .insert(headers::REQUEST_ID.to_owned(), request_id);
+    components.parameters.insert(headers::REQUEST_ID.to_owned(), request_id);
     let bearer = |description: &str| {
-        let http = HttpBuilder::new()
-            .scheme(HttpAuthScheme::Bearer)
-            .description(Some(description));
+        let http = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(description));
         SecurityScheme::Http(http.build())
     };
     components.add_security_scheme(
@@ -68,10 +64,7 @@ pub(super) fn all() -> Components {
              workload",
         ),
     );
-    components.add_security_scheme(
-        ADMIN_KEY,
-        bearer("An API key of type `admin`: `sk_admin_…`"),
-    );
+    components.add_security_scheme(ADMIN_KEY, bearer("An API key of type `admin`: `sk_admin_…`"));
     components
 }
 

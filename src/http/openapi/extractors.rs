@@ -49,9 +49,7 @@ impl<T: Address + Described> IntoParams for PathId<T> {
 
 impl IntoParams for IfMatch {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let form = ObjectBuilder::new()
-            .schema_type(Type::String)
-            .examples([json!("\"1\"")]);
+        let form = ObjectBuilder::new().schema_type(Type::String).examples([json!("\"1\"")]);
         let header = ParameterBuilder::new()
             .name(IF_MATCH)
             .parameter_in(ParameterIn::Header)

@@ -13,9 +13,7 @@ use crate::routes::Access;
 /// The headers that several responses share, by name.
 pub(super) fn shared() -> [(&'static str, Header); 6] {
     let number = |description: &str, example: u32| {
-        let whole = ObjectBuilder::new()
-            .schema_type(Type::Integer)
-            .minimum(Some(0));
+        let whole = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0));
         HeaderBuilder::new()
             .description(Some(description))
             .schema(Some(whole))
@@ -23,47 +21,22 @@ pub(super) fn shared() -> [(&'static str, Header); 6] {
             .build()
     };
     [
-        (
-            REQUEST_ID,
-            always(
-                "The ID of the request.",
-                json!("req_01h455vb4pex5vsknk084sn02q"),
-            ),
-        ),
-        (
-            "X-RateLimit-Limit",
-            number("The burst limit in requests.", 200),
-        ),
-        (
-            "X-RateLimit-Remaining",
-            number("The remaining requests.", 199),
-        ),
+        (REQUEST_ID, always("The ID of the request.", json!("req_01h455vb4pex5vsknk084sn02q"))),
+        ("X-RateLimit-Limit", number("The burst limit in requests.", 200)),
+        ("X-RateLimit-Remaining", number("The remaining requests.", 199)),
         (
             "X-RateLimit-Reset",
-            number(
-                "The time when the limit is full again, in seconds since 1970.",
-                1_900_000_000,
-            ),
+            number("The time when the limit is full again, in seconds since 1970.", 1_900_000_000),
         ),
-        (
-            RETRY_AFTER,
-            number("The seconds to wait before a retry.", 1),
-        ),
-        (
-            WWW_AUTHENTICATE,
-            always("The authentication scheme.", json!("Bearer")),
-        ),
+        (RETRY_AFTER, number("The seconds to wait before a retry.", 1)),
+        (WWW_AUTHENTICATE, always("The authentication scheme.", json!("Bearer"))),
     ]
 }
 
 pub(super) const REQUEST_ID: &str = "X-Request-Id";
 const RETRY_AFTER: &str = "Retry-After";
 const WWW_AUTHENTICATE: &str = "WWW-Authenticate";
-const LIMITS: [&str; 3] = [
-    "X-RateLimit-Limit",
-    "X-RateLimit-Remaining",
-    "X-RateLimit-Reset",
-];
+const LIMITS: [&str; 3] = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
 
 /// The header that every request can have.
 pub(super) fn request_id() -> Parameter {
@@ -74,9 +47,7 @@ pub(super) fn request_id() -> Parameter {
         .name(REQUEST_ID)
         .parameter_in(ParameterIn::Header)
         .required(Required::False)
-        .description(Some(
-            "An ID for the log and the audit log. Default: a new ID.",
-        ))
+        .description(Some("An ID for the log and the audit log. Default: a new ID."))
         .schema(Some(id))
         .example(Some(json!("order 4711")))
         .build()
@@ -105,13 +76,9 @@ pub(super) fn add(operation: &mut Operation, access: Access) {
         let RefOr::T(response) = response else {
             continue;
         };
-        response
-            .headers
-            .insert(REQUEST_ID.to_owned(), to(REQUEST_ID));
+        response.headers.insert(REQUEST_ID.to_owned(), to(REQUEST_ID));
         if access != Access::Anyone {
-            response
-                .headers
-                .extend(LIMITS.map(|name| (name.to_owned(), to(name))));
+            response.headers.extend(LIMITS.map(|name| (name.to_owned(), to(name))));
         }
     }
 }

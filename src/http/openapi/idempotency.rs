@@ -35,9 +35,7 @@ pub(super) fn add(operation: &mut Operation) {
             continue;
         };
         let replayed = HeaderBuilder::new()
-            .description(Some(
-                "`true` if this is the response to an earlier request.",
-            ))
+            .description(Some("`true` if this is the response to an earlier request."))
             .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
             .example(Some(json!("true")));
         let name = "Idempotency-Replayed".to_owned();

@@ -23,49 +23,17 @@ use super::routes::{Access, Routes};
 /// The parts of the API: path prefix, name and description.
 const PARTS: [(&str, &str, &str); 12] = [
     ("/api/v1/health", "Health", "The state of the service."),
-    (
-        "/api/v1/",
-        "Runtime",
-        "Cryptographic operations for applications.",
-    ),
-    (
-        "/admin/services",
-        "Services",
-        "Applications that protect data, and destinations.",
-    ),
-    (
-        "/admin/policies",
-        "Policies",
-        "Rules for protecting payloads.",
-    ),
+    ("/api/v1/", "Runtime", "Cryptographic operations for applications."),
+    ("/admin/services", "Services", "Applications that protect data, and destinations."),
+    ("/admin/policies", "Policies", "Rules for protecting payloads."),
     ("/admin/keys", "Keys", "Cryptographic keys."),
     ("/admin/api-keys", "API keys", "Credentials."),
-    (
-        "/admin/changes",
-        "Changes",
-        "Changes that need the approval of other people.",
-    ),
-    (
-        "/admin/identities",
-        "Workload identities",
-        "Workloads that authenticate with tokens.",
-    ),
+    ("/admin/changes", "Changes", "Changes that need the approval of other people."),
+    ("/admin/identities", "Workload identities", "Workloads that authenticate with tokens."),
     ("/admin/audit", "Audit", "The audit log."),
-    (
-        "/audit/log/",
-        "Published audit logs",
-        "Checkpoints and hashes of the audit logs.",
-    ),
-    (
-        "/.well-known/",
-        "Discovery",
-        "Published keys and this document.",
-    ),
-    (
-        "/",
-        "Probes",
-        "Probes for load balancers and orchestrators.",
-    ),
+    ("/audit/log/", "Published audit logs", "Checkpoints and hashes of the audit logs."),
+    ("/.well-known/", "Discovery", "Published keys and this document."),
+    ("/", "Probes", "Probes for load balancers and orchestrators."),
 ];
 
 /// The document of the API that `groups` make up.
@@ -105,10 +73,7 @@ pub(super) fn document(groups: impl IntoIterator<Item = Routes>) -> OpenApi {
         .description(Some(include_str!("about.md")))
         .contact(Some(ContactBuilder::new().name(Some("Sealward")).build()))
         .license(Some(
-            LicenseBuilder::new()
-                .name("Apache License 2.0")
-                .identifier(Some("Apache-2.0"))
-                .build(),
+            LicenseBuilder::new().name("Apache License 2.0").identifier(Some("Apache-2.0")).build(),
         ));
     OpenApiBuilder::new()
         .info(info.build())
@@ -123,13 +88,7 @@ pub(super) fn document(groups: impl IntoIterator<Item = Routes>) -> OpenApi {
 }
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    let all = [
-        &mut item.get,
-        &mut item.put,
-        &mut item.post,
-        &mut item.patch,
-        &mut item.delete,
-    ];
+    let all = [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete];
     all.into_iter().flatten()
 }
 
@@ -139,10 +98,7 @@ fn part(path: &str) -> &'static str {
 }
 
 fn tag((_, name, description): (&str, &str, &str)) -> Tag {
-    TagBuilder::new()
-        .name(name)
-        .description(Some(description))
-        .build()
+    TagBuilder::new().name(name).description(Some(description)).build()
 }
 
 fn security(access: Access) -> Vec<SecurityRequirement> {

@@ -48,11 +48,7 @@ impl Roots {
             let is_value = !matches!(schema, RefOr::T(Schema::Object(object)) if !object.properties.is_empty());
             let is_shared = is_value && in_requests.contains(name);
             let is_response = in_responses.contains(name) && !is_shared && *name != envelope;
-            Opener {
-                closed: &closed,
-                is_response,
-            }
-            .visit(schema);
+            Opener { closed: &closed, is_response }.visit(schema);
         }
         let roots = &self.requests | &self.responses;
         let used = reachable(&roots, schemas);
@@ -93,10 +89,7 @@ impl Opener<'_> {
     }
 
     fn visit_object(&self, object: &mut Object) {
-        object
-            .properties
-            .values_mut()
-            .for_each(|member| self.visit(member));
+        object.properties.values_mut().for_each(|member| self.visit(member));
         if !self.is_response {
             return;
         }

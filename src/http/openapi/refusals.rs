@@ -28,10 +28,7 @@ pub(super) fn add(
 ) {
     let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
     for code in codes(operation, access) {
-        by_status
-            .entry(code.status().as_u16())
-            .or_default()
-            .push(code);
+        by_status.entry(code.status().as_u16()).or_default().push(code);
     }
     for (status, codes) in by_status {
         let answer = response(&codes);
@@ -65,9 +62,7 @@ fn codes(operation: &mut Operation, access: Access) -> BTreeSet<ErrorCode> {
         codes.insert(PreconditionFailed);
     }
     let responses = &mut operation.responses.responses;
-    let listed = ErrorCode::ALL
-        .iter()
-        .filter(|code| responses.remove(code.name()).is_some());
+    let listed = ErrorCode::ALL.iter().filter(|code| responses.remove(code.name()).is_some());
     codes.extend(listed);
     codes
 }
@@ -84,14 +79,9 @@ fn takes_if_match(operation: &Operation) -> bool {
 fn response(codes: &[ErrorCode]) -> Response {
     let schema = Ref::from_schema_name(ErrorBody::name());
     let examples = codes.iter().map(|code| (code.name(), example(*code)));
-    let content = Content::builder()
-        .schema(Some(schema))
-        .examples_from_iter(examples)
-        .build();
-    let descriptions: Vec<_> = codes
-        .iter()
-        .map(|code| format!("`{code}`: {}.", code.message()))
-        .collect();
+    let content = Content::builder().schema(Some(schema)).examples_from_iter(examples).build();
+    let descriptions: Vec<_> =
+        codes.iter().map(|code| format!("`{code}`: {}.", code.message())).collect();
     let mut response = ResponseBuilder::new()
         .description(descriptions.join(" "))
         .content("application/json", content)

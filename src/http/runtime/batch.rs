@@ -68,9 +68,7 @@ async fn answer(app: &AppState, batch: Batch, request: Request) -> Response {
                 at_once: at_once(batch, &app.engine.settings),
                 begin_within: begin_within(app.engine.settings.limits.request_timeout.0),
             };
-            let answered = app
-                .protection
-                .batch(batch, received.call, received.body, limits);
+            let answered = app.protection.batch(batch, received.call, received.body, limits);
             respond(answered.await, received.standing, received.share)
         }
         Err(refused) => refused,

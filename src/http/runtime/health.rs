@@ -197,9 +197,7 @@ fn check(app: &AppState) -> Health {
     );
     let recorder = &app.engine.recorder;
     let audit = Audit {
-        status: recorder
-            .is_healthy()
-            .map_or(HealthStatus::Degraded, working),
+        status: recorder.is_healthy().map_or(HealthStatus::Degraded, working),
         queued: recorder.queued(),
     };
     let rate_limiter = RateLimiter {
@@ -219,21 +217,12 @@ fn check(app: &AppState) -> Health {
         status,
         version: env!("CARGO_PKG_VERSION"),
         timestamp: app.engine.clock.now(),
-        checks: Checks {
-            database,
-            hsm,
-            audit,
-            rate_limiter,
-        },
+        checks: Checks { database, hsm, audit, rate_limiter },
     }
 }
 
 fn hsm(tokens: Vec<TokenStatus>, worn_keys: Vec<KeyId>, missing_keys: Vec<KeyId>) -> Hsm {
-    let latency_ms = tokens
-        .iter()
-        .filter_map(|token| token.canary)
-        .max()
-        .map(millis);
+    let latency_ms = tokens.iter().filter_map(|token| token.canary).max().map(millis);
     let tokens: Vec<_> = tokens
         .into_iter()
         .map(|token| TokenHealth {
@@ -247,21 +236,11 @@ fn hsm(tokens: Vec<TokenStatus>, worn_keys: Vec<KeyId>, missing_keys: Vec<KeyId>
         (_, true) => HealthStatus::Degraded,
         (_, false) => HealthStatus::Unavailable,
     };
-    Hsm {
-        status,
-        latency_ms,
-        tokens,
-        worn_keys,
-        missing_keys,
-    }
+    Hsm { status, latency_ms, tokens, worn_keys, missing_keys }
 }
 
 fn working(is_working: bool) -> HealthStatus {
-    if is_working {
-        HealthStatus::Ok
-    } else {
-        HealthStatus::Unavailable
-    }
+    if is_working { HealthStatus::Ok } else { HealthStatus::Unavailable }
 }
 
 /// Milliseconds with at most three decimals.

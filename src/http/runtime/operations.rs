@@ -27,10 +27,7 @@ pub(crate) async fn operate(State(App(app)): State<App>, request: Request) -> im
     match receive(&app, Endpoint::Operations, request).await {
         Ok(received) => {
             let limit = app.engine.settings.limits.max_body_bytes;
-            let answered = app
-                .protection
-                .operate(received.call, received.body, limit)
-                .await;
+            let answered = app.protection.operate(received.call, received.body, limit).await;
             respond(answered, received.standing, received.share)
         }
         Err(refused) => refused,

@@ -65,12 +65,7 @@ pub(super) async fn receive(
     };
     let (parts, body) = request.into_parts();
     let credentials = credentials(&parts.headers, &parts.extensions);
-    match app
-        .engine
-        .authenticate(&credentials, origin.client)
-        .instrument(step!("caller"))
-        .await
-    {
+    match app.engine.authenticate(&credentials, origin.client).instrument(step!("caller")).await {
         Ok(caller) => {
             LoggedCaller::note(&parts.extensions, caller.id());
             receive_body(app, origin, caller, &parts, body).await
@@ -138,20 +133,9 @@ async fn receive_body(
         (admitted, _, body) => (admitted, body.map_err(Refusal::from)),
     };
     let standing = admitted.unwrap_or_else(|exceeded| exceeded.standing);
-    let call = Call::new(
-        caller,
-        admitted,
-        origin.endpoint,
-        origin.tag,
-        origin.arrived,
-    );
+    let call = Call::new(caller, admitted, origin.endpoint, origin.tag, origin.arrived);
     match body {
-        Ok(body) => Ok(Received {
-            call,
-            share: body.share(),
-            body,
-            standing,
-        }),
+        Ok(body) => Ok(Received { call, share: body.share(), body, standing }),
         Err(refusal) => {
             let refusal = match (refusal, call.application()) {
                 // The syntax of a longer body is unknown.
@@ -161,11 +145,7 @@ async fn receive_body(
                 ) if admitted.is_err() => limited,
                 (refusal, _) => refusal,
             };
-            Err(respond(
-                app.protection.refuse(call, refusal).await,
-                standing,
-                None,
-            ))
+            Err(respond(app.protection.refuse(call, refusal).await, standing, None))
         }
     }
 }

@@ -37,10 +37,7 @@ pub(super) fn respond(
     let mut response = match answered.map(Answer::into_outcome) {
         Ok(Ok(body)) => {
             // The buffer is sent without a copy.
-            let sent = Bytes::from_owner(Sent {
-                body,
-                _share: share,
-            });
+            let sent = Bytes::from_owner(Sent { body, _share: share });
             let mut response = Response::new(Body::from(sent));
             let json = HeaderValue::from_static("application/json");
             response.headers_mut().insert(header::CONTENT_TYPE, json);

@@ -63,8 +63,7 @@ fn logs(page: &mut Page<'_>, app: &AppState) -> fmt::Result {
     )?;
     let now = app.engine.clock.now();
     let each = |value: fn(&LogStatus) -> u64| {
-        logs.iter()
-            .map(move |it| (vec![("log", it.log.name())], exact(value(it))))
+        logs.iter().map(move |it| (vec![("log", it.log.name())], exact(value(it))))
     };
     page.gauges(
         "sealward_audit_log_size_records",
@@ -93,10 +92,7 @@ fn logs(page: &mut Page<'_>, app: &AppState) -> fmt::Result {
         "Whether the witness cosigned the latest checkpoint that it received, by log and witness.",
         witnesses().map(|(log, witness)| {
             let up = witness.cosigned_at.is_some() && witness.failure.is_none();
-            (
-                vec![("log", log.log.name()), ("witness", &witness.name)],
-                flag(up),
-            )
+            (vec![("log", log.log.name()), ("witness", &witness.name)], flag(up))
         }),
     )?;
     page.gauges(
@@ -104,10 +100,7 @@ fn logs(page: &mut Page<'_>, app: &AppState) -> fmt::Result {
         "Records of the latest checkpoint that the witness has not cosigned, by log and witness.",
         witnesses().map(|(log, witness)| {
             let lag = log.checkpoint_size.saturating_sub(witness.size);
-            (
-                vec![("log", log.log.name()), ("witness", &witness.name)],
-                exact(lag),
-            )
+            (vec![("log", log.log.name()), ("witness", &witness.name)], exact(lag))
         }),
     )
 }

@@ -18,9 +18,7 @@ pub(super) fn jobs(page: &mut Page<'_>, board: &Board) -> fmt::Result {
     page.counters(
         "sealward_job_failures",
         "How often a background job of this instance ended or panicked and was started again.",
-        Job::ALL
-            .into_iter()
-            .filter_map(|job| Some((named(job), board.failures(job)?))),
+        Job::ALL.into_iter().filter_map(|job| Some((named(job), board.failures(job)?))),
     )?;
     page.gauges(
         "sealward_job_last_success_timestamp_seconds",

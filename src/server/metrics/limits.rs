@@ -30,9 +30,7 @@ pub(super) fn limiter(page: &mut Page<'_>, limiter: &Limiter) -> fmt::Result {
     page.counters(
         "sealward_ratelimit_decisions",
         "Decisions of the rate limiter, by mode of counting.",
-        limiter
-            .places()
-            .map(|(place, number)| (vec![("counting", place)], number)),
+        limiter.places().map(|(place, number)| (vec![("counting", place)], number)),
     )?;
     page.counters(
         "sealward_ratelimit_outages",

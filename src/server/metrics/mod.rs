@@ -37,12 +37,7 @@ pub(super) fn router(
     token_times: TokenTimes,
 ) -> Router {
     let mut registry = Registry::default();
-    registry.register_collector(Box::new(ServiceMetrics {
-        app,
-        tls,
-        connections,
-        token_times,
-    }));
+    registry.register_collector(Box::new(ServiceMetrics { app, tls, connections, token_times }));
     Router::new()
         .route("/metrics", get(show))
         .fallback(async || (StatusCode::NOT_FOUND, "metrics are at /metrics\n"))

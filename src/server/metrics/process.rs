@@ -12,25 +12,16 @@ use super::page::{Page, count, exact};
 
 /// Writes what the system reports. Without `/proc` there is nothing to write.
 pub(super) fn process(page: &mut Page<'_>) -> fmt::Result {
-    if let Some(usage) = fs::read_to_string("/proc/self/stat")
-        .ok()
-        .and_then(|stat| Usage::parse(&stat))
+    if let Some(usage) =
+        fs::read_to_string("/proc/self/stat").ok().and_then(|stat| Usage::parse(&stat))
     {
         usage.write(page)?;
     }
     if let Ok(open) = fs::read_dir("/proc/self/fd") {
-        page.gauge(
-            "process_open_fds",
-            "Open file descriptors.",
-            count(open.count()),
-        )?;
+        page.gauge("process_open_fds", "Open file descriptors.", count(open.count()))?;
     }
     if let Some(most) = getrlimit(Resource::Nofile).current {
-        page.gauge(
-            "process_max_fds",
-            "Maximum number of open file descriptors.",
-            exact(most),
-        )?;
+        page.gauge("process_max_fds", "Maximum number of open file descriptors.", exact(most))?;
     }
     Ok(())
 }
@@ -73,15 +64,8 @@ impl Usage {
             "Resident memory.",
             exact(self.resident_pages) * count(page_size()),
         )?;
-        page.gauge(
-            "process_virtual_memory_bytes",
-            "Virtual memory.",
-            exact(self.virtual_bytes),
-        )?;
-        if let Some(boot) = fs::read_to_string("/proc/stat")
-            .ok()
-            .and_then(|stat| boot(&stat))
-        {
+        page.gauge("process_virtual_memory_bytes", "Virtual memory.", exact(self.virtual_bytes))?;
+        if let Some(boot) = fs::read_to_string("/proc/stat").ok().and_then(|stat| boot(&stat)) {
             page.gauge(
                 "process_start_time_seconds",
                 "Start of the process, as a Unix time.",
@@ -107,12 +91,7 @@ mod tests {
         let fields: Vec<String> = (4..53).map(|number| number.to_string()).collect();
         let stat = format!("7 (a) b (c) R {}", fields.join(" "));
         let usage = Usage::parse(&stat).unwrap();
-        let found = (
-            usage.ticks,
-            usage.started,
-            usage.virtual_bytes,
-            usage.resident_pages,
-        );
+        let found = (usage.ticks, usage.started, usage.virtual_bytes, usage.resident_pages);
         assert_eq!(found, (14 + 15, 22, 23, 24));
         assert!(Usage::parse("7 (a) R 4").is_none());
     }

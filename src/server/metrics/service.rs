@@ -115,10 +115,7 @@ impl ServiceMetrics {
         page.counters(
             "sealward_large_body_jobs",
             "Jobs on large bodies outside the threads that serve requests, by their cost per byte.",
-            [
-                (vec![("cost", "low")], work.low_cost),
-                (vec![("cost", "high")], work.high_cost),
-            ],
+            [(vec![("cost", "low")], work.low_cost), (vec![("cost", "high")], work.high_cost)],
         )
     }
 
@@ -158,9 +155,7 @@ impl ServiceMetrics {
         page.gauge(
             "sealward_changes_oldest_pending_age_seconds",
             "Time since the oldest pending change was proposed; absent without one.",
-            pending
-                .and_then(|it| it.oldest)
-                .map(|at| seconds(now.since(at))),
+            pending.and_then(|it| it.oldest).map(|at| seconds(now.since(at))),
         )
     }
 
@@ -190,9 +185,7 @@ impl ServiceMetrics {
         )?;
         let pool = self.app.engine.database.current();
         let idle = pool.num_idle();
-        let used = usize::try_from(pool.size())
-            .unwrap_or(usize::MAX)
-            .saturating_sub(idle);
+        let used = usize::try_from(pool.size()).unwrap_or(usize::MAX).saturating_sub(idle);
         page.gauges(
             "sealward_database_connections",
             "Connections to the database, by state.",

@@ -12,42 +12,28 @@ use engine::meter::TokenTimes;
 type OfToken = (&'static str, &'static str, fn(&TokenStatus) -> f64);
 
 const GAUGES: [OfToken; 5] = [
-    (
-        "sealward_token_workers",
-        "Worker threads of a token.",
-        |token| count(token.workers),
-    ),
+    ("sealward_token_workers", "Worker threads of a token.", |token| count(token.workers)),
     (
         "sealward_token_workers_hung",
         "Threads that hang in the PKCS#11 module and were replaced.",
         |token| count(token.hung),
     ),
-    (
-        "sealward_token_sessions",
-        "Open sessions of this process on a token.",
-        |token| count(token.sessions),
-    ),
-    (
-        "sealward_token_queue_operations",
-        "Operations in the queue of a token.",
-        |token| count(token.queued),
-    ),
-    (
-        "sealward_token_state_age_seconds",
-        "Time since the last state change of a token.",
-        |token| seconds(token.since),
-    ),
+    ("sealward_token_sessions", "Open sessions of this process on a token.", |token| {
+        count(token.sessions)
+    }),
+    ("sealward_token_queue_operations", "Operations in the queue of a token.", |token| {
+        count(token.queued)
+    }),
+    ("sealward_token_state_age_seconds", "Time since the last state change of a token.", |token| {
+        seconds(token.since)
+    }),
 ];
 
 /// One counter of each token.
 type CountOfToken = (&'static str, &'static str, fn(&Counters) -> u64);
 
 const COUNTERS: [CountOfToken; 6] = [
-    (
-        "sealward_token_operations",
-        "Operations run on a token.",
-        |counters| counters.operations,
-    ),
+    ("sealward_token_operations", "Operations run on a token.", |counters| counters.operations),
     (
         "sealward_token_failures",
         "Operations on a token that failed for another reason than their input.",
@@ -58,21 +44,11 @@ const COUNTERS: [CountOfToken; 6] = [
         "Searches for a key on a token; the result is cached.",
         |counters| counters.finds,
     ),
-    (
-        "sealward_token_sessions_opened",
-        "Sessions opened on a token.",
-        |counters| counters.sessions_opened,
-    ),
-    (
-        "sealward_token_logins",
-        "Login attempts on a token.",
-        |counters| counters.logins,
-    ),
-    (
-        "sealward_token_outages",
-        "Outages of a token.",
-        |counters| counters.outages,
-    ),
+    ("sealward_token_sessions_opened", "Sessions opened on a token.", |counters| {
+        counters.sessions_opened
+    }),
+    ("sealward_token_logins", "Login attempts on a token.", |counters| counters.logins),
+    ("sealward_token_outages", "Outages of a token.", |counters| counters.outages),
 ];
 
 pub(super) fn tokens(
@@ -87,38 +63,21 @@ pub(super) fn tokens(
             (labels, flag(state == present))
         })
     });
-    page.gauges(
-        "sealward_token_state",
-        "1 for the current state of a token.",
-        states,
-    )?;
+    page.gauges("sealward_token_state", "1 for the current state of a token.", states)?;
     page.gauges(
         "sealward_token_canary_duration_seconds",
         "Duration of the last health check of a token.",
-        tokens
-            .iter()
-            .filter_map(|token| Some((of(token), seconds(token.canary?)))),
+        tokens.iter().filter_map(|token| Some((of(token), seconds(token.canary?)))),
     )?;
     for (name, help, value) in GAUGES {
-        page.gauges(
-            name,
-            help,
-            tokens.iter().map(|token| (of(token), value(token))),
-        )?;
+        page.gauges(name, help, tokens.iter().map(|token| (of(token), value(token))))?;
     }
     for (name, help, value) in COUNTERS {
-        let values = tokens
-            .iter()
-            .map(|token| (of(token), value(&token.counters)));
+        let values = tokens.iter().map(|token| (of(token), value(&token.counters)));
         page.counters(name, help, values)?;
     }
     let turned_away = tokens.iter().flat_map(|token| {
-        let Counters {
-            busy,
-            late,
-            abandoned,
-            ..
-        } = token.counters;
+        let Counters { busy, late, abandoned, .. } = token.counters;
         [("busy", busy), ("late", late), ("abandoned", abandoned)]
             .map(|(reason, number)| ([of(token), vec![("reason", reason)]].concat(), number))
     });

@@ -85,19 +85,13 @@ impl Lists {
 fn authorities(setting: &'static str, path: &Path) -> Result<RootCertStore, BadTls> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(path).map_err(|fault| bad(setting, path, fault))? {
-        roots
-            .add(certificate)
-            .map_err(|error| unusable(setting, path, &error))?;
+        roots.add(certificate).map_err(|error| unusable(setting, path, &error))?;
     }
     Ok(roots)
 }
 
 fn bad(setting: &'static str, path: &Path, fault: impl Into<Fault>) -> BadTls {
-    BadTls {
-        setting,
-        path: path.to_owned(),
-        fault: fault.into(),
-    }
+    BadTls { setting, path: path.to_owned(), fault: fault.into() }
 }
 
 fn unusable(setting: &'static str, path: &Path, error: &dyn std::fmt::Display) -> BadTls {

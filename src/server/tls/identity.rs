@@ -37,11 +37,7 @@ impl Identity {
     pub(super) fn read(files: &TlsFiles, now: Timestamp) -> Result<Self, BadTls> {
         let stamp = files.stamp();
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let bad = |fault| BadTls {
-            setting: CERTIFICATE,
-            path: files.certificate.clone(),
-            fault,
-        };
+        let bad = |fault| BadTls { setting: CERTIFICATE, path: files.certificate.clone(), fault };
         let chain = certificates(&files.certificate).map_err(|fault| bad(fault.into()))?;
         let expires = validity(&chain, now).map_err(bad)?;
         let key = private_key(files, chain, &provider)?;
@@ -58,12 +54,7 @@ impl Identity {
             config.session_storage = Arc::new(NoServerSessionStorage {});
             config.send_tls13_tickets = 0;
         }
-        Ok(Self {
-            config: Arc::new(config),
-            trust,
-            expires,
-            stamp,
-        })
+        Ok(Self { config: Arc::new(config), trust, expires, stamp })
     }
 }
 
@@ -88,11 +79,7 @@ fn private_key(
     chain: Vec<CertificateDer<'static>>,
     provider: &CryptoProvider,
 ) -> Result<CertifiedKey, BadTls> {
-    let bad = |fault| BadTls {
-        setting: KEY,
-        path: files.key.clone(),
-        fault,
-    };
+    let bad = |fault| BadTls { setting: KEY, path: files.key.clone(), fault };
     let pem = files.key().map_err(|error| bad(error.into()))?;
     let key = PrivateKeyDer::from_pem_slice(&pem).map_err(|_| bad(Fault::NoKey))?;
     CertifiedKey::from_der(chain, key, provider).map_err(|error| {

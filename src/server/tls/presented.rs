@@ -18,21 +18,14 @@ pub(in crate::server) struct Presented {
 impl Presented {
     /// No certificate yet. Made before the handshake, so that no reload during it is missed.
     pub(in crate::server) fn before_handshake(tls: &Tls) -> Self {
-        Self {
-            reloads: tls.0.reloads.subscribe(),
-            tls: tls.clone(),
-            chain: None,
-        }
+        Self { reloads: tls.0.reloads.subscribe(), tls: tls.clone(), chain: None }
     }
 
     /// With the certificate of the client, if it presented one.
     pub(in crate::server) fn by(self, connection: &ServerConnection) -> Self {
         let presented = connection.peer_certificates().and_then(<[_]>::split_first);
         let chain = presented.map(|(own, others)| Chain::new(own.clone(), others.to_vec()));
-        Self {
-            chain: chain.map(Arc::new),
-            ..self
-        }
+        Self { chain: chain.map(Arc::new), ..self }
     }
 
     /// The certificate, for the requests of the connection.

@@ -62,9 +62,7 @@ async fn received(hangup: &mut Option<Signal>) {
 /// File systems can be slow, so a separate thread reads the files.
 async fn stamp(tls: &Option<Tls>) -> Option<Stamp> {
     let tls = tls.clone()?;
-    tokio::task::spawn_blocking(move || tls.0.files.stamp())
-        .await
-        .ok()
+    tokio::task::spawn_blocking(move || tls.0.files.stamp()).await.ok()
 }
 
 async fn take_up(tls: &Option<Tls>) {

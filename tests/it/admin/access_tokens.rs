@@ -43,16 +43,10 @@ async fn a_person_has_the_roles_of_their_groups() {
     }
     let token = access_token(&provider, "olivia").await;
     let olivia = world.client(&token);
-    olivia
-        .post(SERVICES, json!({ "name": "one" }))
-        .await
-        .created();
+    olivia.post(SERVICES, json!({ "name": "one" })).await.created();
     let events = "/admin/audit/management?resourceType=service";
     let event = olivia.get(events).await.ok().json()["items"][0].clone();
-    assert_eq!(
-        event["person"],
-        json!({ "iss": provider.issuer(), "sub": "olivia" })
-    );
+    assert_eq!(event["person"], json!({ "iss": provider.issuer(), "sub": "olivia" }));
     // The access tokens of this provider have no name.
     assert_eq!(event["actor"], "olivia");
     assert_eq!(event["api_key_id"], Value::Null);
@@ -77,10 +71,7 @@ async fn only_current_access_tokens_for_the_api_are_accepted() {
     }
     let (signed, _) = tokens.access_token.rsplit_once('.').expect("a token");
     let forged = world.client(&format!("{signed}.{}", "A".repeat(342)));
-    forged
-        .get(SERVICES)
-        .await
-        .refused(401, "AUTHENTICATION_FAILED");
+    forged.get(SERVICES).await.refused(401, "AUTHENTICATION_FAILED");
     clock.advance(Duration::from_secs(12 * 60));
     let expired = accepted.get(SERVICES).await;
     expired.refused(401, "AUTHENTICATION_FAILED");
@@ -106,10 +97,7 @@ async fn the_last_issued_token_of_a_person_states_the_roles() {
     world.client(&used).get(SERVICES).await.ok();
     // As a later token does when no group has a role any more.
     let later = "UPDATE people SET roles = '{}', issued_at = issued_at + interval '1 minute'";
-    sqlx::query(later)
-        .execute(&world.pool)
-        .await
-        .expect("a demotion");
+    sqlx::query(later).execute(&world.pool).await.expect("a demotion");
     for token in [used, unused] {
         let refused = world.client(&token).get(SERVICES).await;
         refused.refused(403, "FORBIDDEN");
@@ -154,12 +142,7 @@ async fn a_request_that_is_sent_again_can_have_another_token() {
     for _ in 0..2 {
         let token = access_token(&provider, "olivia").await;
         let client = world.client(&token).with("idempotency-key", "order 4711");
-        answers.push(
-            client
-                .post(SERVICES, json!({ "name": "one" }))
-                .await
-                .created(),
-        );
+        answers.push(client.post(SERVICES, json!({ "name": "one" })).await.created());
     }
     assert_eq!(answers[1].header("idempotency-replayed"), "true");
     assert_eq!(answers[0].json(), answers[1].json());
@@ -180,11 +163,7 @@ async fn a_key_and_a_token_of_one_person_do_not_approve_each_other() {
     let [token, other, auditor] =
         [&carla, &carlos, &amir].map(|tokens| world.client(&tokens.access_token));
     let key = world.admin();
-    let service = key
-        .post(SERVICES, json!({ "name": "billing" }))
-        .await
-        .created()
-        .text("id");
+    let service = key.post(SERVICES, json!({ "name": "billing" })).await.created().text("id");
     let body = json!({ "serviceId": service, "generate": true, "algorithm": "P-256" });
     for (proposer, same) in [(&token, &key), (&key, &token)] {
         let answer = proposer.post("/admin/keys", body.clone()).await;
@@ -193,10 +172,7 @@ async fn a_key_and_a_token_of_one_person_do_not_approve_each_other() {
         assert_eq!(change["proposedBy"]["person"], "carla");
         let place = format!("/admin/changes/{}/approve", answer.text("id"));
         for (approver, message) in [
-            (
-                same,
-                "Another person than the proposer must decide about the change",
-            ),
+            (same, "Another person than the proposer must decide about the change"),
             (&auditor, "Requires the role owner or custodian"),
         ] {
             let refused = approver.post(&place, json!({})).await;
@@ -254,11 +230,7 @@ async fn a_token_with_another_subject_is_no_second_person() {
     let [carla, carlos] = [carla.await, carlos.await];
     let [token, other] = [&carla, &carlos].map(|tokens| world.client(&tokens.access_token));
     let key = world.admin();
-    let service = key
-        .post(SERVICES, json!({ "name": "billing" }))
-        .await
-        .created()
-        .text("id");
+    let service = key.post(SERVICES, json!({ "name": "billing" })).await.created().text("id");
     let body = json!({ "serviceId": service, "generate": true, "algorithm": "P-256" });
     let proposed = key.post("/admin/keys", body.clone()).await;
     assert_eq!(proposed.status, 202, "{}", proposed.body);

@@ -98,10 +98,7 @@ async fn a_response_can_be_put_back_and_type_and_service_stay() {
         .await;
     let path = application.key_path();
     let read = admin.get(&path).await.ok();
-    assert_eq!(
-        read.json()["allowedCidrs"],
-        json!(["10.0.0.0/8", "192.0.2.1/32"])
-    );
+    assert_eq!(read.json()["allowedCidrs"], json!(["10.0.0.0/8", "192.0.2.1/32"]));
     let same = admin.put(&path, read.json()).await.ok();
     assert_eq!(same.json(), read.json());
 
@@ -211,18 +208,8 @@ async fn an_admin_key_revoked_during_a_slow_body_changes_nothing() {
     let admin = world.admin();
     let service = format!("/admin/services/{}", world.service("billing").await);
     let changes = [
-        (
-            Method::POST,
-            "/admin/api-keys",
-            r#"{"name":"persistent","type":"#,
-            r#""admin"}"#,
-        ),
-        (
-            Method::PUT,
-            service.as_str(),
-            r#"{"description":"#,
-            r#""changed"}"#,
-        ),
+        (Method::POST, "/admin/api-keys", r#"{"name":"persistent","type":"#, r#""admin"}"#),
+        (Method::PUT, service.as_str(), r#"{"description":"#, r#""changed"}"#),
     ];
     for (method, path, first, last) in changes {
         let body = json!({ "name": "short-lived", "type": "admin" });

@@ -23,13 +23,8 @@ async fn one_of_several_parallel_changes_with_one_etag_succeeds() {
         });
     }
     let answers = changes.join_all().await;
-    let won: Vec<_> = answers
-        .iter()
-        .filter(|answer| answer.status == 200)
-        .collect();
-    let lost = answers
-        .iter()
-        .filter(|answer| answer.status == StatusCode::PRECONDITION_FAILED);
+    let won: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
+    let lost = answers.iter().filter(|answer| answer.status == StatusCode::PRECONDITION_FAILED);
     assert_eq!((won.len(), lost.count()), (1, 19));
     let now = world.admin().get(&path).await.ok();
     assert_eq!(now.json(), won[0].json());

@@ -20,10 +20,8 @@ async fn every_change_is_recorded_with_before_and_after() {
     let list = format!("/admin/audit/management?resourceId={id}");
     let list = admin.get(&list).await.ok().json();
     let events = list["items"].as_array().unwrap();
-    let listed: Vec<(&Value, &Value, &Value)> = events
-        .iter()
-        .map(|event| (&event["action"], &event["before"], &event["after"]))
-        .collect();
+    let listed: Vec<(&Value, &Value, &Value)> =
+        events.iter().map(|event| (&event["action"], &event["before"], &event["after"])).collect();
     let (first, second) = (created.json(), renamed.json());
     assert_eq!(
         listed,
@@ -55,10 +53,7 @@ async fn a_refused_change_leaves_no_event() {
     let before = count().await;
     let taken = admin.post("/admin/services", json!({ "name": "billing" }));
     taken.await.refused(409, "CONFLICT");
-    admin
-        .post("/admin/services", json!({}))
-        .await
-        .refused(400, "INVALID_REQUEST");
+    admin.post("/admin/services", json!({})).await.refused(400, "INVALID_REQUEST");
     assert_eq!(count().await, before);
 }
 
@@ -93,9 +88,7 @@ async fn events_are_filtered_and_paged() {
     let rest = format!("resourceType=api_key&cursor={rest}");
     assert_eq!(actions(&rest).await, ["create api_key", "create api_key"]);
     let refused = admin.get("/admin/audit/management?from=yesterday&resourceId=x");
-    refused
-        .await
-        .invalid(&[("from", "format"), ("resourceId", "format")]);
+    refused.await.invalid(&[("from", "format"), ("resourceId", "format")]);
 }
 
 #[tokio::test]
@@ -118,10 +111,7 @@ async fn an_exported_file_contains_the_whole_selection() {
     assert_eq!(listed.len(), 3);
     let file = download("application/x-ndjson", &format!("{query}&limit=1")).await;
     assert_eq!(file.header("content-type"), "application/x-ndjson");
-    assert_eq!(
-        file.header("content-disposition"),
-        "attachment; filename=\"management.ndjson\""
-    );
+    assert_eq!(file.header("content-disposition"), "attachment; filename=\"management.ndjson\"");
     let lines = file.body.lines().map(serde_json::from_str);
     let lines: Vec<Value> = lines.collect::<Result<_, _>>().unwrap();
     assert_eq!(lines, listed);
@@ -133,16 +123,10 @@ async fn an_exported_file_contains_the_whole_selection() {
     let columns: Vec<_> = lines[0].split(',').collect();
     assert_eq!(lines.len(), 4);
     assert_eq!(columns.len(), members.len());
-    assert!(
-        columns
-            .iter()
-            .all(|column| members.iter().any(|it| it == column))
-    );
+    assert!(columns.iter().all(|column| members.iter().any(|it| it == column)));
     assert!(lines[1].contains(r#"""name"":""three"""#), "{}", lines[1]);
 
     let admin = world.admin().with("accept", "text/csv");
-    let refused = admin
-        .get(&format!("{EVENTS}?limit=many&actoin=create"))
-        .await;
+    let refused = admin.get(&format!("{EVENTS}?limit=many&actoin=create")).await;
     refused.invalid(&[("limit", "format"), ("actoin", "unknown")]);
 }

@@ -49,10 +49,7 @@ async fn a_request_that_is_sent_again_gets_the_first_answer() {
         ("/admin/policies", policy),
         ("/admin/keys", key),
         (API_KEYS, admin_key("Ada")),
-        (
-            "/admin/keys/import-parameters",
-            json!({ "mechanism": "RSA_OAEP_SHA1_AES_KWP" }),
-        ),
+        ("/admin/keys/import-parameters", json!({ "mechanism": "RSA_OAEP_SHA1_AES_KWP" })),
     ] {
         let admin = with(world.admin(), "order 4711");
         let first = admin.post(path, body.clone()).await;
@@ -71,11 +68,7 @@ async fn a_request_that_is_sent_again_gets_the_first_answer() {
             // To the letter: the members have the same order.
             assert_eq!(again.body, expected, "{path}");
             for header in ["location", "etag", "content-type"] {
-                assert_eq!(
-                    again.headers.get(header),
-                    first.headers.get(header),
-                    "{path}"
-                );
+                assert_eq!(again.headers.get(header), first.headers.get(header), "{path}");
             }
         }
     }
@@ -90,9 +83,7 @@ async fn a_key_belongs_to_a_caller_a_path_and_a_body() {
     let refused = admin.post(API_KEYS, admin_key("Eve")).await;
     let refused = refused.refused(409, "CONFLICT");
     assert!(!refused.headers.contains_key("retry-after"));
-    let elsewhere = admin
-        .post("/admin/services", json!({ "name": "Ada" }))
-        .await;
+    let elsewhere = admin.post("/admin/services", json!({ "name": "Ada" })).await;
     assert!(!is_replayed(&elsewhere.created()));
     let ada = with(world.client(&first.text("secret")), "k");
     let other = ada.post(API_KEYS, admin_key("Ada")).await.created();
@@ -108,12 +99,9 @@ async fn a_key_belongs_to_a_caller_a_path_and_a_body() {
 async fn an_idempotency_key_has_a_form() {
     let world = World::new().await;
     let post = async |client: Client<'_>| client.post(API_KEYS, admin_key("Ada")).await;
-    for (key, code) in [
-        ("", "length"),
-        (&*"x".repeat(129), "length"),
-        ("grün", "format"),
-        ("a\tb", "format"),
-    ] {
+    for (key, code) in
+        [("", "length"), (&*"x".repeat(129), "length"), ("grün", "format"), ("a\tb", "format")]
+    {
         let refused = post(with(world.admin(), key)).await;
         refused.invalid(&[("Idempotency-Key", code)]);
     }
@@ -125,9 +113,7 @@ async fn an_idempotency_key_has_a_form() {
 #[tokio::test]
 async fn a_path_that_is_longer_than_those_of_resources_is_unknown() {
     let world = World::new().await;
-    let segment: String = (0..3_000)
-        .map(|_| char::from(rand::random_range(b'a'..=b'z')))
-        .collect();
+    let segment: String = (0..3_000).map(|_| char::from(rand::random_range(b'a'..=b'z'))).collect();
     let admin = with(world.admin(), "k");
     let path = format!("/admin/changes/{segment}/approve");
     let refused = admin.post(&path, json!({})).await;
@@ -194,18 +180,12 @@ async fn concurrent_requests_change_something_once() {
     let world = World::new().await;
     let other = world.another().await;
     let post = async |turn: usize| {
-        let world = if turn.is_multiple_of(2) {
-            &world
-        } else {
-            &other
-        };
+        let world = if turn.is_multiple_of(2) { &world } else { &other };
         let admin = with(world.admin(), "k");
         admin.post(API_KEYS, admin_key("Ada")).await
     };
     let answers = join_all((0..20).map(post)).await;
-    let made = answers
-        .iter()
-        .filter(|it| it.status == 201 && !is_replayed(it));
+    let made = answers.iter().filter(|it| it.status == 201 && !is_replayed(it));
     assert_eq!(made.count(), 1);
     for answer in answers {
         assert!(matches!(answer.status.as_u16(), 201 | 409), "{answer:?}");
@@ -242,10 +222,7 @@ async fn a_change_whose_client_left_is_answered_later() {
         .await;
         let waiting = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted
              AND relation = 'services'::regclass)";
-        sqlx::query_scalar(waiting)
-            .fetch_one(&world.pool)
-            .await
-            .unwrap()
+        sqlx::query_scalar(waiting).fetch_one(&world.pool).await.unwrap()
     })
     .await;
     drop(left);

@@ -28,10 +28,7 @@ async fn an_identity_is_created_read_changed_and_deleted() {
         ("serviceId", json!(service)),
         ("policyNumber", Value::Null),
         ("allowedOperations", Value::Null),
-        (
-            "match",
-            json!({ "issuer": "https://issuer.example", "subject": "cart" }),
-        ),
+        ("match", json!({ "issuer": "https://issuer.example", "subject": "cart" })),
         ("status", json!("active")),
         ("lastUsedAt", Value::Null),
     ] {
@@ -52,10 +49,7 @@ async fn an_identity_is_created_read_changed_and_deleted() {
     let outdated = outdated.put(&path, json!({ "name": "x" })).await;
     outdated.refused(412, "PRECONDITION_FAILED");
 
-    let listed = admin
-        .get(&format!("{PATH}?serviceId={service}&status=disabled"))
-        .await
-        .ok();
+    let listed = admin.get(&format!("{PATH}?serviceId={service}&status=disabled")).await.ok();
     assert_eq!(listed.json()["items"], json!([changed.json()]));
     for other in ["status=active", "name=car", "nameContains=x"] {
         let listed = admin.get(&format!("{PATH}?{other}")).await.ok();
@@ -63,18 +57,11 @@ async fn an_identity_is_created_read_changed_and_deleted() {
     }
 
     admin.delete(&path).await.gone();
-    for missing in [
-        path.as_str(),
-        "/admin/identities/idn_1",
-        "/admin/identities/x",
-    ] {
+    for missing in [path.as_str(), "/admin/identities/idn_1", "/admin/identities/x"] {
         let missing = admin.get(missing).await;
         missing.refused(404, "IDENTITY_NOT_FOUND");
     }
-    let events = admin
-        .get(&format!("/admin/audit/management?resourceId={id}"))
-        .await
-        .ok();
+    let events = admin.get(&format!("/admin/audit/management?resourceId={id}")).await.ok();
     let events = events.json()["items"].as_array().unwrap().clone();
     let actions: Vec<_> = events.iter().map(|event| event["action"].clone()).collect();
     assert_eq!(actions, ["delete", "update", "create"]);
@@ -93,80 +80,25 @@ async fn all_problems_are_reported_at_once() {
         ("match", "required"),
     ]);
     for (member, value, field, code) in [
-        (
-            "serviceId",
-            json!("svc_01h455vb4pex5vsknk084sn02q"),
-            "serviceId",
-            "unknown",
-        ),
-        (
-            "policyNumber",
-            json!("POL-999999"),
-            "policyNumber",
-            "unknown",
-        ),
-        (
-            "allowedOperations",
-            json!([]),
-            "allowedOperations",
-            "length",
-        ),
-        (
-            "allowedOperations",
-            json!(["open"]),
-            "allowedOperations[0]",
-            "unsupported",
-        ),
+        ("serviceId", json!("svc_01h455vb4pex5vsknk084sn02q"), "serviceId", "unknown"),
+        ("policyNumber", json!("POL-999999"), "policyNumber", "unknown"),
+        ("allowedOperations", json!([]), "allowedOperations", "length"),
+        ("allowedOperations", json!(["open"]), "allowedOperations[0]", "unsupported"),
         ("status", json!("revoked"), "status", "unsupported"),
         ("match", json!({}), "match.issuer", "required"),
-        (
-            "match",
-            json!({ "issuer": "a" }),
-            "match.subject",
-            "required",
-        ),
-        (
-            "match",
-            json!({ "issuer": "a", "subject": 7 }),
-            "match.subject",
-            "type",
-        ),
-        (
-            "match",
-            json!({ "issuer": "a", "claims": {} }),
-            "match.claims",
-            "length",
-        ),
-        (
-            "match",
-            json!({ "issuer": "a", "claims": { "/~": "b" } }),
-            "match.claims./~",
-            "format",
-        ),
-        (
-            "match",
-            json!({ "issuer": "a", "claims": { "b": 1.5 } }),
-            "match.claims.b",
-            "range",
-        ),
+        ("match", json!({ "issuer": "a" }), "match.subject", "required"),
+        ("match", json!({ "issuer": "a", "subject": 7 }), "match.subject", "type"),
+        ("match", json!({ "issuer": "a", "claims": {} }), "match.claims", "length"),
+        ("match", json!({ "issuer": "a", "claims": { "/~": "b" } }), "match.claims./~", "format"),
+        ("match", json!({ "issuer": "a", "claims": { "b": 1.5 } }), "match.claims.b", "range"),
         (
             "match",
             json!({ "issuer": "a", "claims": { "b": 9_007_199_254_740_992_u64 } }),
             "match.claims.b",
             "range",
         ),
-        (
-            "match",
-            json!({ "spiffeId": "spiffe://a.example" }),
-            "match.spiffeId",
-            "format",
-        ),
-        (
-            "match",
-            json!({ "certificateSha256": "ab" }),
-            "match.certificateSha256",
-            "format",
-        ),
+        ("match", json!({ "spiffeId": "spiffe://a.example" }), "match.spiffeId", "format"),
+        ("match", json!({ "certificateSha256": "ab" }), "match.certificateSha256", "format"),
         (
             "match",
             json!({ "spiffeId": "spiffe://a.example/b", "subject": "c" }),
@@ -186,9 +118,7 @@ async fn all_problems_are_reported_at_once() {
     }
     let created = admin.post(PATH, new(&service)).await.created();
     let other = world.service("other").await;
-    let moved = admin
-        .put(created.header("location"), json!({ "serviceId": other }))
-        .await;
+    let moved = admin.put(created.header("location"), json!({ "serviceId": other })).await;
     moved.invalid(&[("serviceId", "conflict")]);
 }
 
@@ -226,22 +156,13 @@ async fn a_service_and_a_policy_of_an_identity_are_not_deleted() {
     let mut body = new(&service);
     body["policyNumber"] = json!(policy);
     let created = admin.post(PATH, body).await.created();
-    for referred in [
-        format!("/admin/services/{service}"),
-        format!("/admin/policies/{policy}"),
-    ] {
+    for referred in [format!("/admin/services/{service}"), format!("/admin/policies/{policy}")] {
         let refused = admin.delete(&referred).await.refused(409, "CONFLICT");
         assert!(refused.body.contains("identity"), "{}", refused.body);
     }
     admin.delete(created.header("location")).await.gone();
-    admin
-        .delete(&format!("/admin/services/{service}"))
-        .await
-        .gone();
-    admin
-        .delete(&format!("/admin/policies/{policy}"))
-        .await
-        .gone();
+    admin.delete(&format!("/admin/services/{service}")).await.gone();
+    admin.delete(&format!("/admin/policies/{policy}")).await.gone();
 }
 
 #[tokio::test]

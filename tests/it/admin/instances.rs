@@ -18,11 +18,7 @@ async fn a_revocation_applies_immediately_on_its_instance() {
     for _ in 0..10 {
         other.get("/admin/services").await.ok();
     }
-    world
-        .admin()
-        .delete(created.header("location"))
-        .await
-        .gone();
+    world.admin().delete(created.header("location")).await.gone();
     let refused = other.get("/admin/services").await;
     refused.refused(401, "AUTHENTICATION_FAILED");
 }
@@ -35,15 +31,8 @@ async fn a_revocation_applies_to_another_instance_within_a_second() {
         let created = another_admin(&world).await;
         let other = second.client(&created.text("secret"));
         other.get("/admin/services").await.ok();
-        world
-            .admin()
-            .delete(created.header("location"))
-            .await
-            .gone();
-        within(PATIENCE, async || {
-            other.get("/admin/services").await.status == 401
-        })
-        .await;
+        world.admin().delete(created.header("location")).await.gone();
+        within(PATIENCE, async || other.get("/admin/services").await.status == 401).await;
     }
 }
 
@@ -70,19 +59,13 @@ async fn changes_during_a_lost_notification_connection_are_not_missed() {
     let created = another_admin(&world).await;
     let other = world.client(&created.text("secret"));
     other.get("/admin/services").await.ok();
-    within(PATIENCE, async || {
-        close_notification_connections(&world).await > 0
-    })
-    .await;
+    within(PATIENCE, async || close_notification_connections(&world).await > 0).await;
     // A direct change in the database. The instance learns of it from a notification or a new lookup.
     sqlx::query("UPDATE api_keys SET revoked_at = now() WHERE name = 'another'")
         .execute(&world.pool)
         .await
         .unwrap();
-    within(PATIENCE, async || {
-        other.get("/admin/services").await.status == 401
-    })
-    .await;
+    within(PATIENCE, async || other.get("/admin/services").await.status == 401).await;
 }
 
 #[tokio::test]
@@ -119,9 +102,7 @@ async fn assert_changes_apply_on(world: &World, second: &World) {
     let on_second = second.client(alice.key.as_ref().unwrap());
     let kid = async || {
         let envelope = jwe(&on_second.protect(json!(1)).await);
-        let header = BASE64URL
-            .decode(envelope["protected"].as_str().unwrap())
-            .unwrap();
+        let header = BASE64URL.decode(envelope["protected"].as_str().unwrap()).unwrap();
         let header: serde_json::Value = serde_json::from_slice(&header).unwrap();
         header["kid"].as_str().unwrap().to_owned()
     };
@@ -134,35 +115,17 @@ async fn assert_changes_apply_on(world: &World, second: &World) {
 
     let new_key = world.key(&destination.service, "enc", "P-256").await;
     within(PATIENCE, async || kid().await == new_key).await;
-    world
-        .change_policy(&destination, json!({ "status": "inactive" }))
-        .await;
-    within(PATIENCE, async || {
-        on_second.protect(json!(1)).await.status == 403
-    })
-    .await;
-    world
-        .change_policy(&destination, json!({ "status": "active" }))
-        .await;
-    within(PATIENCE, async || {
-        on_second.protect(json!(1)).await.status == 200
-    })
-    .await;
-    world
-        .change_key(&data_key, json!({ "status": "disabled" }))
-        .await;
+    world.change_policy(&destination, json!({ "status": "inactive" })).await;
+    within(PATIENCE, async || on_second.protect(json!(1)).await.status == 403).await;
+    world.change_policy(&destination, json!({ "status": "active" })).await;
+    within(PATIENCE, async || on_second.protect(json!(1)).await.status == 200).await;
+    world.change_key(&data_key, json!({ "status": "disabled" })).await;
     within(PATIENCE, async || encrypts().await == 403).await;
     world.revoke(&alice).await;
-    within(PATIENCE, async || {
-        on_second.protect(json!(1)).await.status == 401
-    })
-    .await;
+    within(PATIENCE, async || on_second.protect(json!(1)).await.status == 401).await;
     // A change that applies once continues to apply.
     for _ in 0..20 {
-        on_second
-            .protect(json!(1))
-            .await
-            .refused(401, "AUTHENTICATION_FAILED");
+        on_second.protect(json!(1)).await.refused(401, "AUTHENTICATION_FAILED");
     }
 }
 
@@ -170,11 +133,7 @@ async fn assert_changes_apply_on(world: &World, second: &World) {
 async fn close_notification_connections(world: &World) -> i64 {
     let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
                 WHERE datname = current_database() AND application_name = $1";
-    sqlx::query_scalar(cut)
-        .bind(engine::catalog::LISTENER)
-        .fetch_one(&world.pool)
-        .await
-        .unwrap()
+    sqlx::query_scalar(cut).bind(engine::catalog::LISTENER).fetch_one(&world.pool).await.unwrap()
 }
 
 async fn another_admin(world: &World) -> Answer {

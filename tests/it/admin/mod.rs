@@ -31,8 +31,5 @@ async fn fail_commits_of_keys(pool: &Pool) {
 
 /// The number of keys that were begun in a token and are not recorded.
 async fn intents(pool: &Pool) -> i64 {
-    sqlx::query_scalar("SELECT count(*) FROM key_intents")
-        .fetch_one(pool)
-        .await
-        .expect("a count")
+    sqlx::query_scalar("SELECT count(*) FROM key_intents").fetch_one(pool).await.expect("a count")
 }

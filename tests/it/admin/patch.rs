@@ -66,10 +66,7 @@ async fn null_removes_nullable_members_only() {
         assert_eq!(removed.json()[member], Value::Null, "{path}");
     }
     for (path, members) in [
-        (
-            &service,
-            &["name", "tier", "rateLimit", "publishKeys", "id"][..],
-        ),
+        (&service, &["name", "tier", "rateLimit", "publishKeys", "id"][..]),
         (
             &policy,
             &[
@@ -91,9 +88,7 @@ async fn null_removes_nullable_members_only() {
         (&key, &["name", "status", "serviceId"]),
         (&api_key, &["name", "type", "hint"]),
     ] {
-        let nulls = members
-            .iter()
-            .map(|member| ((*member).to_owned(), Value::Null));
+        let nulls = members.iter().map(|member| ((*member).to_owned(), Value::Null));
         let nulls = Value::Object(nulls.collect());
         let problems: Vec<_> = members.iter().map(|member| (*member, "type")).collect();
         admin.patch(path, nulls.clone()).await.invalid(&problems);
@@ -124,11 +119,7 @@ async fn a_patch_takes_only_a_merge_patch() {
     let admin = world.admin();
     let body = r#"{"name": "renamed"}"#;
     for path in resources(&world).await {
-        for media in [
-            "application/json",
-            "application/json-patch+json",
-            "text/plain",
-        ] {
+        for media in ["application/json", "application/json-patch+json", "text/plain"] {
             let refused = admin.send_as(media, Method::PATCH, &path, body).await;
             refused.refused(415, "UNSUPPORTED_MEDIA_TYPE");
         }

@@ -126,10 +126,7 @@ async fn a_deleted_service_cannot_be_referred_to() {
     let admin = world.admin();
     let service = world.service("billing").await;
     let other = world.service("other").await;
-    admin
-        .delete(&format!("/admin/services/{other}"))
-        .await
-        .gone();
+    admin.delete(&format!("/admin/services/{other}")).await.gone();
     let body = json!({
         "name": "n", "destinationServiceId": service, "allowedServiceIds": [service, other],
     });
@@ -149,10 +146,7 @@ async fn a_response_can_be_put_back_and_absent_members_stay() {
         "allowedOperations": ["protect"], "description": "d",
     });
     let created = admin.post("/admin/policies", whole).await.created();
-    let same = admin
-        .put("/admin/policies/invoices", created.json())
-        .await
-        .ok();
+    let same = admin.put("/admin/policies/invoices", created.json()).await.ok();
     assert_eq!(same.json(), created.json());
     let change = json!({ "status": "active", "allowedServiceIds": ["*"] });
     let changed = admin.put("/admin/policies/invoices", change).await.ok();
@@ -186,17 +180,12 @@ async fn a_list_is_filtered_by_status_and_destination() {
     let first = world.policy(&billing).await;
     let second = world.policy(&other).await;
     let inactive = json!({ "status": "inactive" });
-    admin
-        .put(&format!("/admin/policies/{first}"), inactive)
-        .await
-        .ok();
+    admin.put(&format!("/admin/policies/{first}"), inactive).await.ok();
     let numbers = async |query: &str| {
         let list = admin.get(&format!("/admin/policies?{query}")).await.ok();
         let list = list.json()["items"].clone();
         let items = list.as_array().unwrap().iter();
-        items
-            .map(|item| item["policyNumber"].as_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
+        items.map(|item| item["policyNumber"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(numbers("").await, [first.clone(), second.clone()]);
     assert_eq!(numbers("status=inactive").await, [first]);
@@ -235,10 +224,7 @@ async fn only_policies_of_destination_managed_keys_have_headers() {
         (json!({ "typ": "grün" }), &[("headers.typ", "format")]),
     ] {
         let refused = policy("destination_managed", headers);
-        admin
-            .post("/admin/policies", refused)
-            .await
-            .invalid(problems);
+        admin.post("/admin/policies", refused).await.invalid(problems);
     }
 
     let made = policy("destination_managed", all.clone());
@@ -249,10 +235,7 @@ async fn only_policies_of_destination_managed_keys_have_headers() {
     let refused = admin.patch(path, to_service).await;
     refused.invalid(&[("headers", "unsupported")]);
     // The object is replaced and not merged.
-    let part = admin
-        .patch(path, json!({ "headers": { "iat": true } }))
-        .await
-        .ok();
+    let part = admin.patch(path, json!({ "headers": { "iat": true } })).await.ok();
     let expected = json!({ "typ": null, "iat": true, "cty": null });
     assert_eq!(part.json()["headers"], expected);
     let kept = admin.put(path, json!({ "name": "m" })).await.ok();

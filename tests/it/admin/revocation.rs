@@ -21,10 +21,7 @@ impl Race {
     /// A transaction that executed `sql` and is not committed.
     async fn holding(&self, sql: &'static str) -> Transaction<'static, Postgres> {
         let mut holder = self.world.pool.begin().await.expect("a transaction");
-        let held = sqlx::query(sql)
-            .execute(&mut *holder)
-            .await
-            .expect("a lock");
+        let held = sqlx::query(sql).execute(&mut *holder).await.expect("a lock");
         assert_eq!(held.rows_affected(), 1);
         holder
     }
@@ -42,12 +39,7 @@ impl Race {
     }
 
     async fn name(&self) -> String {
-        self.world
-            .admin()
-            .get(&self.service)
-            .await
-            .ok()
-            .text("name")
+        self.world.admin().get(&self.service).await.ok().text("name")
     }
 }
 

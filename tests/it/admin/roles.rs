@@ -47,9 +47,7 @@ async fn an_admin_key_has_roles_and_a_person() {
     assert_eq!(same.json(), read.json());
     let other = admin.put(path, json!({ "person": "Ada" })).await;
     other.invalid(&[("person", "conflict")]);
-    let changed = admin
-        .patch(path, json!({ "roles": ["policy-admin"] }))
-        .await;
+    let changed = admin.patch(path, json!({ "roles": ["policy-admin"] })).await;
     assert_eq!(changed.ok().json()["roles"], json!(["policy-admin"]));
     let live = world.application("billing").await;
     let read = admin.get(&live.key_path()).await.ok();
@@ -103,14 +101,10 @@ async fn only_owners_see_and_manage_admin_keys() {
     let forbidden = [
         policy_admin.get(&admin_path).await,
         policy_admin.put(&admin_path, json!({ "name": "x" })).await,
-        policy_admin
-            .patch(&admin_path, json!({ "name": "x" }))
-            .await,
+        policy_admin.patch(&admin_path, json!({ "name": "x" })).await,
         policy_admin.delete(&admin_path).await,
         policy_admin.post(KEYS, admin_key(&json!({}))).await,
-        policy_admin
-            .patch(&policy_admin.key_path(), json!({ "roles": ["owner"] }))
-            .await,
+        policy_admin.patch(&policy_admin.key_path(), json!({ "roles": ["owner"] })).await,
     ];
     for answer in forbidden {
         let refused = answer.refused(403, "FORBIDDEN");
@@ -175,10 +169,7 @@ async fn two_instances_do_not_remove_the_last_two_owners() {
         let mut statuses = [revoked.status.as_u16(), demoted.status.as_u16()];
         statuses.sort_unstable();
         // The loser may have lost its own key or role before.
-        assert!(
-            matches!(statuses, [200 | 204, 401 | 403 | 409]),
-            "{statuses:?}"
-        );
+        assert!(matches!(statuses, [200 | 204, 401 | 403 | 409]), "{statuses:?}");
         let owners: i64 = sqlx::query_scalar(
             "SELECT count(*) FROM api_keys WHERE 'owner' = ANY (roles) AND revoked_at IS NULL",
         )
@@ -239,10 +230,7 @@ async fn the_role_comes_before_the_answer_to_a_repeated_request() {
     let again = repeat.post(KEYS, admin_key(&json!({}))).await.created();
     assert_eq!(again.header("idempotency-replayed"), "true");
     let service = json!({ "name": "billing" });
-    repeat
-        .post("/admin/services", service.clone())
-        .await
-        .created();
+    repeat.post("/admin/services", service.clone()).await.created();
 
     let path = owner.key_path();
     let change = async |role: &str| {
@@ -252,10 +240,7 @@ async fn the_role_comes_before_the_answer_to_a_repeated_request() {
     change("policy-admin").await;
     let refused = repeat.post(KEYS, admin_key(&json!({}))).await;
     refused.refused(403, "FORBIDDEN");
-    repeat
-        .post("/admin/services", service.clone())
-        .await
-        .created();
+    repeat.post("/admin/services", service.clone()).await.created();
     change("auditor").await;
     for body in [service, json!({ "name": "another" })] {
         let refused = repeat.post("/admin/services", body).await;

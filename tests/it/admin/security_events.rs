@@ -46,22 +46,15 @@ async fn unauthenticated_management_requests_are_recorded_within_limits() {
     clock.advance(Duration::from_secs(60));
     let counts = async || {
         let events = recorded(&world, "refuse").await;
-        let (single, sums): (Vec<_>, Vec<_>) = events
-            .into_iter()
-            .partition(|event| event["details"]["requests"].is_null());
-        let sum: u64 = sums
-            .iter()
-            .filter_map(|event| event["details"]["requests"].as_u64())
-            .sum();
+        let (single, sums): (Vec<_>, Vec<_>) =
+            events.into_iter().partition(|event| event["details"]["requests"].is_null());
+        let sum: u64 = sums.iter().filter_map(|event| event["details"]["requests"].as_u64()).sum();
         (single, sum)
     };
     within(PATIENCE, async || counts().await.1 == 30).await;
     let details = json!({ "method": "GET", "route": "/admin/services", "status": 401 });
     let expected = event("unauthenticated", "request", false, &details);
-    within(PATIENCE, async || {
-        counts().await.0 == vec![expected.clone(); 20]
-    })
-    .await;
+    within(PATIENCE, async || counts().await.0 == vec![expected.clone(); 20]).await;
 }
 
 #[tokio::test]
@@ -77,10 +70,7 @@ async fn a_throttled_unauthenticated_request_is_recorded_with_its_status() {
     refused.refused(429, "RATE_LIMIT_EXCEEDED");
     let details = json!({ "method": "GET", "route": "/admin/services", "status": 429 });
     let expected = event("unauthenticated", "request", false, &details);
-    within(PATIENCE, async || {
-        recorded(&world, "refuse").await == vec![expected.clone()]
-    })
-    .await;
+    within(PATIENCE, async || recorded(&world, "refuse").await == vec![expected.clone()]).await;
 }
 
 #[tokio::test]
@@ -108,32 +98,20 @@ async fn the_rate_limit_of_a_service_limits_its_forbidden_management_requests() 
 async fn a_forbidden_management_request_is_recorded_before_its_response() {
     let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
     let world = World::at(clock, Stage::Production).await;
-    let billing = world
-        .application("billing")
-        .await
-        .with("x-request-id", "it");
-    billing
-        .post("/admin/services", json!({}))
-        .await
-        .refused(403, "FORBIDDEN");
+    let billing = world.application("billing").await.with("x-request-id", "it");
+    billing.post("/admin/services", json!({})).await.refused(403, "FORBIDDEN");
     let service = world.service("other").await;
     let key =
         json!({ "serviceId": service, "name": "k", "secretKey": "AAAA", "algorithm": "AES-128" });
     let admin = world.admin().with("x-request-id", "it");
-    admin
-        .post("/admin/keys", key)
-        .await
-        .refused(403, "OPERATION_NOT_ALLOWED");
+    admin.post("/admin/keys", key).await.refused(403, "OPERATION_NOT_ALLOWED");
     let refused = |actor, route| {
         let details = json!({ "method": "POST", "route": route, "status": 403 });
         event(actor, "request", false, &details)
     };
     assert_eq!(
         recorded(&world, "refuse").await,
-        sorted([
-            refused("billing", "/admin/services"),
-            refused("first", "/admin/keys")
-        ])
+        sorted([refused("billing", "/admin/services"), refused("first", "/admin/keys")])
     );
 }
 
@@ -150,15 +128,9 @@ async fn every_export_and_each_read_once_an_hour_are_recorded() {
         admin.get("/admin/audit").await.ok();
         admin.get("/admin/audit?limit=10").await.ok();
         admin.get("/admin/audit?status=200&limit=10").await.ok();
-        admin
-            .get("/admin/audit/management?action=create")
-            .await
-            .ok();
+        admin.get("/admin/audit/management?action=create").await.ok();
     }
-    admin
-        .get("/admin/audit?status=no")
-        .await
-        .refused(400, "INVALID_REQUEST");
+    admin.get("/admin/audit?status=no").await.refused(400, "INVALID_REQUEST");
     let expected = sorted([
         read("operations", json!({})),
         read("operations", json!({ "status": 200 })),

@@ -9,10 +9,7 @@ use testkit::World;
 async fn a_service_is_created_with_defaults_and_read_back() {
     let world = World::new().await;
     let admin = world.admin();
-    let created = admin
-        .post("/admin/services", json!({ "name": "billing" }))
-        .await
-        .created();
+    let created = admin.post("/admin/services", json!({ "name": "billing" })).await.created();
     let expected = json!({
         "id": created.json()["id"],
         "name": "billing",
@@ -26,11 +23,7 @@ async fn a_service_is_created_with_defaults_and_read_back() {
     assert_eq!(created.json(), expected);
     assert!(created.text("id").starts_with("svc_"));
     let time: Timestamp = created.text("createdAt").parse().unwrap();
-    assert_eq!(
-        time.to_string(),
-        created.text("createdAt"),
-        "an RFC 3339 time in milliseconds"
-    );
+    assert_eq!(time.to_string(), created.text("createdAt"), "an RFC 3339 time in milliseconds");
     assert_eq!(created.header("etag"), "\"1\"");
     let read = admin.get(created.header("location")).await.ok();
     assert_eq!(read.json(), created.json());
@@ -66,10 +59,7 @@ async fn a_name_is_unique() {
     let other = format!("/admin/services/{other}");
     let refused = admin.put(&other, again.clone()).await;
     refused.refused(409, "CONFLICT");
-    admin
-        .delete(&format!("/admin/services/{billing}"))
-        .await
-        .gone();
+    admin.delete(&format!("/admin/services/{billing}")).await.gone();
     admin.post("/admin/services", again).await.created();
 }
 
@@ -113,11 +103,7 @@ async fn read_only_members_cannot_be_set() {
     let refused = admin.put(created.header("location"), body).await;
     refused.invalid(&[("id", "conflict"), ("createdAt", "conflict")]);
     let refused = admin.post("/admin/services", created.json()).await;
-    refused.invalid(&[
-        ("id", "unknown"),
-        ("createdAt", "unknown"),
-        ("updatedAt", "unknown"),
-    ]);
+    refused.invalid(&[("id", "unknown"), ("createdAt", "unknown"), ("updatedAt", "unknown")]);
 }
 
 /// Clients write times with another precision or another offset than the response.
@@ -147,10 +133,7 @@ async fn an_outdated_etag_changes_nothing() {
     let stale = admin.clone().with("if-match", "\"7\"");
     let refused = stale.put(&path, json!({ "name": "other" })).await;
     refused.refused(412, "PRECONDITION_FAILED");
-    stale
-        .delete(&path)
-        .await
-        .refused(412, "PRECONDITION_FAILED");
+    stale.delete(&path).await.refused(412, "PRECONDITION_FAILED");
     let fitting = admin.clone().with("if-match", "\"9\", \"1\"");
     fitting.put(&path, json!({ "name": "other" })).await.ok();
     let any = admin.with("if-match", "*");
@@ -170,10 +153,7 @@ async fn referenced_services_cannot_be_deleted() {
     assert!(message.contains(&number), "{message}");
     assert!(message.contains("API key \"billing\" (ak_"), "{message}");
 
-    admin
-        .delete(&format!("/admin/policies/{number}"))
-        .await
-        .gone();
+    admin.delete(&format!("/admin/policies/{number}")).await.gone();
     world.revoke(&application).await;
     admin.delete(&path).await.gone();
     admin.get(&path).await.refused(404, "SERVICE_NOT_FOUND");
@@ -196,11 +176,7 @@ async fn pages_neither_repeat_nor_skip_while_services_come_and_go() {
         let page = admin.get(&path).await.ok().json();
         let items = page["items"].as_array().unwrap().clone();
         assert!(items.len() <= 3);
-        seen.extend(
-            items
-                .iter()
-                .map(|item| item["name"].as_str().unwrap().to_owned()),
-        );
+        seen.extend(items.iter().map(|item| item["name"].as_str().unwrap().to_owned()));
         // Deletes a listed service and creates another.
         let gone = format!("/admin/services/{}", items[0]["id"].as_str().unwrap());
         admin.delete(&gone).await.gone();
@@ -272,10 +248,7 @@ async fn names_have_no_hidden_characters() {
         ("/admin/services", json!({ "name": "a\u{200b}b" })),
         ("/admin/policies", policy(bad, "d")),
         ("/admin/api-keys", json!({ "name": bad, "type": "admin" })),
-        (
-            "/admin/keys",
-            json!({ "name": bad, "serviceId": service, "generate": true }),
-        ),
+        ("/admin/keys", json!({ "name": bad, "serviceId": service, "generate": true })),
         ("/admin/policies", policy("two\nlines", "d")),
         ("/admin/policies", policy("tab\t", "d")),
     ] {
@@ -283,9 +256,7 @@ async fn names_have_no_hidden_characters() {
         refused.invalid(&[("name", "format")]);
     }
     for description in ["\u{2066}", "\r", "\u{85}"] {
-        let refused = admin
-            .post("/admin/policies", policy("n", description))
-            .await;
+        let refused = admin.post("/admin/policies", policy("n", description)).await;
         refused.invalid(&[("description", "format")]);
     }
     let body = policy("n", "two\n\tlines");

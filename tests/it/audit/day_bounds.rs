@@ -29,10 +29,7 @@ async fn settings_of_the_caller_do_not_move_the_bounds_of_a_day() {
     for (settings, day) in SETTINGS.iter().zip(15..) {
         let mut application = database.as_application().connect().await.unwrap();
         let make = format!("{settings}; SELECT make_audit_day('2030-01-{day}')");
-        sqlx::raw_sql(AssertSqlSafe(make))
-            .execute(&mut application)
-            .await
-            .unwrap();
+        sqlx::raw_sql(AssertSqlSafe(make)).execute(&mut application).await.unwrap();
         let expected = format!(
             "FOR VALUES FROM ('2030-01-{day} 00:00:00+00') TO ('2030-01-{} 00:00:00+00')",
             day + 1
@@ -49,18 +46,12 @@ async fn a_table_that_contains_another_period_is_not_retired() {
     let moved = "CREATE TABLE crypto_operations_audit_20200101 (LIKE crypto_operations_audit INCLUDING ALL);
          ALTER TABLE crypto_operations_audit ATTACH PARTITION crypto_operations_audit_20200101
              FOR VALUES FROM ('2020-01-07 23:00Z') TO ('2020-01-08 23:00Z')";
-    sqlx::raw_sql(moved)
-        .execute(&database.pool())
-        .await
-        .unwrap();
+    sqlx::raw_sql(moved).execute(&database.pool()).await.unwrap();
     let retention = database.login(&["sealward_retention"]).await;
     let mut retention = retention.connect().await.unwrap();
     let detach = "SELECT to_char(detach_audit_day('2020-02-01'), 'YYYY-MM-DD')";
     for settings in SETTINGS {
-        sqlx::raw_sql(settings)
-            .execute(&mut retention)
-            .await
-            .unwrap();
+        sqlx::raw_sql(settings).execute(&mut retention).await.unwrap();
         let refused = sqlx::query(detach).execute(&mut retention).await;
         let refused = refused.expect_err("another period");
         let code = refused.as_database_error().unwrap().code();
@@ -71,10 +62,7 @@ async fn a_table_that_contains_another_period_is_not_retired() {
         "ALTER TABLE crypto_operations_audit DETACH PARTITION crypto_operations_audit_20200101;
          ALTER TABLE crypto_operations_audit ATTACH PARTITION crypto_operations_audit_20200101
              FOR VALUES FROM ('2020-01-01 00:00Z') TO ('2020-01-02 00:00Z')";
-    sqlx::raw_sql(right)
-        .execute(&database.pool())
-        .await
-        .unwrap();
+    sqlx::raw_sql(right).execute(&database.pool()).await.unwrap();
     let retired = sqlx::query(detach).fetch_one(&mut retention).await.unwrap();
     assert_eq!(retired.get::<Option<&str>, _>(0), Some("2020-01-01"));
 }
@@ -85,10 +73,8 @@ async fn functions_of_the_owner_have_settings_of_their_own() {
     let database = Database::new().await;
     let functions = "SELECT proname::text, proconfig FROM pg_proc WHERE prosecdef AND pronamespace =
                          (SELECT relnamespace FROM pg_class WHERE relname = 'crypto_operations_audit')";
-    let functions: Vec<(String, Option<Vec<String>>)> = sqlx::query_as(functions)
-        .fetch_all(&database.pool())
-        .await
-        .unwrap();
+    let functions: Vec<(String, Option<Vec<String>>)> =
+        sqlx::query_as(functions).fetch_all(&database.pool()).await.unwrap();
     assert!(functions.len() >= 4, "{functions:?}");
     for (name, settings) in functions {
         let settings = settings.unwrap_or_default();

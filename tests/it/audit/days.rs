@@ -34,14 +34,8 @@ impl AuditLog {
                     date_trunc('milliseconds', now() - make_interval(days => back)) AS ts",
         );
         let mut connection = owner.acquire().await.unwrap();
-        sqlx::raw_sql("SET TimeZone = 'UTC'")
-            .execute(&mut *connection)
-            .await
-            .unwrap();
-        sqlx::raw_sql(AssertSqlSafe(fill))
-            .execute(&mut *connection)
-            .await
-            .unwrap();
+        sqlx::raw_sql("SET TimeZone = 'UTC'").execute(&mut *connection).await.unwrap();
+        sqlx::raw_sql(AssertSqlSafe(fill)).execute(&mut *connection).await.unwrap();
         let now: i64 = sqlx::query_scalar("SELECT (extract(epoch FROM now()) * 1000)::int8")
             .fetch_one(&mut *connection)
             .await
@@ -81,16 +75,12 @@ impl AuditLog {
 
     /// The result of a query of the owner as text.
     async fn texts(&self, sql: &'static str) -> Vec<String> {
-        sqlx::query_scalar(sql)
-            .fetch_all(&self.owner)
-            .await
-            .unwrap()
+        sqlx::query_scalar(sql).fetch_all(&self.owner).await.unwrap()
     }
 
     /// The days in the audit log, determined by their rows.
     async fn days(&self) -> Vec<String> {
-        self.texts("SELECT request_id FROM crypto_operations_audit ORDER BY ts DESC")
-            .await
+        self.texts("SELECT request_id FROM crypto_operations_audit ORDER BY ts DESC").await
     }
 
     /// The number of tables of detached days.
@@ -184,9 +174,7 @@ async fn all_days_are_kept_by_default() {
 async fn old_days_are_detached_and_dropped_if_asked_to() {
     let audit_log = AuditLog::of_days(5).await;
     let [five, four, three] = [5, 4, 3].map(|back| {
-        let day = audit_log
-            .now
-            .minus(Duration::from_secs(back * 24 * 60 * 60));
+        let day = audit_log.now.minus(Duration::from_secs(back * 24 * 60 * 60));
         day.to_string()[..10].to_owned()
     });
     let detached = |day: &String| Retired::Detached(day.clone());
@@ -196,22 +184,10 @@ async fn old_days_are_detached_and_dropped_if_asked_to() {
     assert_eq!(audit_log.days().await, ["day 0", "day 1", "day 2", "day 3"]);
     assert_eq!(audit_log.detached().await, 2, "the tables remain");
     let second = audit_log.retire(2, true).await.unwrap();
-    assert_eq!(
-        second,
-        [
-            detached(&three),
-            dropped(&five),
-            dropped(&four),
-            dropped(&three)
-        ]
-    );
+    assert_eq!(second, [detached(&three), dropped(&five), dropped(&four), dropped(&three)]);
     assert_eq!(audit_log.days().await, ["day 0", "day 1", "day 2"]);
     assert_eq!(audit_log.detached().await, 0);
-    assert_eq!(
-        audit_log.retire(2, true).await.unwrap(),
-        [],
-        "nothing remains to do"
-    );
+    assert_eq!(audit_log.retire(2, true).await.unwrap(), [], "nothing remains to do");
 }
 
 #[tokio::test]
@@ -220,11 +196,7 @@ async fn several_processes_retire_each_day_once() {
     let timeout = Duration::from_secs(60);
     let runs = (0..4).map(|_| audit_log.retire_at(audit_log.now, 2, true, timeout));
     let retired = futures_util::future::try_join_all(runs).await.unwrap();
-    assert_eq!(
-        retired.concat().len(),
-        6,
-        "three days, detached and dropped"
-    );
+    assert_eq!(retired.concat().len(), 6, "three days, detached and dropped");
     assert_eq!(audit_log.days().await.len(), 3);
 }
 
@@ -237,10 +209,7 @@ async fn a_long_read_delays_retention_but_not_records() {
         .await
         .unwrap();
     let delayed = audit_log.retire(1, false).await;
-    assert!(
-        matches!(delayed, Err(RetentionError::Locked)),
-        "{delayed:?}"
-    );
+    assert!(matches!(delayed, Err(RetentionError::Locked)), "{delayed:?}");
     reading.rollback().await.unwrap();
     audit_log.retire(1, false).await.unwrap();
     assert_eq!(audit_log.days().await, ["day 0", "day 1"]);
@@ -297,15 +266,9 @@ async fn days_younger_than_the_minimum_are_refused() {
     set(90).await.unwrap();
     for days in [0, 1, 89] {
         let refused = audit_log.retire(days, true).await.unwrap_err();
-        assert!(
-            matches!(refused, RetentionError::TooYoung(_)),
-            "{refused:?}"
-        );
+        assert!(matches!(refused, RetentionError::TooYoung(_)), "{refused:?}");
         let message = refused.to_string();
-        assert!(
-            message.contains("retain.days") && message.contains("90 days"),
-            "{message}"
-        );
+        assert!(message.contains("retain.days") && message.contains("90 days"), "{message}");
     }
     assert_eq!(audit_log.retire(90, true).await.unwrap(), []);
     set(2).await.unwrap();
@@ -314,16 +277,10 @@ async fn days_younger_than_the_minimum_are_refused() {
         for back in ["- 1", "+ 0", "+ 9"] {
             let call = format!("SELECT {function}((now() AT TIME ZONE 'UTC')::date {back})");
             let mut connection = audit_log.retention.connect().await.unwrap();
-            let refused = sqlx::raw_sql(AssertSqlSafe(call))
-                .execute(&mut connection)
-                .await;
+            let refused = sqlx::raw_sql(AssertSqlSafe(call)).execute(&mut connection).await;
             let refused = refused.unwrap_err();
             let code = refused.as_database_error().unwrap().code();
-            assert_eq!(
-                code.as_deref(),
-                Some("SW001"),
-                "{function} {back}: {refused}"
-            );
+            assert_eq!(code.as_deref(), Some("SW001"), "{function} {back}: {refused}");
         }
     }
     assert_eq!(audit_log.days().await.len(), 4);

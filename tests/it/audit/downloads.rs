@@ -42,10 +42,7 @@ async fn download(world: &World, change: &'static str) -> (usize, bool) {
     assert_eq!(response.status(), 200);
     let mut chunks = response.into_body().into_data_stream();
     chunks.next().await.expect("a chunk").expect("records");
-    sqlx::raw_sql(change)
-        .execute(&world.pool)
-        .await
-        .expect("the change");
+    sqlx::raw_sql(change).execute(&world.pool).await.expect("the change");
     let mut further = 0;
     while let Some(chunk) = chunks.next().await {
         if chunk.is_err() {
@@ -98,12 +95,7 @@ async fn a_download_in_log_order_ends_where_the_log_ended_at_its_start() {
         .header("accept", "application/x-ndjson")
         .body(Body::empty())
         .expect("a request");
-    let mut chunks = world
-        .front()
-        .answer(request)
-        .await
-        .into_body()
-        .into_data_stream();
+    let mut chunks = world.front().answer(request).await.into_body().into_data_stream();
     let first = chunks.next().await.expect("a chunk").expect("records");
     assert_eq!(first.split(|byte| *byte == b'\n').count(), 3 + 1);
     hash(&world, 2).await;

@@ -18,10 +18,7 @@ fn items(answer: Answer) -> Vec<Value> {
 /// The request IDs that a query finds, newest first.
 async fn found(world: &World, query: &str) -> Vec<String> {
     let items = items(world.admin().get(&format!("{AUDIT}{query}")).await);
-    items
-        .iter()
-        .map(|item| item["request_id"].as_str().unwrap().to_owned())
-        .collect()
+    items.iter().map(|item| item["request_id"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Requests of three applications, one per second of a manual clock.
@@ -49,25 +46,13 @@ async fn every_filter_finds_its_records() {
     let (world, services) = busy_world().await;
     let of_two = ["two sign Ed25519", "two hash none", "two hash SHA-256"];
     assert_eq!(found(&world, "").await.len(), 9);
-    assert_eq!(
-        found(&world, "?requestId=two%20hash%20none").await,
-        [of_two[1]]
-    );
-    assert_eq!(
-        found(&world, &format!("?applicationId={}", services[1])).await,
-        of_two
-    );
+    assert_eq!(found(&world, "?requestId=two%20hash%20none").await, [of_two[1]]);
+    assert_eq!(found(&world, &format!("?applicationId={}", services[1])).await, of_two);
     let hashes = format!("?operationType=hash&applicationId={}", services[1]);
     assert_eq!(found(&world, &hashes).await, of_two[1..]);
     assert_eq!(found(&world, "?status=404").await.len(), 3);
-    assert_eq!(
-        found(&world, "?status=200&operationType=hash").await.len(),
-        3
-    );
-    assert_eq!(
-        found(&world, "?status=200&operationType=sign").await,
-        [""; 0]
-    );
+    assert_eq!(found(&world, "?status=200&operationType=hash").await.len(), 3);
+    assert_eq!(found(&world, "?status=200&operationType=sign").await, [""; 0]);
     assert_eq!(found(&world, "?policyNumber=POL-000001").await, [""; 0]);
     let at = |seconds: i64| Timestamp::from_millis(1_900_000_000_000 + seconds * 1_000);
     let window = format!("?from={}&to={}", at(3), at(6));
@@ -79,40 +64,24 @@ async fn every_filter_finds_its_records() {
 async fn policies_and_keys_can_be_read() {
     let world = World::new().await;
     let alice = world.application("alice").await;
-    let key = world
-        .key(alice.service.as_ref().unwrap(), "data", "AES-256")
-        .await;
+    let key = world.key(alice.service.as_ref().unwrap(), "data", "AES-256").await;
     let payload = json!({ "data": 1, "algorithm": "AES-256-GCM" });
     let body = json!({ "operation": "encrypt", "payload": payload });
     let named = alice.clone().with("x-request-id", "with a key");
     named.post(OPERATIONS, body).await.ok();
-    assert_eq!(
-        found(&world, &format!("?keyId={key}")).await,
-        ["with a key"]
-    );
+    assert_eq!(found(&world, &format!("?keyId={key}")).await, ["with a key"]);
 
     let destination = world.service("destination").await;
     let policy = world.policy(&destination).await;
     let body = json!({ "payload": 1, "policyNumber": policy });
-    alice
-        .post("/api/v1/protect", body)
-        .await
-        .refused(500, "DESTINATION_KEY_NOT_FOUND");
-    assert_eq!(
-        found(&world, &format!("?policyNumber={policy}"))
-            .await
-            .len(),
-        1
-    );
+    alice.post("/api/v1/protect", body).await.refused(500, "DESTINATION_KEY_NOT_FOUND");
+    assert_eq!(found(&world, &format!("?policyNumber={policy}")).await.len(), 1);
 }
 
 #[tokio::test]
 async fn an_item_has_all_its_members() {
     let world = World::new().await;
-    let alice = world
-        .application("alice")
-        .await
-        .with("x-request-id", "mine");
+    let alice = world.application("alice").await.with("x-request-id", "mine");
     let payload = json!({ "data": "abc", "algorithm": "SHA-256" });
     let body = json!({ "operation": "hash", "payload": payload });
     alice.post(OPERATIONS, body).await.ok();
@@ -145,18 +114,9 @@ async fn pages_follow_one_another_without_gaps() {
     let mut read = Vec::new();
     let mut query = "?limit=2".to_owned();
     loop {
-        let page = world
-            .admin()
-            .get(&format!("{AUDIT}{query}"))
-            .await
-            .ok()
-            .json();
+        let page = world.admin().get(&format!("{AUDIT}{query}")).await.ok().json();
         let items = page["items"].as_array().unwrap();
-        read.extend(
-            items
-                .iter()
-                .map(|item| item["request_id"].as_str().unwrap().to_owned()),
-        );
+        read.extend(items.iter().map(|item| item["request_id"].as_str().unwrap().to_owned()));
         match page["nextCursor"].as_str() {
             Some(cursor) => query = format!("?limit=2&cursor={cursor}"),
             None => break,
@@ -174,17 +134,9 @@ async fn an_exported_file_contains_the_whole_selection() {
     };
     let file = download("application/x-ndjson", "?operationType=hash").await;
     assert_eq!(file.header("content-type"), "application/x-ndjson");
-    let lines: Vec<Value> = file
-        .body
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let listed = items(
-        world
-            .admin()
-            .get(&format!("{AUDIT}?operationType=hash"))
-            .await,
-    );
+    let lines: Vec<Value> =
+        file.body.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let listed = items(world.admin().get(&format!("{AUDIT}?operationType=hash")).await);
     assert_eq!(lines, listed);
 
     let file = download("text/csv, */*;q=0.1", "").await;
@@ -202,12 +154,7 @@ async fn an_exported_file_contains_the_whole_selection() {
     let refused = admin.get(&format!("{AUDIT}?limit=many&cursor=x")).await;
     refused.invalid(&[("limit", "format"), ("cursor", "format")]);
 
-    assert_eq!(
-        download("application/json", "")
-            .await
-            .header("content-type"),
-        "application/json"
-    );
+    assert_eq!(download("application/json", "").await.header("content-type"), "application/json");
 }
 
 #[tokio::test]
@@ -227,11 +174,7 @@ async fn a_query_with_a_typing_error_is_refused() {
     ]);
     let alice = world.application("alice").await;
     alice.get(AUDIT).await.refused(403, "FORBIDDEN");
-    world
-        .anonymous()
-        .get(AUDIT)
-        .await
-        .refused(401, "AUTHENTICATION_FAILED");
+    world.anonymous().get(AUDIT).await.refused(401, "AUTHENTICATION_FAILED");
 }
 
 #[tokio::test]
@@ -275,12 +218,7 @@ async fn unauthenticated_requests_are_counted_under_load() {
     within(PATIENCE, async || {
         let payload = json!({ "data": 1, "algorithm": "SHA-256" });
         alice.operate("hash", payload).await.ok();
-        let counts = items(
-            world
-                .admin()
-                .get(&format!("{AUDIT}?status=401&limit=1"))
-                .await,
-        );
+        let counts = items(world.admin().get(&format!("{AUDIT}?status=401&limit=1")).await);
         let newest = counts[0]["error_message"].as_str().unwrap();
         newest.starts_with("30 more requests")
     })

@@ -30,9 +30,7 @@ pub(super) fn record(request_id: &str) -> Record {
     Record {
         request_id: request_id.into(),
         service_id: Some(ServiceId::from_uuid(uuid::Uuid::from_u128(7))),
-        credential_id: Some(CredentialId::ApiKey(ApiKeyId::from_uuid(
-            uuid::Uuid::from_u128(8),
-        ))),
+        credential_id: Some(CredentialId::ApiKey(ApiKeyId::from_uuid(uuid::Uuid::from_u128(8)))),
         token_subject: None,
         operation_type: Some(OperationType::Hash),
         endpoint: Some(Endpoint::Operations),
@@ -64,9 +62,8 @@ async fn a_receipt_requires_a_committed_record() {
     let database = Database::new().await;
     let db = database.pool();
     let (recorder, mut jobs) = open(&database, Clock::system(), &Audit::default());
-    let pending: Vec<_> = (0..1_000)
-        .map(|number| recorder.submit(record(&format!("r{number}"))).unwrap())
-        .collect();
+    let pending: Vec<_> =
+        (0..1_000).map(|number| recorder.submit(record(&format!("r{number}"))).unwrap()).collect();
     for pending in pending {
         pending.receipt().await.unwrap();
     }
@@ -75,10 +72,7 @@ async fn a_receipt_requires_a_committed_record() {
     }
     assert_eq!(recorder.is_healthy(), Some(true));
     assert!(jobs.finish(Job::AuditWriter, Duration::from_secs(5)).await);
-    assert_eq!(
-        recorder.submit(record("after")).err(),
-        Some(Unrecorded::Closed)
-    );
+    assert_eq!(recorder.submit(record("after")).err(), Some(Unrecorded::Closed));
 }
 
 #[tokio::test]
@@ -125,9 +119,7 @@ async fn a_commit_with_an_unknown_outcome_is_retried_without_duplicates() {
     let mut killed = 0;
     for round in 0..20 {
         let name = format!("round {round}");
-        let pending: Vec<_> = (0..5)
-            .map(|_| recorder.submit(record(&name)).unwrap())
-            .collect();
+        let pending: Vec<_> = (0..5).map(|_| recorder.submit(record(&name)).unwrap()).collect();
         tokio::task::yield_now().await;
         killed += sqlx::query(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -153,11 +145,7 @@ async fn late_and_excess_records_are_refused_and_queued_records_are_written() {
     let (recorder, _jobs) = open(
         &database,
         Clock::system(),
-        &Audit {
-            queue: 4,
-            deadline: Span::millis(500),
-            ..Audit::default()
-        },
+        &Audit { queue: 4, deadline: Span::millis(500), ..Audit::default() },
     );
     // Records can be late until the writer has processed the queue.
     let is_accepted = async |name: &str| match recorder.submit(record(name)) {
@@ -180,10 +168,7 @@ async fn late_and_excess_records_are_refused_and_queued_records_are_written() {
             Err(refused) => break refused,
         }
     };
-    assert!(
-        matches!(refused, Unrecorded::Full | Unrecorded::Out),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Unrecorded::Full | Unrecorded::Out), "{refused:?}");
     assert_eq!(recorder.is_healthy(), Some(false));
     lock.rollback().await.unwrap();
     within(PATIENCE, async || count(&db, "waiting").await == accepted).await;
@@ -204,10 +189,8 @@ async fn the_audit_log_is_paged_with_the_newest_record_first() {
             clock.advance(Duration::from_millis(200));
         }
     }
-    let filter = EntryFilter {
-        operation_type: Some(OperationType::Hash),
-        ..EntryFilter::default()
-    };
+    let filter =
+        EntryFilter { operation_type: Some(OperationType::Hash), ..EntryFilter::default() };
     // An hour later, the first of the two days is closed and is queried separately.
     let later = clock.now().plus(Duration::from_secs(60 * 60));
     for now in [clock.now(), later] {
@@ -261,10 +244,7 @@ async fn a_thousand_requests_over_their_rate_limit_are_recorded_each_second() {
 #[tokio::test]
 async fn requests_over_their_rate_limit_use_half_of_the_queue() {
     let database = Database::new().await;
-    let settings = Audit {
-        queue: 4,
-        ..Audit::default()
-    };
+    let settings = Audit { queue: 4, ..Audit::default() };
     // The records stay in the queue, because nothing runs the writer.
     let (recorder, _jobs) = open(&database, Clock::system(), &settings);
     for _ in 0..3 {

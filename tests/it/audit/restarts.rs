@@ -37,16 +37,9 @@ impl Restarting {
         let (recorder, writer) = Recorder::open(clock.clone(), entropy, service, &settings);
         let board = Board::new(clock);
         let mut jobs = Supervisor::new(board.clone());
-        jobs.run_with(writer.spec(), writer, |writer, pulse| {
-            Box::pin(writer.run(pulse))
-        });
-        let restarting = Self {
-            recorder,
-            board,
-            db: database.pool(),
-            _jobs: jobs,
-            _database: database,
-        };
+        jobs.run_with(writer.spec(), writer, |writer, pulse| Box::pin(writer.run(pulse)));
+        let restarting =
+            Self { recorder, board, db: database.pool(), _jobs: jobs, _database: database };
         restarting.commit(record("warm")).await.unwrap();
         restarting
     }
@@ -87,10 +80,7 @@ impl Restarting {
     async fn end(&self, end: End) {
         let before = self.board.failures(Job::AuditWriter);
         self.board.arm(Job::AuditWriter, end);
-        within(PATIENCE, async || {
-            self.board.failures(Job::AuditWriter) > before
-        })
-        .await;
+        within(PATIENCE, async || self.board.failures(Job::AuditWriter) > before).await;
         self.board.disarm(Job::AuditWriter);
     }
 }

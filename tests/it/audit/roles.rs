@@ -11,9 +11,7 @@ use testkit::{Database, World, pool};
 const FORBIDDEN: &str = "42501";
 
 async fn refusal(pool: &Pool, sql: &str) -> Option<String> {
-    let result = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))
-        .execute(pool)
-        .await;
+    let result = sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(pool).await;
     let error = result.err()?;
     Some(error.as_database_error()?.code()?.into_owned())
 }
@@ -37,10 +35,7 @@ async fn audit_logs_are_append_only() {
     alice.protect(json!(1)).await;
     let service = pool(world.as_application());
     let today = "SELECT audit_day_name((now() AT TIME ZONE 'UTC')::date)";
-    let today: String = sqlx::query_scalar(today)
-        .fetch_one(&world.pool)
-        .await
-        .unwrap();
+    let today: String = sqlx::query_scalar(today).fetch_one(&world.pool).await.unwrap();
     for audit_log in ["crypto_operations_audit", "management_events", &today] {
         for attempt in [
             format!("UPDATE {audit_log} SET request_id = 'another'"),
@@ -101,12 +96,9 @@ async fn the_login_of_the_service_cannot_retire_days_or_change_how_long_they_are
     ] {
         for login in [&service, &as_service] {
             // An attacker who controls the service can leave its role.
-            for before in [
-                "",
-                "SET ROLE NONE; ",
-                "RESET ROLE; ",
-                "SET SESSION AUTHORIZATION DEFAULT; ",
-            ] {
+            for before in
+                ["", "SET ROLE NONE; ", "RESET ROLE; ", "SET SESSION AUTHORIZATION DEFAULT; "]
+            {
                 let attempt = format!("{before}{attempt}");
                 let refused = refusal_of(login, &attempt).await;
                 assert_eq!(refused.as_deref(), Some(FORBIDDEN), "{attempt}");
@@ -114,10 +106,7 @@ async fn the_login_of_the_service_cannot_retire_days_or_change_how_long_they_are
         }
     }
     let minimum = "SELECT minimum_days FROM audit_retention";
-    let minimum: i32 = sqlx::query_scalar(minimum)
-        .fetch_one(&pool(service))
-        .await
-        .unwrap();
+    let minimum: i32 = sqlx::query_scalar(minimum).fetch_one(&pool(service)).await.unwrap();
     assert_eq!(minimum, 90);
 }
 
@@ -162,24 +151,12 @@ async fn each_privilege_that_could_change_the_audit_log_is_found() {
     let owner = database.pool();
     sqlx::query(day).execute(&owner).await.unwrap();
     let superuser = excess(database.options().clone()).await;
-    assert!(
-        superuser.len() == 1 && superuser[0].contains("is a superuser"),
-        "{superuser:?}"
-    );
+    assert!(superuser.len() == 1 && superuser[0].contains("is a superuser"), "{superuser:?}");
     for (grant, revoke) in [
-        (
-            "GRANT sealward_retention TO LOGIN",
-            "REVOKE sealward_retention FROM LOGIN",
-        ),
+        ("GRANT sealward_retention TO LOGIN", "REVOKE sealward_retention FROM LOGIN"),
         ("GRANT postgres TO LOGIN", "REVOKE postgres FROM LOGIN"),
-        (
-            "GRANT pg_write_server_files TO LOGIN",
-            "REVOKE pg_write_server_files FROM LOGIN",
-        ),
-        (
-            "GRANT pg_write_all_data TO LOGIN",
-            "REVOKE pg_write_all_data FROM LOGIN",
-        ),
+        ("GRANT pg_write_server_files TO LOGIN", "REVOKE pg_write_server_files FROM LOGIN"),
+        ("GRANT pg_write_all_data TO LOGIN", "REVOKE pg_write_all_data FROM LOGIN"),
         (
             "GRANT UPDATE, DELETE ON crypto_operations_audit TO LOGIN",
             "REVOKE DELETE, UPDATE ON TABLE crypto_operations_audit FROM LOGIN",
@@ -208,26 +185,17 @@ async fn each_privilege_that_could_change_the_audit_log_is_found() {
             "GRANT EXECUTE ON FUNCTION detach_audit_day TO LOGIN",
             "REVOKE EXECUTE ON FUNCTION detach_audit_day(date) FROM LOGIN",
         ),
-        (
-            "GRANT CREATE ON SCHEMA public TO LOGIN",
-            "REVOKE CREATE ON SCHEMA public FROM LOGIN",
-        ),
+        ("GRANT CREATE ON SCHEMA public TO LOGIN", "REVOKE CREATE ON SCHEMA public FROM LOGIN"),
     ] {
         let login = database.login(&["sealward_application"]).await;
         let name = login.get_username().to_owned();
         let current = database.options().get_database().unwrap();
         let filled = |sql: &str| sql.replace("LOGIN", &name).replace("CURRENT", current);
         let grant = filled(grant);
-        sqlx::raw_sql(AssertSqlSafe(grant.clone()))
-            .execute(&owner)
-            .await
-            .unwrap();
+        sqlx::raw_sql(AssertSqlSafe(grant.clone())).execute(&owner).await.unwrap();
         let found = excess(login.clone()).await;
         let revoke = filled(revoke);
-        assert!(
-            found.iter().any(|line| line.ends_with(&revoke)),
-            "{grant}: {found:?}"
-        );
+        assert!(found.iter().any(|line| line.ends_with(&revoke)), "{grant}: {found:?}");
         // The recommended statement removes the excess.
         for line in found {
             let (_, statement) = line.rsplit_once(": ").unwrap();
@@ -246,31 +214,16 @@ async fn a_login_with_access_to_the_owner_is_detected() {
     let between = database.login(&[]).await.get_username().to_owned();
     let owner = database.pool();
     let run = async |sql: String| {
-        sqlx::raw_sql(AssertSqlSafe(sql))
-            .execute(&owner)
-            .await
-            .unwrap();
+        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&owner).await.unwrap();
     };
-    run(format!(
-        "GRANT {between} TO {name}; GRANT sealward_retention TO {between}"
-    ))
-    .await;
+    run(format!("GRANT {between} TO {name}; GRANT sealward_retention TO {between}")).await;
     let found = excess(service.clone()).await;
     let expected = format!("REVOKE sealward_retention FROM {between}");
-    assert!(
-        found.iter().any(|line| line.ends_with(&expected)),
-        "{found:?}"
-    );
+    assert!(found.iter().any(|line| line.ends_with(&expected)), "{found:?}");
     run(format!("REVOKE sealward_retention FROM {between}")).await;
     assert_eq!(excess(service.clone()).await, [""; 0]);
     // With one login, the service owns the tables.
-    run(format!(
-        "ALTER TABLE crypto_operations_audit OWNER TO {name}"
-    ))
-    .await;
+    run(format!("ALTER TABLE crypto_operations_audit OWNER TO {name}")).await;
     let found = excess(service).await;
-    assert!(
-        found.iter().any(|line| line.contains("owns the audit log")),
-        "{found:?}"
-    );
+    assert!(found.iter().any(|line| line.contains("owns the audit log")), "{found:?}");
 }

@@ -39,10 +39,7 @@ async fn week(pool: &Pool, end: Timestamp) {
     let (service, key) = caller();
     let inserted = sqlx::query(days).bind(end).execute(pool).await;
     inserted.expect("create the days");
-    let records = sqlx::query(AssertSqlSafe(records))
-        .bind(end)
-        .bind(service)
-        .bind(key);
+    let records = sqlx::query(AssertSqlSafe(records)).bind(end).bind(service).bind(key);
     records.execute(pool).await.expect("a week of records");
 }
 
@@ -88,17 +85,11 @@ async fn hour_day_and_week_match_the_records() {
         let from = end.minus(step * u32::try_from(steps).expect("steps"));
         let window = Window { from, step, steps };
         let seen = traffic(&pool, window).await.expect("sums");
-        let limited = seen
-            .errors
-            .iter()
-            .find(|(code, _)| code == "RATE_LIMIT_EXCEEDED");
+        let limited = seen.errors.iter().find(|(code, _)| code == "RATE_LIMIT_EXCEEDED");
         let (_, limited) = limited.expect("the rate-limited requests");
         let expected = counted(&pool, window).await;
         assert_eq!(seen.points.len(), steps);
-        assert!(
-            expected.iter().all(|(all, ..)| *all > 0),
-            "every step must have records"
-        );
+        assert!(expected.iter().all(|(all, ..)| *all > 0), "every step must have records");
         for (step, (all, failed, refused, percentiles)) in expected.into_iter().enumerate() {
             let point = seen.points[step];
             let found = (point.requests, point.failed, limited[step]);
@@ -134,10 +125,8 @@ async fn a_minute_is_summarized_once_and_only_when_it_is_complete() {
     sum_up(&pool, end).await.expect("sum up the rest");
     let successes =
         "SELECT count(*), max(ts) FROM crypto_operations_audit WHERE response_status = 200";
-    let (served, last): (i64, Timestamp) = sqlx::query_as(successes)
-        .fetch_one(&pool)
-        .await
-        .expect("count");
+    let (served, last): (i64, Timestamp) =
+        sqlx::query_as(successes).fetch_one(&pool).await.expect("count");
     assert_eq!((all().await.all, all().await.last), (served, Some(last)));
 
     let load = loads(&pool, end.minus(HOUR)).await.expect("loads");
@@ -145,15 +134,9 @@ async fn a_minute_is_summarized_once_and_only_when_it_is_complete() {
     let busiest = "SELECT max(requests), sum(limited)::bigint FROM (
         SELECT count(*) AS requests, count(*) FILTER (WHERE error_code = 'RATE_LIMIT_EXCEEDED') AS limited
           FROM crypto_operations_audit WHERE ts >= $1 GROUP BY date_trunc('minute', ts)) AS minutes";
-    let busiest = sqlx::query_as(busiest)
-        .bind(end.minus(HOUR))
-        .fetch_one(&pool)
-        .await;
+    let busiest = sqlx::query_as(busiest).bind(end.minus(HOUR)).fetch_one(&pool).await;
     let busiest: (i64, i64) = busiest.expect("count");
-    assert_eq!(
-        (load.service, load.busiest, load.limited),
-        (service, busiest.0, busiest.1)
-    );
+    assert_eq!((load.service, load.busiest, load.limited), (service, busiest.0, busiest.1));
 }
 
 #[tokio::test]

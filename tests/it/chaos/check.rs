@@ -12,42 +12,24 @@ use testkit::chaos::history::{
     Span, State, Timeline,
 };
 
-const HERE: Incarnation = Incarnation {
-    place: 0,
-    number: 1,
-};
-const THERE: Incarnation = Incarnation {
-    place: 1,
-    number: 1,
-};
+const HERE: Incarnation = Incarnation { place: 0, number: 1 };
+const THERE: Incarnation = Incarnation { place: 1, number: 1 };
 
 fn at(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
 fn span(from: u64, to: u64) -> Span {
-    Span {
-        from: at(from),
-        to: at(to),
-    }
+    Span { from: at(from), to: at(to) }
 }
 
 /// Two applications, the second with a limit, each with a key, a policy and an API key.
 fn history() -> History {
-    let application = |id: &str, limit| Application {
-        id: id.to_owned(),
-        limit,
-    };
-    let limit = Limit {
-        per_second: 10,
-        burst: 5,
-    };
+    let application = |id: &str, limit| Application { id: id.to_owned(), limit };
+    let limit = Limit { per_second: 10, burst: 5 };
     let two = |name: &str| vec![Timeline::new(name), Timeline::new(name)];
     History {
-        applications: vec![
-            application("svc_one", None),
-            application("svc_two", Some(limit)),
-        ],
+        applications: vec![application("svc_one", None), application("svc_two", Some(limit))],
         api_keys: two("API key"),
         policies: two("policy"),
         keys: two("key"),
@@ -57,12 +39,7 @@ fn history() -> History {
 }
 
 fn answered(status: u16, code: Option<&str>, content: Content) -> Outcome {
-    Outcome::Answered(Answer {
-        status,
-        code: code.map(str::to_owned),
-        content,
-        stray: None,
-    })
+    Outcome::Answered(Answer { status, code: code.map(str::to_owned), content, stray: None })
 }
 
 fn envelope() -> Outcome {
@@ -143,12 +120,7 @@ fn a_history_with_matching_records_is_valid() {
 
 /// A change by the first instance between 1.0 and 1.1 seconds.
 fn change(to: State) -> Change {
-    Change {
-        to,
-        began: at(1_000),
-        confirmed: Some(at(1_100)),
-        by: Some(HERE),
-    }
+    Change { to, began: at(1_000), confirmed: Some(at(1_100)), by: Some(HERE) }
 }
 
 #[test]
@@ -198,10 +170,7 @@ fn a_response_that_matches_no_state_of_its_policy_is_detected() {
     let outcomes = [
         (State::Active, envelope()),
         (State::Refusing, refused(403, "POLICY_NOT_ACTIVE")),
-        (
-            State::PassingThrough,
-            answered(200, None, Content::PassedThrough),
-        ),
+        (State::PassingThrough, answered(200, None, Content::PassedThrough)),
         (State::Dropping, answered(200, None, Content::Dropped)),
         (State::Gone, refused(404, "POLICY_NOT_FOUND")),
     ];
@@ -225,12 +194,8 @@ fn the_use_of_a_disabled_key_is_detected() {
         history.keys[0].changes.push(change(State::Refusing));
         history
     };
-    for call in [
-        ENCRYPT,
-        Call::Decrypt { key: 0 },
-        Call::Sign { key: 0 },
-        Call::Verify { key: 0 },
-    ] {
+    for call in [ENCRYPT, Call::Decrypt { key: 0 }, Call::Sign { key: 0 }, Call::Verify { key: 0 }]
+    {
         disabled(call, correct()).violates(Guarantee::ChangesHold);
         disabled(call, refused(403, "OPERATION_NOT_ALLOWED")).is_valid();
     }
@@ -241,17 +206,10 @@ fn the_use_of_resources_of_another_service_is_detected() {
     let policy = Call::ForeignPolicy { policy: 1 };
     let key = Call::ForeignKey { key: 1 };
     for (call, outcome) in [(policy, envelope()), (key, correct())] {
-        history()
-            .with(span(0, 10), HERE, call, outcome)
-            .violates(Guarantee::Isolated);
+        history().with(span(0, 10), HERE, call, outcome).violates(Guarantee::Isolated);
     }
     history()
-        .with(
-            span(0, 10),
-            HERE,
-            policy,
-            refused(403, "OPERATION_NOT_ALLOWED"),
-        )
+        .with(span(0, 10), HERE, policy, refused(403, "OPERATION_NOT_ALLOWED"))
         .with(span(0, 10), HERE, key, refused(404, "KEY_NOT_FOUND"))
         .is_valid();
 }
@@ -259,9 +217,7 @@ fn the_use_of_resources_of_another_service_is_detected() {
 #[test]
 fn a_wrong_plaintext_is_detected() {
     let wrong = answered(200, None, Content::Wrong("another plaintext".to_owned()));
-    history()
-        .with(span(0, 10), HERE, UNPROTECT, wrong)
-        .violates(Guarantee::Faithful);
+    history().with(span(0, 10), HERE, UNPROTECT, wrong).violates(Guarantee::Faithful);
     let mut stray = history().with(span(0, 10), HERE, UNPROTECT, correct());
     let Outcome::Answered(answer) = &mut stray.attempts[0].outcome else {
         unreachable!("it was answered");
@@ -272,14 +228,7 @@ fn a_wrong_plaintext_is_detected() {
 
 #[test]
 fn a_cryptographic_error_requires_a_token_fault() {
-    let failed = || {
-        history().with(
-            span(500, 510),
-            HERE,
-            UNPROTECT,
-            refused(500, "INTERNAL_ERROR"),
-        )
-    };
+    let failed = || history().with(span(500, 510), HERE, UNPROTECT, refused(500, "INTERNAL_ERROR"));
     failed().violates(Guarantee::ChangesHold);
     let mut explained = failed();
     explained.token_faults.push(span(400, 505));

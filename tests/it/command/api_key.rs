@@ -17,22 +17,12 @@ async fn a_key_is_printed_once_and_valid_immediately() {
     admin.post("/admin/policies", policy).await.created();
 
     let arguments = ["--type", "live", "--name", "till", "--service", service];
-    let bound = [
-        "--policy",
-        "P-1",
-        "--expires",
-        "2100-01-01T00:00:00Z",
-        "--json",
-    ];
+    let bound = ["--policy", "P-1", "--expires", "2100-01-01T00:00:00Z", "--json"];
     let created = site.run(&[&CREATE[..], &arguments, &bound].concat());
     let mut created = created.success().json();
     let members = created.as_object_mut().expect("an object");
     let secret = members.remove("secret").expect("the key itself");
-    assert!(
-        secret
-            .as_str()
-            .is_some_and(|key| key.starts_with("sk_live_"))
-    );
+    assert!(secret.as_str().is_some_and(|key| key.starts_with("sk_live_")));
     assert_eq!(
         (&created["policyNumber"], &created["expiresAt"]),
         (&json!("P-1"), &json!("2100-01-01T00:00:00.000Z"))
@@ -62,10 +52,7 @@ async fn an_admin_key_gets_its_roles_and_person() {
     assert_eq!(created["roles"], json!(["custodian", "auditor"]));
     assert_eq!(created["person"], json!("alice"));
     let created = create(&[]).success().json();
-    assert_eq!(
-        (&created["roles"], &created["person"]),
-        (&json!(["owner"]), &json!(null))
-    );
+    assert_eq!((&created["roles"], &created["person"]), (&json!(["owner"]), &json!(null)));
     let certificate = "0f".repeat(32);
     let bound = ["--certificate-sha256", certificate.as_str()];
     let created = create(&bound).success().json();
@@ -83,21 +70,9 @@ async fn errors_name_their_member() {
     create(&["--type", "admin", "--name", ""]).failure(1, &["name"]);
     let service = ["--service", "svc_01h455vb4pex5vsknk084sn02q"];
     let live = ["--type", "live", "--name", "till"];
-    create(&[&live[..], &service].concat()).failure(
-        1,
-        &[
-            "serviceId",
-            "serviceId: must be the id of an existing service",
-        ],
-    );
-    let past = [
-        "--type",
-        "admin",
-        "--name",
-        "n",
-        "--expires",
-        "2001-01-01T00:00:00Z",
-    ];
+    create(&[&live[..], &service].concat())
+        .failure(1, &["serviceId", "serviceId: must be the id of an existing service"]);
+    let past = ["--type", "admin", "--name", "n", "--expires", "2001-01-01T00:00:00Z"];
     create(&past).failure(1, &["expiresAt"]);
     create(&["--type", "root", "--name", "n"]).failure(2, &["live, test"]);
     create(&["--type", "admin"]).failure(2, &["--name"]);
@@ -142,8 +117,6 @@ async fn keys_are_listed_without_their_secrets_and_revoked() {
     // The last owner key stays.
     let last = site.run(&["api-key", "revoke", &id(&second)]);
     last.failure(1, &["the last active one with the role owner"]);
-    site.run(&["api-key", "revoke", "ak_01h455vb4pex5vsknk084sn02q"])
-        .failure(1, &["API key"]);
-    site.run(&["api-key", "revoke", "none"])
-        .failure(2, &["<ID>"]);
+    site.run(&["api-key", "revoke", "ak_01h455vb4pex5vsknk084sn02q"]).failure(1, &["API key"]);
+    site.run(&["api-key", "revoke", "none"]).failure(2, &["<ID>"]);
 }

@@ -44,14 +44,8 @@ impl Office {
     /// Runs `sealward change` as this person.
     fn change(&self, person: &str, arguments: &[&str]) -> Exit {
         let (url, key) = (self.process.url(""), self.site.file(person));
-        let connection = [
-            "--url",
-            &url,
-            "--admin-key-file",
-            key.to_str().expect("a path"),
-        ];
-        self.site
-            .run(&[&["change"], arguments, &connection].concat())
+        let connection = ["--url", &url, "--admin-key-file", key.to_str().expect("a path")];
+        self.site.run(&[&["change"], arguments, &connection].concat())
     }
 }
 
@@ -86,28 +80,16 @@ async fn people_read_and_approve_a_change() {
         "{}  pending    0 of 2  no person (first)  Create the policy “payments”",
         id(&change)
     );
-    let line = line.replace(
-        "first",
-        change["proposedBy"]["name"].as_str().expect("a name"),
-    );
-    let listed = office
-        .change("ada", &["list", "--status", "pending"])
-        .success();
+    let line = line.replace("first", change["proposedBy"]["name"].as_str().expect("a name"));
+    let listed = office.change("ada", &["list", "--status", "pending"]).success();
     assert_eq!(listed.line(), line);
-    let shown = office
-        .change("ada", &["show", id(&change)])
-        .success()
-        .stdout;
-    for expected in [
-        "Kind         policy.open\n",
-        "Approvals    0 of 2\n",
-        "name: none -> \"payments\"\n",
-    ] {
+    let shown = office.change("ada", &["show", id(&change)]).success().stdout;
+    for expected in
+        ["Kind         policy.open\n", "Approvals    0 of 2\n", "name: none -> \"payments\"\n"]
+    {
         assert!(shown.contains(expected), "{shown}");
     }
-    let shown = office
-        .change("ada", &["show", id(&change), "--json"])
-        .success();
+    let shown = office.change("ada", &["show", id(&change), "--json"]).success();
     assert_eq!(shown.json(), change);
 
     let first = office.change("ada", &["approve", id(&change)]).success();
@@ -119,9 +101,7 @@ async fn people_read_and_approve_a_change() {
     assert_eq!(applied["status"], "applied");
     assert_eq!(applied["approvals"][1]["person"], "bob");
     assert_eq!(applied["approvals"][1]["comment"], "as agreed");
-    let pending = office
-        .change("ada", &["list", "--status", "pending"])
-        .success();
+    let pending = office.change("ada", &["list", "--status", "pending"]).success();
     assert_eq!(pending.stdout, "");
     let all = office.change("ada", &["list", "--json"]).success();
     assert_eq!(all.json(), applied);
@@ -146,10 +126,7 @@ async fn a_key_without_a_person_decides_nothing() {
     office.site.write("machine", office.site.admin_key());
     let change = office.propose("payments").await;
     let refused = office.change("machine", &["approve", id(&change)]);
-    refused.failure(
-        1,
-        &["403: Only a credential with a person can decide about changes"],
-    );
+    refused.failure(1, &["403: Only a credential with a person can decide about changes"]);
     let missing = "chg_01h455vb4pex5vsknk084sn02q";
     let missing = office.change("machine", &["show", missing]);
     missing.failure(1, &["404: "]);

@@ -3,11 +3,8 @@
 use testkit::{Exit, Site};
 
 /// The commands that connect, and the section of the settings that has their URL.
-const COMMANDS: [(&str, &str); 3] = [
-    ("serve", "database"),
-    ("migrate", "migrate"),
-    ("retain", "retain"),
-];
+const COMMANDS: [(&str, &str); 3] =
+    [("serve", "database"), ("migrate", "migrate"), ("retain", "retain")];
 
 fn run(site: &Site, command: &str, variables: &[(String, String)]) -> Exit {
     let mut command = site.command(&[command]);

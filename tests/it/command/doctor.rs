@@ -22,10 +22,7 @@ async fn a_working_token_passes_with_warnings_about_its_weaknesses() {
     ] {
         let joined: String = report.split_whitespace().collect::<Vec<_>>().join(" ");
         let expected: String = expected.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(
-            joined.contains(&expected),
-            "{expected:?} is not in\n{report}"
-        );
+        assert!(joined.contains(&expected), "{expected:?} is not in\n{report}");
     }
 }
 
@@ -34,11 +31,7 @@ async fn a_token_that_does_not_support_the_configuration_fails() {
     let site = Site::new().await;
     let ended = site.run_with(&["doctor", "--json"], "SEALWARD_HSM_ALLOW_RAW_RSA", "false");
     let report: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
-    assert_ne!(
-        report["tokens"][0]["broken"],
-        serde_json::json!([]),
-        "{report}"
-    );
+    assert_ne!(report["tokens"][0]["broken"], serde_json::json!([]), "{report}");
     ended.failure(1, &["sealward", "does not support the configuration"]);
 }
 
@@ -54,46 +47,15 @@ async fn errors_of_a_token_name_the_setting_and_the_remedy() {
     let wrong_pin = wrong_pin.to_str().expect("a path of text");
 
     let cases: [(&str, &str, &str, i32, &[&str]); 5] = [
-        (
-            "/no/module.so",
-            LABEL,
-            pin,
-            1,
-            &["hsm.tokens.module", "/no/module.so"],
-        ),
-        (
-            "/etc/hostname",
-            LABEL,
-            pin,
-            1,
-            &["hsm.tokens.module", "is not a PKCS#11 module"],
-        ),
-        (
-            module,
-            "other",
-            pin,
-            1,
-            &["hsm.tokens.label", "\"other\"", LABEL],
-        ),
-        (
-            module,
-            LABEL,
-            wrong_pin,
-            78,
-            &["hsm.tokens.pin", LABEL, "tried once"],
-        ),
-        (
-            module,
-            LABEL,
-            "/no/pin",
-            78,
-            &["hsm.tokens[0].pin", "/no/pin"],
-        ),
+        ("/no/module.so", LABEL, pin, 1, &["hsm.tokens.module", "/no/module.so"]),
+        ("/etc/hostname", LABEL, pin, 1, &["hsm.tokens.module", "is not a PKCS#11 module"]),
+        (module, "other", pin, 1, &["hsm.tokens.label", "\"other\"", LABEL]),
+        (module, LABEL, wrong_pin, 78, &["hsm.tokens.pin", LABEL, "tried once"]),
+        (module, LABEL, "/no/pin", 78, &["hsm.tokens[0].pin", "/no/pin"]),
     ];
     for (module, label, pin, code, expected) in cases {
         let tokens = site.tokens(module, label, pin);
-        site.run_with(&["doctor"], "SEALWARD_HSM_TOKENS", &tokens)
-            .failure(code, expected);
+        site.run_with(&["doctor"], "SEALWARD_HSM_TOKENS", &tokens).failure(code, expected);
     }
 }
 
@@ -109,21 +71,12 @@ async fn extractable_keys_are_reported() {
                         'a vendor''s key', true, now(), now()
                    FROM billing";
     let mut database = site.connect().await;
-    sqlx::query(adopt)
-        .execute(&mut database)
-        .await
-        .expect("a key");
+    sqlx::query(adopt).execute(&mut database).await.expect("a key");
     // It fails, because no token holds this key.
     let report = site.run(&["doctor", "--skip-trials"]).stdout;
     assert!(report.contains("(vendor) can leave its token"), "{report}");
     let report = site.doctor();
-    assert_eq!(
-        report["records"]["extractable"]
-            .as_array()
-            .expect("a list")
-            .len(),
-        1
-    );
+    assert_eq!(report["records"]["extractable"].as_array().expect("a list").len(), 1);
 }
 
 #[tokio::test]
@@ -155,10 +108,7 @@ async fn a_collector_that_is_not_reachable_fails() {
     let ended = site.run_with(&["doctor", "--skip-trials", "--json"], reached, &url);
     let report: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
     let reason = report["collector"]["error"].as_str().expect("a reason");
-    assert!(
-        reason.starts_with("the collector is not reachable: "),
-        "{reason}"
-    );
+    assert!(reason.starts_with("the collector is not reachable: "), "{reason}");
     ended.failure(1, &["audit.forward.url", "not reachable"]);
 }
 
@@ -174,10 +124,7 @@ async fn a_reachable_collector_passes() {
         .output()
         .expect("run the binary");
     let report: serde_json::Value = serde_json::from_slice(&report.stdout).expect("JSON");
-    assert_eq!(
-        report["collector"],
-        serde_json::json!({ "reachable": true })
-    );
+    assert_eq!(report["collector"], serde_json::json!({ "reachable": true }));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -213,17 +160,13 @@ async fn issuers_and_cas_of_workloads_are_checked() {
     assert_eq!(found[0]["state"], serde_json::json!(expected));
     assert_eq!(found[1]["setting"], "auth.spiffe[0]");
     let state = found[1]["state"].as_str().expect("a state");
-    assert!(
-        state.starts_with("CAs in ") && state.contains(": 1, valid until "),
-        "{state}"
-    );
+    assert!(state.starts_with("CAs in ") && state.contains(": 1, valid until "), "{state}");
 
     let expired = authority.expired_client().certificate;
     let expired = site.write("expired.pem", &expired);
-    for (file, reason) in [
-        (expired.as_path(), "has only expired CAs"),
-        (Path::new("/no/ca.pem"), "cannot be read"),
-    ] {
+    for (file, reason) in
+        [(expired.as_path(), "has only expired CAs"), (Path::new("/no/ca.pem"), "cannot be read")]
+    {
         let error = checked(file)[1]["error"].clone();
         let error = error.as_str().expect("a reason");
         assert!(error.contains(reason), "{error}");
@@ -231,10 +174,7 @@ async fn issuers_and_cas_of_workloads_are_checked() {
     assert!(!doctor(&expired).status.success());
     issuer.behave(Behavior::Broken);
     let error = checked(&ca)[0]["error"].clone();
-    assert!(
-        error.as_str().is_some_and(|it| it.contains("JWK Set")),
-        "{error}"
-    );
+    assert!(error.as_str().is_some_and(|it| it.contains("JWK Set")), "{error}");
 }
 
 #[tokio::test]
@@ -251,10 +191,7 @@ async fn the_report_for_an_issue_identifies_no_installation() {
         "its RSA-OAEP has SHA-1 only",
         "Cannot work\n    none",
     ] {
-        assert!(
-            report.contains(expected),
-            "{expected:?} is not in\n{report}"
-        );
+        assert!(report.contains(expected), "{expected:?} is not in\n{report}");
     }
     let serial = whole["tokens"][0]["token"]["serial"].as_str();
     let folder = site.folder().to_str().expect("text");
@@ -274,10 +211,7 @@ async fn the_report_of_a_failed_token_names_no_token() {
     let both = format!("{}, {}", &here[..here.len() - 1], &away[1..]);
     let report = site.run_with(&["doctor", "--report"], "SEALWARD_HSM_TOKENS", &both);
     let report = report.stdout;
-    assert!(
-        report.contains("Token \"hsm.tokens[1]\" failed: "),
-        "{report}"
-    );
+    assert!(report.contains("Token \"hsm.tokens[1]\" failed: "), "{report}");
     let shown = report.replace("sealward  ", "");
     for hidden in [LABEL, "bank-production", &module] {
         assert!(!shown.contains(hidden), "{hidden} is in\n{report}");
@@ -316,10 +250,7 @@ async fn the_provider_and_the_people_are_checked() {
     let expected = json!([shortage("key.import"), shortage("api-key.admin")]);
     assert_eq!(report["approvals"]["tooFewPeople"], expected);
     let text = site.run(&["doctor", "--skip-trials"]).success().stdout;
-    assert!(
-        warnings.iter().all(|warning| text.contains(warning)),
-        "{text}"
-    );
+    assert!(warnings.iter().all(|warning| text.contains(warning)), "{text}");
 
     provider.stop();
     let away = site.run(&["doctor", "--skip-trials"]);

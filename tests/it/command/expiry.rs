@@ -32,10 +32,7 @@ fn logged(process: &Process) -> BTreeMap<String, Vec<Value>> {
         if message.contains("expires soon or has expired") {
             assert_eq!(line["level"], "WARN", "{line}");
             let within = line["within"].as_str().expect("a stage");
-            logged
-                .entry(within.to_owned())
-                .or_default()
-                .push(line["key"].clone());
+            logged.entry(within.to_owned()).or_default().push(line["key"].clone());
         }
     }
     logged

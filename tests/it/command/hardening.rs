@@ -27,10 +27,7 @@ impl Waiting {
     async fn start(before: &str) -> Self {
         let folder = Scratch::new();
         let pipe = folder.path().join("password");
-        let created = Command::new("mkfifo")
-            .args(["-m", "666"])
-            .arg(&pipe)
-            .status();
+        let created = Command::new("mkfifo").args(["-m", "666"]).arg(&pipe).status();
         assert!(created.expect("run mkfifo").success());
         let settings = format!(
             "[http]\nlisten = \"127.0.0.1:0\"\n[database]\npassword = {{ file = \"{}\" }}\n",
@@ -50,10 +47,7 @@ impl Waiting {
             .current_dir(folder.path())
             .stderr(log);
         drop_root(&mut command);
-        let waiting = Self {
-            folder,
-            child: command.spawn().expect("start the service"),
-        };
+        let waiting = Self { folder, child: command.spawn().expect("start the service") };
         // All hardening except memory locking is complete.
         within(PATIENCE, async || waiting.status("NoNewPrivs") == "1").await;
         waiting
@@ -63,14 +57,11 @@ impl Waiting {
     fn status(&self, name: &str) -> String {
         let status = fs::read_to_string(self.proc("status")).expect("its status");
         let line = status.lines().find_map(|line| line.strip_prefix(name));
-        line.map(|rest| rest.trim_start_matches(':').trim().to_owned())
-            .unwrap_or_default()
+        line.map(|rest| rest.trim_start_matches(':').trim().to_owned()).unwrap_or_default()
     }
 
     fn proc(&self, file: &str) -> PathBuf {
-        Path::new("/proc")
-            .join(self.child.id().to_string())
-            .join(file)
+        Path::new("/proc").join(self.child.id().to_string()).join(file)
     }
 
     fn log(&self) -> String {
@@ -117,9 +108,7 @@ fn can_read(file: &Path) -> bool {
 async fn core_dumps_and_new_privileges_are_disabled() {
     let mut waiting = Waiting::start("ulimit -S -c hard").await;
     let limits = fs::read_to_string(waiting.proc("limits")).expect("its limits");
-    let cores = limits
-        .lines()
-        .find(|line| line.starts_with("Max core file size"));
+    let cores = limits.lines().find(|line| line.starts_with("Max core file size"));
     let cores: Vec<_> = cores.expect("a limit").split_whitespace().collect();
     assert_eq!(cores, ["Max", "core", "file", "size", "0", "0", "bytes"]);
     assert_eq!(waiting.status("NoNewPrivs"), "1");
@@ -129,15 +118,8 @@ async fn core_dumps_and_new_privileges_are_disabled() {
     assert_eq!(ended.signal(), Some(6));
     assert!(!ended.core_dumped());
     let left = fs::read_dir(waiting.folder.path()).expect("its folder");
-    let names: Vec<_> = left
-        .map(|entry| entry.expect("a file").file_name())
-        .collect();
-    assert!(
-        names
-            .iter()
-            .all(|name| !name.to_string_lossy().starts_with("core")),
-        "{names:?}"
-    );
+    let names: Vec<_> = left.map(|entry| entry.expect("a file").file_name()).collect();
+    assert!(names.iter().all(|name| !name.to_string_lossy().starts_with("core")), "{names:?}");
 }
 
 #[tokio::test]
@@ -149,19 +131,13 @@ async fn no_thread_gains_privileges() {
             tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("status")).ok());
         statuses
             .filter_map(|status| {
-                let line = status
-                    .lines()
-                    .find_map(|line| line.strip_prefix("NoNewPrivs:"));
+                let line = status.lines().find_map(|line| line.strip_prefix("NoNewPrivs:"));
                 line.map(|value| value.trim().to_owned())
             })
             .collect()
     };
     within(PATIENCE, async || threads().len() > 1).await;
-    assert!(
-        threads().iter().all(|value| value == "1"),
-        "{:?}",
-        threads()
-    );
+    assert!(threads().iter().all(|value| value == "1"), "{:?}", threads());
 }
 
 #[tokio::test]
@@ -184,11 +160,7 @@ async fn processes_of_the_same_user_cannot_read_its_memory() {
 #[tokio::test]
 async fn memory_that_cannot_be_locked_is_reported_with_the_remedy() {
     let waiting = Waiting::start("ulimit -l 0").await;
-    within(PATIENCE, async || {
-        waiting
-            .log()
-            .contains("set LimitMEMLOCK=infinity for this service")
-    })
-    .await;
+    within(PATIENCE, async || waiting.log().contains("set LimitMEMLOCK=infinity for this service"))
+        .await;
     assert_eq!(waiting.status("VmLck"), "0 kB");
 }

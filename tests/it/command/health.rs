@@ -42,9 +42,7 @@ async fn an_instance_over_tls_is_found_by_the_settings_and_verified_by_a_url() {
     let authority = Authority::new();
     let process = Process::start_over_tls(&site, &authority).await;
     let files = authority.server("localhost").write(site.folder());
-    let [certificate, key] = files
-        .each_ref()
-        .map(|file| file.to_str().expect("a path of text"));
+    let [certificate, key] = files.each_ref().map(|file| file.to_str().expect("a path of text"));
     health(
         &site,
         &[
@@ -58,8 +56,7 @@ async fn an_instance_over_tls_is_found_by_the_settings_and_verified_by_a_url() {
     let ca = ca.to_str().expect("a path of text");
     let url = process.url("");
     site.run(&["health", "--url", &url, "--ca", ca]).success();
-    site.run(&["health", "--url", &url])
-        .failure(1, &["/readyz"]);
+    site.run(&["health", "--url", &url]).failure(1, &["/readyz"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -68,9 +65,7 @@ async fn probes_need_no_client_certificate_on_their_own_listener() {
     let authority = Authority::new();
     let files = authority.server("localhost").write(site.folder());
     let ca = site.write("clients.pem", &authority.certificate());
-    let [certificate, key] = files
-        .each_ref()
-        .map(|file| file.to_str().expect("a path of text"));
+    let [certificate, key] = files.each_ref().map(|file| file.to_str().expect("a path of text"));
     let tls = [
         ("SEALWARD_HTTP_TLS_CERTIFICATE", certificate),
         ("SEALWARD_HTTP_TLS_KEY", key),

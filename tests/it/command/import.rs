@@ -86,12 +86,7 @@ async fn a_modern_token_imports_keys_as_the_command_sends_them() {
     assert_eq!(key, archive.key(key["id"].as_str().expect("an id")).await);
     assert_eq!(
         (&key["algorithm"], &key["use"], &key["name"], &key["status"]),
-        (
-            &json!("AES-256"),
-            &json!("data"),
-            &json!("paper"),
-            &json!("retired")
-        )
+        (&json!("AES-256"), &json!("data"), &json!("paper"), &json!("retired"))
     );
     assert_eq!(key["expiresAt"], "2100-01-01T00:00:00.000Z");
 }
@@ -101,22 +96,13 @@ async fn an_offline_wrapped_key_is_imported() {
     let archive = Archive::on(Site::new().await).await;
     let body = json!({ "mechanism": SHA1 });
     let admin = archive.process.admin();
-    let parameters = admin
-        .post("/admin/keys/import-parameters", body)
-        .await
-        .json();
+    let parameters = admin.post("/admin/keys/import-parameters", body).await.json();
     let part = |name: &str| parameters[name].as_str().expect("text");
     let wrapping = archive.put("wrapping.pem", part("publicKey"));
     let ec = private("P-256");
     let file = archive.put("ec.pem", &ec);
     let arguments = ["key", "wrap", "--public-key", &wrapping, "--key", &file];
-    let checked = [
-        "--mechanism",
-        SHA1,
-        "--sha256",
-        part("publicKeySha256"),
-        "--json",
-    ];
+    let checked = ["--mechanism", SHA1, "--sha256", part("publicKeySha256"), "--json"];
     let wrapped = testkit::sealward(&[&arguments[..], &checked].concat());
     let wrapped = wrapped.success().json();
     let body = json!({
@@ -128,18 +114,8 @@ async fn an_offline_wrapped_key_is_imported() {
             "ciphertext": wrapped["ciphertext"],
         },
     });
-    let key = archive
-        .process
-        .admin()
-        .post("/admin/keys", body)
-        .await
-        .created()
-        .json();
-    assert_eq!(
-        (&key["algorithm"], &key["hasPrivate"]),
-        (&json!("P-256"), &json!(true)),
-        "{key}"
-    );
+    let key = archive.process.admin().post("/admin/keys", body).await.created().json();
+    assert_eq!((&key["algorithm"], &key["hasPrivate"]), (&json!("P-256"), &json!(true)), "{key}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -148,20 +124,12 @@ async fn a_refusal_shows_the_message_of_the_service() {
     let file = archive.put("key.pem", &private("P-256"));
     archive
         .import(&["--service", &archive.id, "--key", &file])
-        .failure(
-            1,
-            &["400", "mechanism: the token lacks this", "request req_"],
-        );
+        .failure(1, &["400", "mechanism: the token lacks this", "request req_"]);
     archive
         .import(&["--service", "unknown", "--key", &file, "--mechanism", SHA1])
-        .failure(
-            1,
-            &["400", "serviceId: must be the id of an existing resource"],
-        );
+        .failure(1, &["400", "serviceId: must be the id of an existing resource"]);
     archive.put("admin-key", "sk_admin_wrong");
-    archive
-        .import(&["--service", &archive.id, "--key", &file])
-        .failure(1, &["401", "credential"]);
+    archive.import(&["--service", &archive.id, "--key", &file]).failure(1, &["401", "credential"]);
     archive.put("admin-key", "");
     archive
         .import(&["--service", &archive.id, "--key", &file])
@@ -194,10 +162,7 @@ async fn keys_are_only_sent_to_servers_with_a_trusted_certificate() {
 
     let imported = archive.import(&with_ca(&ca));
     let key = archive.key(imported.success().line()).await;
-    assert_eq!(
-        (&key["origin"], &key["status"]),
-        (&json!("imported"), &json!("active"))
-    );
+    assert_eq!((&key["origin"], &key["status"]), (&json!("imported"), &json!("active")));
 }
 
 #[tokio::test]

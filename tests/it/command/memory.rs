@@ -68,17 +68,13 @@ fn touched(pages: &File, start: u64, end: u64) -> Vec<Range<u64>> {
     let page = rustix::param::page_size() as u64;
     let length = (end - start) / page * ENTRY;
     let mut entries = vec![0; usize::try_from(length).expect("a length")];
-    if pages
-        .read_exact_at(&mut entries, start / page * ENTRY)
-        .is_err()
-    {
+    if pages.read_exact_at(&mut entries, start / page * ENTRY).is_err() {
         // Ranges of the kernel have no pages.
         return Vec::new();
     }
     let mut ranges: Vec<Range<u64>> = Vec::new();
-    for (entry, address) in entries
-        .chunks_exact(8)
-        .zip((start..end).step_by(rustix::param::page_size()))
+    for (entry, address) in
+        entries.chunks_exact(8).zip((start..end).step_by(rustix::param::page_size()))
     {
         let entry = u64::from_ne_bytes(entry.try_into().expect("eight bytes"));
         if entry & PRESENT_OR_SWAPPED == 0 {
@@ -122,12 +118,7 @@ impl Fixture {
         let key = admin.post("/admin/api-keys", key).await.created();
         let key = key.text("secret");
         drop(admin);
-        Self {
-            service,
-            policies,
-            key,
-            _site: site,
-        }
+        Self { service, policies, key, _site: site }
     }
 
     fn ask(&self, path: &str, body: &str) -> Value {
@@ -167,10 +158,7 @@ async fn a_payload_is_wiped_from_memory() {
     }
     // The log path proves that the search works.
     assert!(count(process, b"sealward").is_some_and(|found| found > 0));
-    within(PATIENCE, async || {
-        count(process, canary.as_bytes()) == Some(0)
-    })
-    .await;
+    within(PATIENCE, async || count(process, canary.as_bytes()) == Some(0)).await;
 }
 
 /// 64 concurrent callers with envelopes of the maximum body size.

@@ -28,8 +28,5 @@ use std::path::Path;
 
 #[test]
 fn the_tests_run_the_binary_of_their_build() {
-    assert_eq!(
-        testkit::program(),
-        Path::new(env!("CARGO_BIN_EXE_sealward"))
-    );
+    assert_eq!(testkit::program(), Path::new(env!("CARGO_BIN_EXE_sealward")));
 }

@@ -22,18 +22,11 @@ async fn an_outage_of_a_token_is_visible_in_the_metrics() {
     let site = Site::new().await;
     let process = Process::start_with(
         &site,
-        &[
-            ("SEALWARD_METRICS_LISTEN", "127.0.0.1:0"),
-            ("SEALWARD_HSM_CANARY_INTERVAL", "200ms"),
-        ],
+        &[("SEALWARD_METRICS_LISTEN", "127.0.0.1:0"), ("SEALWARD_HSM_CANARY_INTERVAL", "200ms")],
     )
     .await;
-    let state = |name: &str| {
-        process
-            .metrics()
-            .sum("sealward_token_state", &[("state", name)])
-            > 0.0
-    };
+    let state =
+        |name: &str| process.metrics().sum("sealward_token_state", &[("state", name)]) > 0.0;
     within(PATIENCE, async || state("serving")).await;
     let tokens = site.file("token/tokens");
     fs::rename(&tokens, site.file("token/elsewhere")).expect("move the token away");
@@ -48,10 +41,7 @@ async fn an_outage_of_a_token_is_visible_in_the_metrics() {
 async fn metrics_are_local_unless_allowed() {
     let site = Site::new().await;
     site.run_with(&["check-config"], "SEALWARD_METRICS_LISTEN", "0.0.0.0:9464")
-        .failure(
-            78,
-            &["metrics.listen = \"0.0.0.0:9464\"", "metrics.allow_plain"],
-        );
+        .failure(78, &["metrics.listen = \"0.0.0.0:9464\"", "metrics.allow_plain"]);
 }
 
 /// The received spans.
@@ -94,10 +84,7 @@ async fn the_variables_of_opentelemetry_configure_traces() {
     let endpoint = collector(spans.clone(), "billing-seal", headers).await;
     let variables = [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()),
-        (
-            "OTEL_EXPORTER_OTLP_HEADERS",
-            "authorization=Bearer%20collector",
-        ),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20collector"),
         ("OTEL_SERVICE_NAME", "billing-seal"),
         ("OTEL_BSP_SCHEDULE_DELAY", "100"),
     ];
@@ -112,9 +99,7 @@ async fn the_variables_of_opentelemetry_configure_traces() {
     within(PATIENCE, async || !of_trace(&spans, &trace).is_empty()).await;
     within(PATIENCE, async || {
         let spans = spans.lock().unwrap();
-        spans
-            .iter()
-            .any(|span| span["name"] == "POST /admin/services")
+        spans.iter().any(|span| span["name"] == "POST /admin/services")
     })
     .await;
 }
@@ -123,8 +108,7 @@ async fn the_variables_of_opentelemetry_configure_traces() {
 fn of_trace(spans: &Spans, trace: &str) -> BTreeMap<String, Value> {
     let spans = spans.lock().unwrap();
     let ours = spans.iter().filter(|span| span["traceId"] == trace);
-    ours.map(|span| (span["name"].as_str().unwrap().to_owned(), span.clone()))
-        .collect()
+    ours.map(|span| (span["name"].as_str().unwrap().to_owned(), span.clone())).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -159,19 +143,13 @@ async fn each_step_of_a_request_is_a_span_without_secrets() {
     ask("/api/v1/protect", &payload, &within_trace(&traces[0], "00"));
     let protected = ask("/api/v1/protect", &payload, &within_trace(&traces[1], "01"));
     let envelope = json!({ "jwe": protected["jwe"] });
-    let opened = ask(
-        "/api/v1/unprotect",
-        &envelope,
-        &within_trace(&traces[2], "01"),
-    );
+    let opened = ask("/api/v1/unprotect", &envelope, &within_trace(&traces[2], "01"));
     assert_eq!(opened["payload"], canary);
 
     // Each request is one line of the log, without its payload.
     let log = process.log();
     assert!(!log.contains(&canary));
-    let lines = log
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
+    let lines = log.lines().filter_map(|line| serde_json::from_str(line).ok());
     let line: Value = { lines }
         .find(|line: &Value| line["trace_id"] == traces[1].as_str())
         .expect("a line of the log");
@@ -193,24 +171,14 @@ async fn each_step_of_a_request_is_a_span_without_secrets() {
 
     let steps = ["caller", "limit", "permit", "crypto", "audit", "answer"];
     let expected = |more: &[&'static str]| -> BTreeSet<String> {
-        steps
-            .iter()
-            .chain(more)
-            .map(|&name| name.to_owned())
-            .collect()
+        steps.iter().chain(more).map(|&name| name.to_owned()).collect()
     };
     let names = |trace: &str| -> BTreeSet<String> { of_trace(&spans, trace).into_keys().collect() };
     let protect = expected(&["POST /api/v1/protect"]);
     let unprotect = expected(&["POST /api/v1/unprotect", "queue", "token"]);
     let manage = ["GET /admin/services", "caller", "limit", "management"].map(str::to_owned);
     let manage = BTreeSet::from(manage);
-    let exists = |name: &str| {
-        spans
-            .lock()
-            .unwrap()
-            .iter()
-            .any(|span| span["name"] == name)
-    };
+    let exists = |name: &str| spans.lock().unwrap().iter().any(|span| span["name"] == name);
     within(PATIENCE, async || {
         names(&traces[1]) == protect
             && names(&traces[2]) == unprotect
@@ -231,10 +199,7 @@ async fn each_step_of_a_request_is_a_span_without_secrets() {
     };
     let status = attribute("http.response.status_code");
     assert_eq!(status, Some(json!({ "intValue": "200" })));
-    assert_eq!(
-        attribute("http.route"),
-        Some(json!({ "stringValue": "/api/v1/unprotect" }))
-    );
+    assert_eq!(attribute("http.route"), Some(json!({ "stringValue": "/api/v1/unprotect" })));
     for step in steps {
         assert_eq!(found[step]["parentSpanId"], root["spanId"], "{step}");
     }
@@ -256,10 +221,7 @@ async fn each_step_of_a_request_is_a_span_without_secrets() {
         assert_eq!(span["events"], json!([]), "{name}");
     }
     for step in ["queue", "token"] {
-        assert_eq!(
-            found[step]["parentSpanId"], found["crypto"]["spanId"],
-            "{step}"
-        );
+        assert_eq!(found[step]["parentSpanId"], found["crypto"]["spanId"], "{step}");
     }
     let time = |span: &Value, name: &str| -> u64 { span[name].as_str().unwrap().parse().unwrap() };
     for span in found.values() {
@@ -269,15 +231,8 @@ async fn each_step_of_a_request_is_a_span_without_secrets() {
 
     let everything = serde_json::to_string(&*spans.lock().unwrap()).unwrap();
     let ciphertext = protected["jwe"]["ciphertext"].as_str().unwrap();
-    let secrets = [
-        key.as_str(),
-        site.admin_key(),
-        "sk_live_",
-        "sk_admin_",
-        "Bearer",
-        &canary,
-        ciphertext,
-    ];
+    let secrets =
+        [key.as_str(), site.admin_key(), "sk_live_", "sk_admin_", "Bearer", &canary, ciphertext];
     for secret in secrets {
         assert!(!everything.contains(secret), "{secret}");
     }

@@ -24,11 +24,7 @@ fn bash_completes_the_commands() {
     let mut bash = Command::new("bash");
     bash.args(["-c", &format!("{script}\n{complete}"), "bash", "check"]);
     let output = bash.output().expect("run bash");
-    assert_eq!(
-        String::from_utf8_lossy(&output.stdout).trim(),
-        "check-config",
-        "{output:?}"
-    );
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "check-config", "{output:?}");
     for shell in ["zsh", "fish"] {
         assert!(sealward(&["completions", shell]).contains("check-config"));
     }

@@ -7,10 +7,8 @@ use testkit::{Exit, Process, Site};
 
 /// Variables for a staging environment with the token of this site.
 fn staging(login: &[(String, String)]) -> Vec<(&str, &str)> {
-    let mut variables = vec![
-        ("SEALWARD_ENVIRONMENT", "staging"),
-        ("SEALWARD_HSM_ALLOW_RAW_RSA", "false"),
-    ];
+    let mut variables =
+        vec![("SEALWARD_ENVIRONMENT", "staging"), ("SEALWARD_HSM_ALLOW_RAW_RSA", "false")];
     variables.extend(login.iter().map(|(name, value)| (&**name, &**value)));
     variables
 }
@@ -57,20 +55,13 @@ async fn an_old_schema_is_refused_without_changes() {
     site.run(&["serve"]).failure(78, &says);
     let tables = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace";
     let mut owner = site.connect().await;
-    let tables: i64 = sqlx::query_scalar(tables)
-        .fetch_one(&mut owner)
-        .await
-        .unwrap();
+    let tables: i64 = sqlx::query_scalar(tables).fetch_one(&mut owner).await.unwrap();
     assert_eq!(tables, 0);
     let migrations = sqlx::migrate!("./migrations");
     let last = migrations.iter().map(|step| step.version).max().unwrap();
     migrations.run_to(last - 1, &mut owner).await.unwrap();
-    let versions = [
-        format!("has version {}", last - 1),
-        format!("requires version {last}"),
-    ];
-    site.run(&["serve"])
-        .failure(78, &[says[0], &versions[0], &versions[1]]);
+    let versions = [format!("has version {}", last - 1), format!("requires version {last}")];
+    site.run(&["serve"]).failure(78, &[says[0], &versions[0], &versions[1]]);
     site.run(&["migrate"]).success();
     let process = Process::start(&site).await;
     assert_eq!(process.terminate(), Some(0));
@@ -108,19 +99,11 @@ async fn a_database_of_a_development_version_is_refused_without_changes() {
 async fn migrations_use_the_login_of_the_owner() {
     let site = Site::on(Database::empty().await);
     let owner = site.login("migrate", &[]).await;
-    let name = owner[0]
-        .1
-        .split(['/', '@'])
-        .nth(2)
-        .expect("a name")
-        .to_owned();
+    let name = owner[0].1.split(['/', '@']).nth(2).expect("a name").to_owned();
     let mut admin = site.connect().await;
     let database = site.database().get_database().expect("a name");
     let sql = format!("ALTER DATABASE {database} OWNER TO {name}");
-    sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
-        .execute(&mut admin)
-        .await
-        .unwrap();
+    sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut admin).await.unwrap();
     let migrate = |variables: [(String, String); 2]| -> Exit {
         let output = site.command(&["migrate"]).envs(variables).output();
         output.expect("run the binary").into()

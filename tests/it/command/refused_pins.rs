@@ -40,8 +40,7 @@ async fn refusals(site: &Site) -> Vec<(Vec<u8>, i16)> {
 async fn a_refused_pin_is_not_tried_again_after_a_restart() {
     let site = site().await;
     fs::write(site.pin_file(), "wrong").expect("write a PIN");
-    site.run(&["serve"])
-        .failure(78, &["hsm.tokens.pin", "tried once"]);
+    site.run(&["serve"]).failure(78, &["hsm.tokens.pin", "tried once"]);
     for command in [vec!["serve"], vec!["doctor"], vec!["audit", "init"]] {
         let again = &["hsm.tokens.pin", REFUSED_BEFORE, "hsm.tokens.retry_pin"];
         site.run(&command).failure(78, again);

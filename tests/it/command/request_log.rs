@@ -21,10 +21,7 @@ impl<'p> Application<'p> {
     async fn new(process: &'p Process) -> Self {
         let client = process.application("billing").await;
         let traceparent = format!("00-{TRACE}-00f067aa0ba902b7-01");
-        Self {
-            process,
-            client: client.with("traceparent", &traceparent),
-        }
+        Self { process, client: client.with("traceparent", &traceparent) }
     }
 
     /// Sends a request with this id and returns the status of the response.
@@ -42,9 +39,7 @@ impl<'p> Application<'p> {
 
     /// Asserts these members of a log line of `/operations`.
     fn check(&self, line: &Value, level: &str, status: u16, code: &Value) {
-        let members = [
-            "level", "caller", "method", "route", "status", "code", "trace_id",
-        ];
+        let members = ["level", "caller", "method", "route", "status", "code", "trace_id"];
         let shown = members.map(|member| line[member].clone());
         let caller = &self.client.key_id;
         let expected = json!([level, caller, "POST", OPERATIONS, status, code, TRACE]);
@@ -72,17 +67,14 @@ async fn each_request_is_one_line_without_its_payload() {
     let billing = Application::new(&process).await;
     let mut body = json!({ "operation": "hash",
         "payload": { "data": "log canary", "algorithm": "SHA-256" } });
-    let status = billing
-        .send(OPERATIONS, "accepted", &body.to_string())
-        .await;
+    let status = billing.send(OPERATIONS, "accepted", &body.to_string()).await;
     assert_eq!(status, 200);
     body["canary name"] = json!(1);
     let status = billing.send(OPERATIONS, "refused", &body.to_string()).await;
     assert_eq!(status, 400);
-    for (id, status, code) in [
-        ("accepted", 200, Value::Null),
-        ("refused", 400, json!("INVALID_REQUEST")),
-    ] {
+    for (id, status, code) in
+        [("accepted", 200, Value::Null), ("refused", 400, json!("INVALID_REQUEST"))]
+    {
         billing.check(&billing.line(id).await, "INFO", status, &code);
     }
     for payload in ["log canary", "canary name"] {
@@ -147,14 +139,8 @@ async fn the_log_has_no_values_of_the_payload_of_a_request() {
     let requests = [
         operation("hash", json!({ "data": SECRET, "algorithm": "SHA-256" })),
         operation("hash", json!({ "data": SECRET, "algorithm": SECRET })),
-        operation(
-            "hash",
-            json!({ "data": SECRET, "algorithm": "SHA-256", "unknown": SECRET }),
-        ),
-        operation(
-            "sign",
-            json!({ "data": SECRET, "algorithm": "Ed25519", "encoding": "base64" }),
-        ),
+        operation("hash", json!({ "data": SECRET, "algorithm": "SHA-256", "unknown": SECRET })),
+        operation("sign", json!({ "data": SECRET, "algorithm": "Ed25519", "encoding": "base64" })),
         operation(
             "decrypt",
             json!({ "ciphertext": SECRET, "iv": SECRET, "tag": SECRET, "keyId": SECRET,
@@ -167,17 +153,11 @@ async fn the_log_has_no_values_of_the_payload_of_a_request() {
             PROTECT,
             json!({ "payload": SECRET, "context": { "a": [SECRET] }, "b": SECRET }).to_string(),
         ),
-        (
-            PROTECT,
-            format!(r#"{{"payload":"{SECRET}","payload":"{SECRET}"}}"#),
-        ),
+        (PROTECT, format!(r#"{{"payload":"{SECRET}","payload":"{SECRET}"}}"#)),
         (PROTECT, format!(r#"{{"payload":"{SECRET}""#)),
         (PROTECT, format!(r#"{{"payload":{SECRET}}}"#)),
         (PROTECT, json!(SECRET).to_string()),
-        (
-            UNPROTECT,
-            json!({ "jwe": { "protected": SECRET } }).to_string(),
-        ),
+        (UNPROTECT, json!({ "jwe": { "protected": SECRET } }).to_string()),
         (UNPROTECT, json!({ "protectedPayload": SECRET }).to_string()),
     ];
     for (number, (path, body)) in requests.iter().enumerate() {

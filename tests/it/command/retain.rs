@@ -18,11 +18,7 @@ async fn site() -> (Site, Vec<(String, String)>) {
 fn retain(site: &Site, variables: &[(String, String)]) -> Exit {
     let mut command = site.command(&["retain"]);
     let variables = variables.iter().map(|(name, value)| (name, value));
-    command
-        .envs(variables)
-        .output()
-        .expect("run the binary")
-        .into()
+    command.envs(variables).output().expect("run the binary").into()
 }
 
 #[tokio::test]
@@ -40,8 +36,7 @@ async fn the_first_run_prints_one_line_per_day_and_the_second_run_none() {
 #[tokio::test]
 async fn the_report_names_the_setting_or_grant_to_change() {
     let (site, variables) = site().await;
-    site.run(&["retain"])
-        .failure(78, &["retain.url and retain.days must be set"]);
+    site.run(&["retain"]).failure(78, &["retain.url and retain.days must be set"]);
     let mut fewer = variables.clone();
     fewer.push(("SEALWARD_RETAIN_DAYS".to_owned(), "89".to_owned()));
     retain(&site, &fewer).failure(78, &["retain.days must be at least", "90 days"]);
@@ -58,13 +53,7 @@ async fn the_report_names_the_setting_or_grant_to_change() {
 async fn help_describes_the_exit_codes() {
     let site = Site::new().await;
     let help = site.run(&["retain", "--help"]).success().stdout;
-    for words in [
-        "retain.days",
-        "retain.drop",
-        "one line per day",
-        "exit code",
-        "78",
-    ] {
+    for words in ["retain.days", "retain.drop", "one line per day", "exit code", "78"] {
         let text: Vec<&str> = help.split_whitespace().collect();
         assert!(text.join(" ").contains(words), "{words:?} is not in {help}");
     }

@@ -42,9 +42,7 @@ fn is_ready(address: &str) -> bool {
     let Ok(stream) = TcpStream::connect(address) else {
         return false;
     };
-    let mut connection = Connection {
-        stream: BufReader::new(stream),
-    };
+    let mut connection = Connection { stream: BufReader::new(stream) };
     matches!(connection.ask("/readyz", ""), Some((200, _)))
 }
 
@@ -57,9 +55,7 @@ impl Connection {
     fn to(address: &str) -> Self {
         let stream = TcpStream::connect(address).expect("a ready instance accepts connections");
         stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
-        Self {
-            stream: BufReader::new(stream),
-        }
+        Self { stream: BufReader::new(stream) }
     }
 
     /// The status of the response and whether the connection stays open. `None` without a
@@ -81,9 +77,7 @@ impl Connection {
         }
         let mut body = vec![0; headers.get("content-length")?.parse().ok()?];
         self.stream.read_exact(&mut body).ok()?;
-        let stays = headers
-            .get("connection")
-            .is_none_or(|value| value != "close");
+        let stays = headers.get("connection").is_none_or(|value| value != "close");
         Some((status, stays))
     }
 }
@@ -149,10 +143,7 @@ impl Load {
     /// Stops the clients and returns the number of moved connections and the failures.
     fn end(self) -> (u32, Vec<String>) {
         self.stop.store(true, Ordering::Relaxed);
-        let failed = self
-            .clients
-            .into_iter()
-            .flat_map(|client| client.join().expect("a client"));
+        let failed = self.clients.into_iter().flat_map(|client| client.join().expect("a client"));
         let failed = failed.collect();
         (self.moved.load(Ordering::Relaxed), failed)
     }

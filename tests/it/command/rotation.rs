@@ -36,20 +36,13 @@ async fn a_token_that_fails_while_it_makes_a_successor_is_tried_again() {
     let fails = Fault::Return(CKR_DEVICE_ERROR).on("C_GenerateKeyPair");
     site.faults().rules(&[fails.thread("hsm-worker")]);
     let process = Process::start(&site).await;
-    within(PATIENCE, async || {
-        process
-            .log()
-            .contains("the successor of a key was not created")
-    })
-    .await;
+    within(PATIENCE, async || process.log().contains("the successor of a key was not created"))
+        .await;
     assert_eq!(statuses(&process).await, ["active"]);
     process.terminate();
     site.faults().rules(&[]);
     let process = Process::start(&site).await;
-    within(PATIENCE, async || {
-        statuses(&process).await == ["retired", "active"]
-    })
-    .await;
+    within(PATIENCE, async || statuses(&process).await == ["retired", "active"]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -71,8 +64,5 @@ async fn a_successor_waits_until_every_token_holds_it() {
     process.terminate();
     // With one token again, every token holds it.
     let process = Process::start(&site).await;
-    within(PATIENCE, async || {
-        statuses(&process).await == ["retired", "active"]
-    })
-    .await;
+    within(PATIENCE, async || statuses(&process).await == ["retired", "active"]).await;
 }

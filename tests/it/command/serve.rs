@@ -11,11 +11,7 @@ use testkit::{PATIENCE, within};
 
 fn status_of(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("connect");
-    write!(
-        stream,
-        "GET {path} HTTP/1.1\r\nHost: it\r\nConnection: close\r\n\r\n"
-    )
-    .expect("ask");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: it\r\nConnection: close\r\n\r\n").expect("ask");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("an answer");
     answer.lines().next().expect("a status").to_owned()
@@ -48,11 +44,8 @@ async fn events(site: &Site) -> Vec<String> {
 #[tokio::test]
 async fn requests_succeed_while_the_log_is_not_read() {
     let site = Site::new().await;
-    let mut service = site
-        .command(&["serve"])
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("start the service");
+    let mut service =
+        site.command(&["serve"]).stderr(Stdio::piped()).spawn().expect("start the service");
     let log = BufReader::new(service.stderr.take().expect("its log"));
     let address = log.lines().find_map(|line| {
         let line: Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
@@ -72,12 +65,7 @@ async fn requests_succeed_while_the_log_is_not_read() {
 #[tokio::test]
 async fn concurrent_migrations_do_not_conflict() {
     let site = Site::new().await;
-    let start = || {
-        site.command(&["migrate"])
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("start")
-    };
+    let start = || site.command(&["migrate"]).stderr(Stdio::piped()).spawn().expect("start");
     let (one, other) = (start(), start());
     for child in [one, other] {
         Exit::from(child.wait_with_output().expect("its end")).success();
@@ -96,28 +84,16 @@ async fn a_port_in_use_is_reported() {
 #[tokio::test]
 async fn an_unavailable_database_is_reported() {
     let site = Site::new().await;
-    site.run_with(
-        &["serve"],
-        "SEALWARD_DATABASE_URL",
-        "postgres://unknown@127.0.0.1:1/nothing",
-    )
-    .failure(
-        1,
-        &["database.url", "127.0.0.1:1/nothing", "start Postgres"],
-    );
-    site.run_with(
-        &["serve"],
-        "SEALWARD_DATABASE_URL",
-        "mysql://unknown@127.0.0.1/nothing",
-    )
-    .failure(78, &["database.url", "must be a Postgres URL"]);
+    site.run_with(&["serve"], "SEALWARD_DATABASE_URL", "postgres://unknown@127.0.0.1:1/nothing")
+        .failure(1, &["database.url", "127.0.0.1:1/nothing", "start Postgres"]);
+    site.run_with(&["serve"], "SEALWARD_DATABASE_URL", "mysql://unknown@127.0.0.1/nothing")
+        .failure(78, &["database.url", "must be a Postgres URL"]);
 }
 
 #[tokio::test]
 async fn a_refused_pin_exits_with_a_code_that_prevents_restarts() {
     let site = Site::new().await;
     std::fs::write(site.pin_file(), "not the PIN").expect("write a PIN");
-    site.run(&["serve"])
-        .failure(78, &["hsm.tokens.pin", "tried once"]);
+    site.run(&["serve"]).failure(78, &["hsm.tokens.pin", "tried once"]);
     assert_eq!(events(&site).await, ["pin_refused token"]);
 }

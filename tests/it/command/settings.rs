@@ -8,15 +8,9 @@ use testkit::Site;
 async fn settings_in_effect_are_shown_without_secrets() {
     let site = Site::new().await;
     let tokens = "[{ module = \"/m.so\", label = \"a\", pin = { value = \"settings-secret\" } }]";
-    let shown = site
-        .run_with(&["check-config"], "SEALWARD_HSM_TOKENS", tokens)
-        .success()
-        .stdout;
+    let shown = site.run_with(&["check-config"], "SEALWARD_HSM_TOKENS", tokens).success().stdout;
     assert!(shown.contains("environment = \"development\""), "{shown}");
-    assert!(
-        shown.contains("[redacted]") && !shown.contains("settings-secret"),
-        "{shown}"
-    );
+    assert!(shown.contains("[redacted]") && !shown.contains("settings-secret"), "{shown}");
     // The output is a valid settings file.
     fs::write(site.settings(), &shown).expect("write the settings");
     site.run(&["check-config"]).success();
@@ -26,14 +20,10 @@ async fn settings_in_effect_are_shown_without_secrets() {
 async fn an_unknown_setting_is_refused_with_the_nearest_name() {
     let site = Site::new().await;
     fs::write(site.settings(), "[hsm]\nworker = 3").expect("write the settings");
-    site.run(&["check-config"]).failure(
-        78,
-        &["unknown setting hsm.worker: did you mean hsm.workers?"],
-    );
+    site.run(&["check-config"])
+        .failure(78, &["unknown setting hsm.worker: did you mean hsm.workers?"]);
     fs::write(site.settings(), "[hsm").expect("write the settings");
-    site.run(&["check-config"])
-        .failure(78, &["sealward.toml must be TOML"]);
+    site.run(&["check-config"]).failure(78, &["sealward.toml must be TOML"]);
     fs::remove_file(site.settings()).expect("remove the settings");
-    site.run(&["check-config"])
-        .failure(78, &["cannot read the settings in", "sealward.toml"]);
+    site.run(&["check-config"]).failure(78, &["cannot read the settings in", "sealward.toml"]);
 }

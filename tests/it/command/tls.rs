@@ -13,9 +13,7 @@ const KEY: &str = "SEALWARD_HTTP_TLS_KEY";
 
 /// The settings that name a certificate and its key.
 fn tls_variables(files: &[PathBuf; 2]) -> [(&'static str, &str); 2] {
-    let [certificate, key] = files
-        .each_ref()
-        .map(|file| file.to_str().expect("a path of text"));
+    let [certificate, key] = files.each_ref().map(|file| file.to_str().expect("a path of text"));
     [(CERTIFICATE, certificate), (KEY, key)]
 }
 
@@ -40,10 +38,7 @@ async fn sighup_loads_a_renewed_certificate_and_keeps_connections() {
     // A key without its certificate.
     fs::write(&files[1], authority.server(HOST).key).unwrap();
     process.signal(Signal::HUP);
-    within(PATIENCE, async || {
-        count("keeping the previous certificate") > 0
-    })
-    .await;
+    within(PATIENCE, async || count("keeping the previous certificate") > 0).await;
     assert!(count("must be the key of the certificate in") > 0);
     let shown = client.connect(address).await.unwrap().certificate;
     assert_eq!(shown, certificate(&first.certificate));
@@ -74,10 +69,7 @@ async fn invalid_files_prevent_the_start() {
     let ended = command.envs(tls_variables(&files)).output().unwrap();
     Exit::from(ended).failure(
         78,
-        &[
-            "http.tls.key",
-            "certificate-key.pem must be the key of the certificate in",
-        ],
+        &["http.tls.key", "certificate-key.pem must be the key of the certificate in"],
     );
 }
 
@@ -88,10 +80,7 @@ async fn temporary_errors_exit_with_a_code_that_allows_restarts() {
     let folder = Scratch::new();
     let files = authority.server(HOST).write(folder.path());
     let serve = || {
-        let ended = site
-            .command(&["serve"])
-            .envs(tls_variables(&files))
-            .output();
+        let ended = site.command(&["serve"]).envs(tls_variables(&files)).output();
         Exit::from(ended.unwrap())
     };
     let expired = authority.server_between(HOST, [2001, 2002]);
@@ -108,21 +97,18 @@ async fn temporary_errors_exit_with_a_code_that_allows_restarts() {
 async fn plain_http_is_local_unless_allowed() {
     let site = Site::new().await;
     for command in ["check-config", "serve"] {
-        site.run_with(&[command], "SEALWARD_HTTP_LISTEN", "0.0.0.0:8443")
-            .failure(
-                78,
-                &[
-                    "http.listen = \"0.0.0.0:8443\" is reachable from other machines without TLS",
-                    "set http.tls.certificate and http.tls.key",
-                    "http.allow_plain = true",
-                ],
-            );
+        site.run_with(&[command], "SEALWARD_HTTP_LISTEN", "0.0.0.0:8443").failure(
+            78,
+            &[
+                "http.listen = \"0.0.0.0:8443\" is reachable from other machines without TLS",
+                "set http.tls.certificate and http.tls.key",
+                "http.allow_plain = true",
+            ],
+        );
     }
     let check_config = |name: &str, value: &str| {
         let mut command = site.command(&["check-config"]);
-        command
-            .env("SEALWARD_HTTP_LISTEN", "0.0.0.0:8443")
-            .env(name, value);
+        command.env("SEALWARD_HTTP_LISTEN", "0.0.0.0:8443").env(name, value);
         Exit::from(command.output().unwrap())
     };
     check_config("SEALWARD_HTTP_ALLOW_PLAIN", "true").success();

@@ -85,28 +85,18 @@ fn a_key_is_wrapped_without_network_token_or_settings() {
 fn encrypted_keys_jwks_and_secrets_are_wrapped() {
     let folder = Folder::new();
     let open = fs::read_to_string(folder.at("key.pem")).expect("the key");
-    let locked = pem(
-        "pkcs8 -topk8 -v2 aes-256-cbc -passout pass:swordfish",
-        &open,
-    );
+    let locked = pem("pkcs8 -topk8 -v2 aes-256-cbc -passout pass:swordfish", &open);
     let locked = folder.put("locked.pem", &locked);
     let passphrase = folder.put("passphrase", "swordfish\n");
-    folder
-        .wrap(&["--key", &locked, "--passphrase-file", &passphrase])
-        .success();
-    folder
-        .wrap(&["--key", &locked])
-        .failure(1, &["is encrypted", "--passphrase-file"]);
+    folder.wrap(&["--key", &locked, "--passphrase-file", &passphrase]).success();
+    folder.wrap(&["--key", &locked]).failure(1, &["is encrypted", "--passphrase-file"]);
     let wrong = folder.put("wrong", "trout\n");
     folder
         .wrap(&["--key", &locked, "--passphrase-file", &wrong])
         .failure(1, &["locked.pem", "the passphrase is wrong"]);
 
     let secret = folder.put("secret", "0123456789abcdef");
-    let wrapped = folder
-        .wrap(&["--secret", &secret, "--json"])
-        .success()
-        .json();
+    let wrapped = folder.wrap(&["--secret", &secret, "--json"]).success().json();
     assert!(wrapped["publicKey"].is_null() && wrapped["algorithm"].is_null());
 }
 
@@ -115,21 +105,13 @@ fn errors_name_their_file() {
     let folder = Folder::new();
     let key = folder.at("key.pem");
     let missing = folder.at("missing.pem");
-    folder
-        .wrap(&["--key", &missing])
-        .failure(1, &["missing.pem", "cannot be read"]);
+    folder.wrap(&["--key", &missing]).failure(1, &["missing.pem", "cannot be read"]);
     let garbage = folder.put("garbage", "no key");
-    folder
-        .wrap(&["--key", &garbage])
-        .failure(1, &["garbage", "PEM"]);
+    folder.wrap(&["--key", &garbage]).failure(1, &["garbage", "PEM"]);
     let weak = folder.put("weak.pem", &private("RSA-1024"));
-    folder
-        .wrap(&["--key", &weak])
-        .failure(1, &["weak.pem", "2048"]);
+    folder.wrap(&["--key", &weak]).failure(1, &["weak.pem", "2048"]);
     let public_key = folder.put("public.pem", &public(&private("P-256")));
-    folder
-        .wrap(&["--key", &public_key])
-        .failure(1, &["public.pem"]);
+    folder.wrap(&["--key", &public_key]).failure(1, &["public.pem"]);
     folder
         .wrap(&["--key", &key, "--sha256", &"0".repeat(64)])
         .failure(1, &["does not match --sha256", &folder.fingerprint()]);
@@ -149,9 +131,7 @@ fn a_near_miss_is_reported_with_the_correct_name() {
     let arguments = [&arguments[..], &["--mechanism", "PKCS1"]].concat();
     sealward(&arguments).failure(2, &["RSA_OAEP_SHA256_AES_KWP, RSA_OAEP_SHA1_AES_KWP"]);
     folder.wrap(&[]).failure(2, &["--key"]);
-    folder
-        .wrap(&["--key", &key, "--secret", &key])
-        .failure(2, &["cannot be used with"]);
+    folder.wrap(&["--key", &key, "--secret", &key]).failure(2, &["cannot be used with"]);
 }
 
 #[test]

@@ -20,11 +20,7 @@ fn redirects_to_sign_in(answer: &testkit::Answer) -> bool {
 async fn every_page_redirects_to_the_sign_in() {
     let world = World::new().await;
     let mut browser = Browser::new(&world);
-    for path in [
-        "/dashboard",
-        "/dashboard/keys?use=enc",
-        "/dashboard/nowhere",
-    ] {
+    for path in ["/dashboard", "/dashboard/keys?use=enc", "/dashboard/nowhere"] {
         assert!(redirects_to_sign_in(&browser.get(path).await), "{path}");
     }
     let place = browser.get("/dashboard/keys?use=enc").await;
@@ -46,10 +42,7 @@ async fn only_a_valid_admin_key_signs_in() {
     let response = browser.sign_in(world.admin_key()).await;
     assert_eq!(response.header("location"), "/dashboard");
     let cookie = response.header("set-cookie");
-    assert!(
-        cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict"),
-        "{cookie}"
-    );
+    assert!(cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict"), "{cookie}");
     assert_ne!(browser.cookie, before, "a new secret at the sign-in");
     browser.get("/dashboard").await.ok();
 }
@@ -89,10 +82,7 @@ async fn a_sign_in_over_the_limit_is_recorded() {
         let reason = "SELECT count(*) FROM management_events
             WHERE action = 'sign_in_failed' AND actor = 'unauthenticated'
               AND after ->> 'reason' = 'too many requests'";
-        let recorded: i64 = sqlx::query_scalar(reason)
-            .fetch_one(&world.pool)
-            .await
-            .unwrap();
+        let recorded: i64 = sqlx::query_scalar(reason).fetch_one(&world.pool).await.unwrap();
         recorded == 1
     })
     .await;
@@ -114,32 +104,21 @@ async fn a_session_ends_on_expiry_sign_out_and_key_revocation() {
         busy.get("/dashboard/services").await.ok();
         clock.advance(MINUTE * 10);
     }
-    assert!(
-        redirects_to_sign_in(&busy.get("/dashboard/services").await),
-        "after 12 hours"
-    );
+    assert!(redirects_to_sign_in(&busy.get("/dashboard/services").await), "after 12 hours");
 
     let mut leaving = Browser::signed_in(&world).await;
     let secret = leaving.cookie.clone();
     leaving.send("/dashboard/sign-out", &[]).await;
     leaving.cookie = secret;
-    assert!(redirects_to_sign_in(
-        &leaving.get("/dashboard/services").await
-    ));
+    assert!(redirects_to_sign_in(&leaving.get("/dashboard/services").await));
 
     let mut revoked = Browser::signed_in(&world).await;
     let keys = world.admin().get("/admin/api-keys").await.json();
     let own = keys["items"][0]["id"].as_str().unwrap();
     // The last owner key cannot be revoked.
     world.administrator(&["owner"]).await;
-    world
-        .admin()
-        .delete(&format!("/admin/api-keys/{own}"))
-        .await
-        .gone();
-    assert!(redirects_to_sign_in(
-        &revoked.get("/dashboard/services").await
-    ));
+    world.admin().delete(&format!("/admin/api-keys/{own}")).await.gone();
+    assert!(redirects_to_sign_in(&revoked.get("/dashboard/services").await));
 }
 
 #[tokio::test]
@@ -148,10 +127,7 @@ async fn a_form_without_its_token_is_refused() {
     let mut browser = Browser::signed_in(&world).await;
     let mut other = Browser::new(&world);
     let foreign = other.get("/dashboard/sign-in").await.body;
-    let foreign = foreign
-        .split("name=\"form-token\" value=\"")
-        .nth(1)
-        .unwrap();
+    let foreign = foreign.split("name=\"form-token\" value=\"").nth(1).unwrap();
     let foreign = foreign.split('"').next().unwrap();
     for token in ["", "nonsense", foreign] {
         for path in [
@@ -178,9 +154,7 @@ async fn sign_ins_sign_outs_and_refused_forms_are_recorded() {
     let mut browser = Browser::new(&world);
     browser.sign_in("nonsense").await;
     browser.sign_in(world.admin_key()).await;
-    browser
-        .send_with_token("/dashboard/services", &[], "wrong")
-        .await;
+    browser.send_with_token("/dashboard/services", &[], "wrong").await;
     browser.get("/dashboard/services").await.ok();
     browser.send("/dashboard/sign-out", &[]).await;
     let events = async || {

@@ -15,11 +15,7 @@ pub(crate) struct Browser<'w> {
 impl<'w> Browser<'w> {
     /// A browser without a cookie.
     pub(super) fn new(world: &'w World) -> Self {
-        Self {
-            world,
-            cookie: None,
-            token: String::new(),
-        }
+        Self { world, cookie: None, token: String::new() }
     }
 
     /// A browser that is signed in with the first admin key.
@@ -55,19 +51,13 @@ impl<'w> Browser<'w> {
         let mut form = form_urlencoded::Serializer::new(String::new());
         form.append_pair("form-token", token);
         form.extend_pairs(fields);
-        self.request(Method::POST, path, Body::from(form.finish()))
-            .await
+        self.request(Method::POST, path, Body::from(form.finish())).await
     }
 
     /// Sends a valid form and returns the target of the redirect.
     pub(super) async fn submit(&mut self, path: &str, fields: &[(&str, &str)]) -> String {
         let answer = self.send(path, fields).await;
-        assert_eq!(
-            answer.status,
-            StatusCode::SEE_OTHER,
-            "{path}: {}",
-            answer.body
-        );
+        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{path}: {}", answer.body);
         let place = answer.header("location");
         place.split('?').next().unwrap().to_owned()
     }

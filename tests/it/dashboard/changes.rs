@@ -28,12 +28,7 @@ async fn a_form_proposes_its_change_and_another_person_approves_it() {
     let number = world.policy(&service).await;
     let place = format!("/admin/policies/{number}");
     let strict_policy = json!({ "requireBinding": true });
-    let policy = world
-        .admin()
-        .put(&place, strict_policy)
-        .await
-        .ok()
-        .text("id");
+    let policy = world.admin().put(&place, strict_policy).await.ok().text("id");
 
     let edit = format!("/dashboard/policies/{policy}/edit");
     let fields = [
@@ -55,26 +50,15 @@ async fn a_form_proposes_its_change_and_another_person_approves_it() {
     let page = ada.get(&format!("{change}?done=proposed")).await.ok().body;
     assert!(page.contains("The change awaits approval"), "{page}");
     assert!(page.contains("<del>") && page.contains("<ins>"), "{page}");
-    assert!(
-        page.contains("/withdraw\"") && !page.contains("/reject\""),
-        "{page}"
-    );
+    assert!(page.contains("/withdraw\"") && !page.contains("/reject\""), "{page}");
     let own = ada.send(&format!("{change}/approve"), &[]).await;
     assert_eq!(own.status, StatusCode::FORBIDDEN);
 
     let overview = bob.get("/dashboard").await.ok().body;
-    assert!(
-        overview.contains("1<span class=\"unseen\"> pending</span>"),
-        "{overview}"
-    );
+    assert!(overview.contains("1<span class=\"unseen\"> pending</span>"), "{overview}");
     let page = bob.get(&change).await.ok().body;
-    assert!(
-        page.contains("/reject\"") && page.contains("<bdi>ada</bdi>"),
-        "{page}"
-    );
-    let approved = bob
-        .submit(&format!("{change}/approve"), &[("comment", "as agreed")])
-        .await;
+    assert!(page.contains("/reject\"") && page.contains("<bdi>ada</bdi>"), "{page}");
+    let approved = bob.submit(&format!("{change}/approve"), &[("comment", "as agreed")]).await;
     assert_eq!(approved, change);
     let page = bob.get(&change).await.ok().body;
     assert!(page.contains("<bdi>as agreed</bdi>"), "{page}");
@@ -90,24 +74,15 @@ async fn a_proposed_api_key_is_shown_once() {
     let mut ada = signed_in(&world, &strict, "ada").await;
     let mut bob = signed_in(&world, &strict, "bob").await;
     let service = world.service("billing").await;
-    let fields = [
-        ("name", "next"),
-        ("type", "live"),
-        ("serviceId", service.as_str()),
-    ];
+    let fields = [("name", "next"), ("type", "live"), ("serviceId", service.as_str())];
     let page = ada.send("/dashboard/api-keys", &fields).await;
     assert_eq!(page.status, StatusCode::ACCEPTED, "{}", page.body);
     assert!(page.body.contains("sk_live_") && page.body.contains("API key proposed"));
-    let (_, rest) = page
-        .body
-        .split_once("/dashboard/changes/chg_")
-        .expect("a link");
+    let (_, rest) = page.body.split_once("/dashboard/changes/chg_").expect("a link");
     let id = rest.split('"').next().expect("an id");
     let change = format!("/dashboard/changes/chg_{id}");
     assert!(!ada.get(&change).await.ok().body.contains("sk_live_next"));
-    let rejected = bob
-        .submit(&format!("{change}/reject"), &[("comment", "no")])
-        .await;
+    let rejected = bob.submit(&format!("{change}/reject"), &[("comment", "no")]).await;
     assert_eq!(rejected, change);
     let withdrawn = ada.send(&format!("{change}/withdraw"), &[]).await;
     assert_eq!(withdrawn.status, StatusCode::CONFLICT);
@@ -120,10 +95,7 @@ async fn the_dashboard_warns_about_too_few_people() {
     let mut ada = signed_in(&world, &strict, "ada").await;
     for page in ["/dashboard", "/dashboard/changes"] {
         let warned = ada.get(page).await.ok().body;
-        assert!(
-            warned.contains("<code>key.import</code> need 2 people"),
-            "{warned}"
-        );
+        assert!(warned.contains("<code>key.import</code> need 2 people"), "{warned}");
     }
     let mut bob = signed_in(&world, &strict, "bob").await;
     let page = bob.get("/dashboard/changes").await.ok().body;

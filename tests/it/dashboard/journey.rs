@@ -11,12 +11,8 @@ async fn an_administrator_creates_and_removes_an_application() {
     let world = World::new().await;
     let mut browser = Browser::signed_in(&world).await;
 
-    let service = browser
-        .submit(
-            "/dashboard/services",
-            &[("name", "billing"), ("tier", "standard")],
-        )
-        .await;
+    let service =
+        browser.submit("/dashboard/services", &[("name", "billing"), ("tier", "standard")]).await;
     let service_id = service.rsplit('/').next().unwrap();
     let key = browser
         .submit(
@@ -68,58 +64,31 @@ async fn an_administrator_creates_and_removes_an_application() {
     let secret = format!("sk_live_{}", secret.split('<').next().unwrap());
 
     let application = world.client(&secret);
-    let protected = application
-        .post("/api/v1/protect", json!({ "payload": [1, 2] }))
-        .await;
+    let protected = application.post("/api/v1/protect", json!({ "payload": [1, 2] })).await;
     let jwe = protected.ok().json()["jwe"].clone();
-    let opened = application
-        .post("/api/v1/unprotect", json!({ "jwe": jwe }))
-        .await;
+    let opened = application.post("/api/v1/unprotect", json!({ "jwe": jwe })).await;
     assert_eq!(opened.ok().json()["payload"], json!([1, 2]));
 
-    let audit_log = browser
-        .get("/dashboard/audit?operationType=decrypt")
-        .await
-        .ok()
-        .body;
+    let audit_log = browser.get("/dashboard/audit?operationType=decrypt").await.ok().body;
     assert!(audit_log.contains("POL-000001") && audit_log.contains("billing"));
-    let record = audit_log
-        .split("href=\"/dashboard/audit/rec_")
-        .nth(1)
-        .unwrap();
+    let record = audit_log.split("href=\"/dashboard/audit/rec_").nth(1).unwrap();
     let record = record.split('"').next().unwrap();
-    let record = browser
-        .get(&format!("/dashboard/audit/rec_{record}"))
-        .await
-        .ok();
+    let record = browser.get(&format!("/dashboard/audit/rec_{record}")).await.ok();
     assert!(record.body.contains("/api/v1/unprotect"));
 
-    let list = browser
-        .get("/dashboard/api-keys?nameContains=BILLING")
-        .await
-        .ok()
-        .body;
+    let list = browser.get("/dashboard/api-keys?nameContains=BILLING").await.ok().body;
     assert!(!list.contains(&secret), "the key is shown once");
     let id = list.split("href=\"/dashboard/api-keys/ak_").nth(1).unwrap();
     let place = format!("/dashboard/api-keys/ak_{}", id.split('"').next().unwrap());
     browser.submit(&format!("{place}/revoke"), &[]).await;
-    let refused = application
-        .post("/api/v1/protect", json!({ "payload": 1 }))
-        .await;
+    let refused = application.post("/api/v1/protect", json!({ "payload": 1 })).await;
     assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
 
     let rotated = browser.submit(&format!("{key}/rotate"), &[]).await;
     assert_ne!(rotated, key);
     assert!(browser.get(&key).await.ok().body.contains("retired"));
     browser.submit(&format!("{key}/delete"), &[]).await;
-    assert!(
-        browser
-            .get(&key)
-            .await
-            .ok()
-            .body
-            .contains("will be destroyed")
-    );
+    assert!(browser.get(&key).await.ok().body.contains("will be destroyed"));
     browser.submit(&format!("{key}/restore"), &[]).await;
     assert!(browser.get(&key).await.ok().body.contains("disabled"));
 
@@ -131,21 +100,10 @@ async fn an_administrator_creates_and_removes_an_application() {
     let overview = browser.get("/dashboard").await.ok().body;
     assert!(overview.contains("returns payloads unprotected"));
 
-    let events = browser
-        .get("/dashboard/events?resourceType=policy&action=update")
-        .await
-        .ok();
-    let event = events
-        .body
-        .split("href=\"/dashboard/events/evt_")
-        .nth(1)
-        .unwrap();
+    let events = browser.get("/dashboard/events?resourceType=policy&action=update").await.ok();
+    let event = events.body.split("href=\"/dashboard/events/evt_").nth(1).unwrap();
     let event = event.split('"').next().unwrap();
-    let event = browser
-        .get(&format!("/dashboard/events/evt_{event}"))
-        .await
-        .ok()
-        .body;
+    let event = browser.get(&format!("/dashboard/events/evt_{event}")).await.ok().body;
     assert!(event.contains("failureMode") && event.contains("passthrough"));
 }
 
@@ -175,10 +133,7 @@ async fn an_invalid_form_keeps_its_input_and_shows_problems() {
     let refused = browser.send("/dashboard/api-keys", &fields).await;
     let positions =
         ["#name", "#serviceId"].map(|place| refused.body.find(&format!("href=\"{place}\"")));
-    assert!(
-        positions[0].is_some() && positions[0] < positions[1],
-        "in order: {positions:?}"
-    );
+    assert!(positions[0].is_some() && positions[0] < positions[1], "in order: {positions:?}");
     world.service("billing").await;
     let taken = [("name", "billing"), ("tier", "standard")];
     let refused = browser.send("/dashboard/services", &taken).await;
@@ -197,10 +152,7 @@ async fn a_policy_form_has_no_default_for_its_services() {
         .filter_map(|tag| tag.split('>').next())
         .collect();
     assert_eq!(choices.len(), 2, "{form}");
-    assert!(
-        choices.iter().all(|tag| !tag.contains("checked")),
-        "{choices:?}"
-    );
+    assert!(choices.iter().all(|tag| !tag.contains("checked")), "{choices:?}");
     let fields = [
         ("name", "open"),
         ("destinationServiceId", service.as_str()),
@@ -223,25 +175,11 @@ async fn a_concurrent_change_is_refused() {
     let id = world.service("billing").await;
     let mut browser = Browser::signed_in(&world).await;
     let body = json!({ "name": "invoices" });
-    world
-        .admin()
-        .put(&format!("/admin/services/{id}"), body)
-        .await
-        .ok();
-    let stale = [
-        ("revision", "1"),
-        ("name", "accounts"),
-        ("tier", "standard"),
-    ];
-    let refused = browser
-        .send(&format!("/dashboard/services/{id}/edit"), &stale)
-        .await;
+    world.admin().put(&format!("/admin/services/{id}"), body).await.ok();
+    let stale = [("revision", "1"), ("name", "accounts"), ("tier", "standard")];
+    let refused = browser.send(&format!("/dashboard/services/{id}/edit"), &stale).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
-    assert!(
-        refused
-            .body
-            .contains("The resource changed after you opened the page")
-    );
+    assert!(refused.body.contains("The resource changed after you opened the page"));
 }
 
 #[tokio::test]
@@ -274,10 +212,7 @@ async fn an_identity_is_created_and_changed_with_its_claims() {
     assert_eq!(identity["match"], matching);
     let place = format!("/dashboard/identities/{}", identity["id"].as_str().unwrap());
     let form = browser.get(&format!("{place}/edit")).await.ok().body;
-    assert!(
-        form.contains("{&quot;/a/b&quot;:&quot;c&quot;,&quot;level&quot;:3}"),
-        "{form}"
-    );
+    assert!(form.contains("{&quot;/a/b&quot;:&quot;c&quot;,&quot;level&quot;:3}"), "{form}");
     let changed = browser
         .send(
             &format!("{place}/edit"),
@@ -292,10 +227,7 @@ async fn an_identity_is_created_and_changed_with_its_claims() {
         .await;
     assert_eq!(changed.status, StatusCode::SEE_OTHER, "{}", changed.body);
     let identity = read().await;
-    assert_eq!(
-        identity["match"],
-        json!({ "issuer": "https://issuer.example", "subject": "job" })
-    );
+    assert_eq!(identity["match"], json!({ "issuer": "https://issuer.example", "subject": "job" }));
     assert_eq!(identity["status"], "disabled");
     let spiffe_id = "spiffe://example.org/shop/cart";
     let changed = browser

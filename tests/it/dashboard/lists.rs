@@ -26,31 +26,15 @@ async fn every_list_applies_its_filters() {
         ("policies?text=lega".into(), "LEGACY", "BILLING"),
         ("policies?text=Telemetry+d".into(), "TELEMETRY", "LEGACY"),
         ("policies?status=inactive".into(), "LEGACY", "PARTNER"),
-        (
-            of("policies?destinationServiceId", &sample.partner),
-            "PARTNER",
-            "BILLING",
-        ),
+        (of("policies?destinationServiceId", &sample.partner), "PARTNER", "BILLING"),
         ("keys?nameContains=CARD".into(), "card numbers", "receipts"),
         ("keys?use=sig".into(), "receipts", "card numbers"),
         ("keys?status=retired".into(), "billing 2025", "billing 2026"),
-        (
-            of("keys?serviceId", &sample.partner),
-            &sample.partner_key,
-            "receipts",
-        ),
-        (
-            "api-keys?nameContains=STAG".into(),
-            "in staging",
-            "in production",
-        ),
+        (of("keys?serviceId", &sample.partner), &sample.partner_key, "receipts"),
+        ("api-keys?nameContains=STAG".into(), "in staging", "in production"),
         ("api-keys?type=test".into(), "in staging", "in production"),
         ("api-keys?status=revoked".into(), "laptop", "in production"),
-        (
-            of("api-keys?serviceId", &sample.billing),
-            "in production",
-            "in staging",
-        ),
+        (of("api-keys?serviceId", &sample.billing), "in production", "in staging"),
         ("audit?operationType=hash".into(), "hash", "encrypt"),
         ("audit?status=404".into(), "404 ", "500 "),
         ("audit?outcome=refused".into(), "404 ", "500 "),
@@ -60,11 +44,7 @@ async fn every_list_applies_its_filters() {
         (of("audit?applicationId", &sample.partner), "", "payments"),
         ("audit?from=2030-01-31T12:00".into(), "", "payments"),
         ("events?action=revoke".into(), "laptop", "in production"),
-        (
-            of("events?resourceId", &sample.key),
-            "billing 2026",
-            "receipts",
-        ),
+        (of("events?resourceId", &sample.key), "billing 2026", "receipts"),
     ];
     for (filter, shown, hidden) in cases {
         let page = browser.get(&format!("/dashboard/{filter}")).await.ok().body;
@@ -91,15 +71,11 @@ async fn payloads_that_were_not_protected_are_marked() {
         let badge = format!("<span class=\"badge warn\"><span>{badge}</span>");
         let place = format!("/dashboard/audit?outcome={outcome}");
         let page = browser.get(&place).await.ok().body;
-        let [row] = rows(&page)[..] else {
-            panic!("not one row: {page}")
-        };
+        let [row] = rows(&page)[..] else { panic!("not one row: {page}") };
         assert!(row.contains(&badge), "{row}");
     }
     let page = browser.get("/dashboard/audit?outcome=done").await.ok().body;
-    let [row] = rows(&page)[..] else {
-        panic!("not one row: {page}")
-    };
+    let [row] = rows(&page)[..] else { panic!("not one row: {page}") };
     assert!(row.contains("<span>200</span>"), "{row}");
 }
 
@@ -111,14 +87,8 @@ async fn fill_lists(world: &World) {
         let name = format!("number {number}");
         for (collection, body) in [
             ("services", json!({})),
-            (
-                "policies",
-                json!({ "destinationServiceId": service, "allowedServiceIds": ["*"] }),
-            ),
-            (
-                "keys",
-                json!({ "serviceId": service, "publicKey": partner_key() }),
-            ),
+            ("policies", json!({ "destinationServiceId": service, "allowedServiceIds": ["*"] })),
+            ("keys", json!({ "serviceId": service, "publicKey": partner_key() })),
             ("api-keys", json!({ "type": "live", "serviceId": service })),
         ] {
             let mut body = body;
@@ -210,11 +180,8 @@ async fn a_key_page_shows_its_use_and_events() {
     };
     let uses = "SELECT to_char(sum(uses), 'FM999,999,999') FROM key_use_days WHERE key_id = $1";
     let id: engine::ids::KeyId = sample.key.parse().expect("an id");
-    let ever: String = sqlx::query_scalar(uses)
-        .bind(id)
-        .fetch_one(&sample.world.pool)
-        .await
-        .expect("its uses");
+    let ever: String =
+        sqlx::query_scalar(uses).bind(id).fetch_one(&sample.world.pool).await.expect("its uses");
     assert!(detail("Total").contains(&format!(">{ever}<")), "{ever}");
     assert!(detail("Last used").contains("2026-05-12"));
 
@@ -225,10 +192,7 @@ async fn a_key_page_shows_its_use_and_events() {
     let event = retired.next().expect("a retirement event")["id"].as_str();
     let place = format!("/dashboard/events/{}", event.expect("an id"));
     let event = browser.get(&place).await.ok().body;
-    for change in [
-        "<del><bdi>active</bdi></del>",
-        "<ins><bdi>retired</bdi></ins>",
-    ] {
+    for change in ["<del><bdi>active</bdi></del>", "<ins><bdi>retired</bdi></ins>"] {
         assert!(event.contains(change), "{event}");
     }
 }

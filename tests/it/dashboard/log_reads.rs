@@ -49,10 +49,7 @@ async fn an_event_states_the_filter_that_was_applied() {
     );
     let filters = [
         ("operations", filter),
-        (
-            "management",
-            json!({ "action": "create", "resourceType": "service" }),
-        ),
+        ("management", json!({ "action": "create", "resourceType": "service" })),
     ];
     let read = |(log, filter)| json!({ "log": log, "format": null, "filter": filter });
     let expected = sorted(filters.map(read).to_vec());

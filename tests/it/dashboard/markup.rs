@@ -26,10 +26,7 @@ pub(super) fn faults_of<'p>(pages: impl Iterator<Item = (&'p str, &'p str)> + Cl
 /// The parse errors of a page.
 fn parse_errors(html: &str) -> Vec<String> {
     let options = ParseOpts {
-        tokenizer: TokenizerOpts {
-            exact_errors: true,
-            ..TokenizerOpts::default()
-        },
+        tokenizer: TokenizerOpts { exact_errors: true, ..TokenizerOpts::default() },
         tree_builder: TreeBuilderOpts {
             exact_errors: true,
             scripting_enabled: false,
@@ -65,10 +62,7 @@ fn invalid<'p>(pages: impl Iterator<Item = (&'p str, &'p str)>) -> String {
 }
 
 /// The folder of the npm packages for these checks.
-#[allow(
-    clippy::disallowed_methods,
-    reason = "./dev test sets the folder of the packages"
-)]
+#[allow(clippy::disallowed_methods, reason = "./dev test sets the folder of the packages")]
 pub(super) fn packages() -> PathBuf {
     std::env::var_os("SEALWARD_TEST_PAGES")
         .expect(

@@ -37,10 +37,7 @@ async fn hostile_names_are_escaped() {
             assert!(!page.body.contains(text), "{name}");
         }
     }
-    let (_, list) = pages
-        .iter()
-        .find(|(name, _)| *name == "services")
-        .expect("the list");
+    let (_, list) = pages.iter().find(|(name, _)| *name == "services").expect("the list");
     let isolated = "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;";
     assert!(HOSTILE_TEXT.starts_with("<script>") && list.body.contains(isolated));
 }
@@ -57,11 +54,7 @@ async fn open_all(world: &World, scenes: Vec<Scene>) -> Vec<(&'static str, Answe
         let page = see(&mut browser, &scene).await;
         let Scene { name, status, .. } = scene;
         assert_eq!(page.status.as_u16(), status, "{name}: {}", page.body);
-        assert_eq!(
-            page.header("content-type"),
-            "text/html; charset=utf-8",
-            "{name}"
-        );
+        assert_eq!(page.header("content-type"), "text/html; charset=utf-8", "{name}");
         assert_eq!(page.header("cache-control"), "no-store", "{name}");
         assert_eq!(page.header("content-security-policy"), POLICY, "{name}");
         assert!(page.body.starts_with("<!DOCTYPE html>"), "{name}");
@@ -103,9 +96,7 @@ pub(crate) async fn sample_pages(names: &BTreeSet<String>) -> Vec<(&'static str,
 /// The routes of pages in the router.
 fn routes() -> Vec<String> {
     let router = include_str!("../../../src/dashboard/router.rs");
-    let quoted = router
-        .split('"')
-        .filter(|part| part.starts_with("/dashboard"));
+    let quoted = router.split('"').filter(|part| part.starts_with("/dashboard"));
     let pages = quoted.filter(|route| {
         // Sign-out and the sign-in at a provider redirect.
         let redirects = route.ends_with("/sign-out") || route.contains("/sign-in/");
@@ -119,20 +110,14 @@ fn fits(route: &str, path: &str) -> bool {
     let path = path.split('?').next().expect("a path");
     let (route, path) = (route.split('/'), path.split('/'));
     route.clone().count() == path.clone().count()
-        && route
-            .zip(path)
-            .all(|(route, path)| route == path || route.starts_with('{'))
+        && route.zip(path).all(|(route, path)| route == path || route.starts_with('{'))
 }
 
 #[tokio::test]
 async fn unknown_pages_are_not_found() {
     let world = empty().await;
     let mut browser = Browser::signed_in(&world).await;
-    for place in [
-        "keys/key_00000000000000000000000000",
-        "policies/NONE",
-        "audit/x",
-    ] {
+    for place in ["keys/key_00000000000000000000000000", "policies/NONE", "audit/x"] {
         let missing = browser.get(&format!("/dashboard/{place}")).await;
         assert_eq!(missing.status, StatusCode::NOT_FOUND, "{place}");
     }

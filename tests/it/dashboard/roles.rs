@@ -8,14 +8,8 @@ use testkit::World;
 
 const NAVIGATION: [(&str, &str); 9] = [
     ("/dashboard", "owner custodian policy-admin auditor"),
-    (
-        "/dashboard/services",
-        "owner custodian policy-admin auditor",
-    ),
-    (
-        "/dashboard/policies",
-        "owner custodian policy-admin auditor",
-    ),
+    ("/dashboard/services", "owner custodian policy-admin auditor"),
+    ("/dashboard/policies", "owner custodian policy-admin auditor"),
     ("/dashboard/keys", "owner custodian policy-admin auditor"),
     ("/dashboard/api-keys", "owner policy-admin"),
     ("/dashboard/identities", "owner policy-admin"),
@@ -26,37 +20,17 @@ const NAVIGATION: [(&str, &str); 9] = [
 
 /// The pages that begin a change, and the pages that link to them.
 const FORMS: [(&str, &str, &str); 11] = [
-    (
-        "/dashboard/services",
-        "/dashboard/services/new",
-        "owner policy-admin",
-    ),
+    ("/dashboard/services", "/dashboard/services/new", "owner policy-admin"),
     ("SERVICE", "SERVICE/edit", "owner policy-admin"),
     ("SERVICE", "SERVICE/delete", "owner policy-admin"),
-    (
-        "/dashboard/policies",
-        "/dashboard/policies/new",
-        "owner policy-admin",
-    ),
+    ("/dashboard/policies", "/dashboard/policies/new", "owner policy-admin"),
     ("POLICY", "POLICY/edit", "owner policy-admin"),
     ("POLICY", "POLICY/delete", "owner policy-admin"),
     ("POLICY", "POLICY/state", "owner policy-admin"),
     ("/dashboard/keys", "/dashboard/keys/new", "owner custodian"),
-    (
-        "/dashboard/keys",
-        "/dashboard/keys/import",
-        "owner custodian",
-    ),
-    (
-        "/dashboard/api-keys",
-        "/dashboard/api-keys/new",
-        "owner policy-admin",
-    ),
-    (
-        "/dashboard/identities",
-        "/dashboard/identities/new",
-        "owner policy-admin",
-    ),
+    ("/dashboard/keys", "/dashboard/keys/import", "owner custodian"),
+    ("/dashboard/api-keys", "/dashboard/api-keys/new", "owner policy-admin"),
+    ("/dashboard/identities", "/dashboard/identities/new", "owner policy-admin"),
 ];
 
 const ROLES: [&str; 4] = ["owner", "custodian", "policy-admin", "auditor"];
@@ -94,10 +68,7 @@ async fn pages_offer_only_the_changes_of_the_role() {
     let world = World::new().await;
     let service = world.service("billing").await;
     let number = world.policy(&service).await;
-    let policy = world
-        .admin()
-        .get(&format!("/admin/policies/{number}"))
-        .await;
+    let policy = world.admin().get(&format!("/admin/policies/{number}")).await;
     let policy = policy.ok().text("id");
     let path = |text: &str| {
         let text = text.replace("SERVICE", &format!("/dashboard/services/{service}"));
@@ -109,11 +80,7 @@ async fn pages_offer_only_the_changes_of_the_role() {
             let (page, form) = (path(page), path(form));
             let expected = has(roles, role);
             let shown = browser.get(&page).await.body;
-            assert_eq!(
-                shown.contains(&format!("\"{form}\"")),
-                expected,
-                "{role}: {form}"
-            );
+            assert_eq!(shown.contains(&format!("\"{form}\"")), expected, "{role}: {form}");
             let status = browser.get(&form).await.status;
             assert_eq!(status, if expected { 200 } else { 403 }, "{role}: {form}");
         }
@@ -126,28 +93,16 @@ async fn forms_without_the_role_are_refused_and_recorded() {
     let mut auditor = signed_in(&world, "auditor").await;
     auditor.get("/dashboard/services").await.ok();
     for (path, fields) in [
-        (
-            "/dashboard/services",
-            vec![("name", "x"), ("tier", "standard")],
-        ),
+        ("/dashboard/services", vec![("name", "x"), ("tier", "standard")]),
         ("/dashboard/policies", vec![("name", "x")]),
         ("/dashboard/keys", vec![("from", "generated")]),
-        (
-            "/dashboard/api-keys",
-            vec![("name", "x"), ("type", "admin"), ("roles", "owner")],
-        ),
+        ("/dashboard/api-keys", vec![("name", "x"), ("type", "admin"), ("roles", "owner")]),
     ] {
         let refused = auditor.send(path, &fields).await;
         assert_eq!(refused.status, StatusCode::FORBIDDEN, "{path}");
-        assert!(
-            refused.body.contains("Your roles do not allow this"),
-            "{path}"
-        );
+        assert!(refused.body.contains("Your roles do not allow this"), "{path}");
     }
-    let events = world
-        .admin()
-        .get("/admin/audit/management?action=refuse")
-        .await;
+    let events = world.admin().get("/admin/audit/management?action=refuse").await;
     let events = events.ok().json();
     assert_eq!(events["items"].as_array().expect("items").len(), 4);
 }
@@ -161,10 +116,7 @@ async fn only_owners_create_admin_keys() {
         assert!(!form.contains(hidden), "{hidden}");
     }
     let refused = policy_admin
-        .send(
-            "/dashboard/api-keys",
-            &[("name", "x"), ("type", "admin"), ("roles", "owner")],
-        )
+        .send("/dashboard/api-keys", &[("name", "x"), ("type", "admin"), ("roles", "owner")])
         .await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
 

@@ -48,10 +48,7 @@ pub(super) async fn empty() -> World {
 impl Sample {
     pub(super) async fn new(names: Names) -> Self {
         let world = empty().await;
-        let admin = Admin {
-            world: &world,
-            names,
-        };
+        let admin = Admin { world: &world, names };
         let billing = admin.service("billing", "professional").await;
         let payments = admin.service("payments", "standard").await;
         let archive = admin.service("archive", "standard").await;
@@ -63,24 +60,12 @@ impl Sample {
         let data = admin.key(&billing, "card numbers", "AES-256", "data").await;
         let deleted_key = admin.key(&archive, "archive", "P-256", "enc").await;
         let partner_key = admin.public_key(&partner).await;
-        admin
-            .change("keys", &key, json!({ "expiresAt": "2026-06-01T00:00:00Z" }))
-            .await;
-        admin
-            .change("keys", &signing, json!({ "status": "disabled" }))
-            .await;
-        world
-            .admin()
-            .delete(&format!("/admin/keys/{deleted_key}"))
-            .await
-            .gone();
+        admin.change("keys", &key, json!({ "expiresAt": "2026-06-01T00:00:00Z" })).await;
+        admin.change("keys", &signing, json!({ "status": "disabled" })).await;
+        world.admin().delete(&format!("/admin/keys/{deleted_key}")).await.gone();
 
         let policy = admin
-            .policy(
-                "BILLING",
-                &billing,
-                json!({ "allowedServiceIds": [billing, payments] }),
-            )
+            .policy("BILLING", &billing, json!({ "allowedServiceIds": [billing, payments] }))
             .await;
         let off = json!({ "status": "inactive", "failureMode": "passthrough" });
         let passing = admin.policy("LEGACY", &billing, off).await;
@@ -209,29 +194,17 @@ async fn call(world: &World, key: &str) {
     later();
     application.unprotect(&envelope).await.ok();
     later();
-    application
-        .protect_under("NOWHERE", json!(1))
-        .await
-        .refused(404, "POLICY_NOT_FOUND");
+    application.protect_under("NOWHERE", json!(1)).await.refused(404, "POLICY_NOT_FOUND");
     later();
-    application
-        .protect_under("LEGACY", json!([1, 2]))
-        .await
-        .ok();
+    application.protect_under("LEGACY", json!([1, 2])).await.ok();
     later();
     let digest = json!({ "data": "a receipt", "algorithm": "SHA-256" });
     application.operate("hash", digest).await.ok();
     later();
     let hostile = application.clone().with("x-request-id", "<b>R</b> & \"R\"");
-    hostile
-        .post(PROTECT, json!({}))
-        .await
-        .refused(400, "INVALID_REQUEST");
+    hostile.post(PROTECT, json!({})).await.refused(400, "INVALID_REQUEST");
     later();
-    application
-        .protect_under("ARCHIVE", json!(1))
-        .await
-        .refused(500, "DESTINATION_KEY_NOT_FOUND");
+    application.protect_under("ARCHIVE", json!(1)).await.refused(500, "DESTINATION_KEY_NOT_FOUND");
     // The manual clock did not advance during the requests.
     let took =
         "UPDATE crypto_operations_audit SET response_time_ms = 0.9 + payload_size_bytes / 97.0";

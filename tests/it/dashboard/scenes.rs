@@ -14,23 +14,12 @@ pub(super) struct Scene {
 
 impl Scene {
     fn open(name: &'static str, path: &str) -> Self {
-        Self {
-            name,
-            path: path.to_owned(),
-            form: None,
-            status: 200,
-        }
+        Self { name, path: path.to_owned(), form: None, status: 200 }
     }
 
     fn send(name: &'static str, path: &str, form: &[(&'static str, &str)]) -> Self {
-        let form = form
-            .iter()
-            .map(|(name, value)| (*name, (*value).to_owned()));
-        Self {
-            form: Some(form.collect()),
-            status: 400,
-            ..Self::open(name, path)
-        }
+        let form = form.iter().map(|(name, value)| (*name, (*value).to_owned()));
+        Self { form: Some(form.collect()), status: 400, ..Self::open(name, path) }
     }
 
     fn answered(self, status: u16) -> Self {
@@ -108,21 +97,10 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
             &at("services", billing, "/edit"),
             &[("name", "partner"), ("tier", "x")],
         ),
-        send(
-            "service-delete-refused",
-            &at("services", billing, "/delete"),
-            &[],
-        )
-        .answered(409),
+        send("service-delete-refused", &at("services", billing, "/delete"), &[]).answered(409),
         open("identity", &at("identities", &sample.identity, "")),
-        open(
-            "identity-edit",
-            &at("identities", &sample.identity, "/edit"),
-        ),
-        open(
-            "identity-delete",
-            &at("identities", &sample.identity, "/delete"),
-        ),
+        open("identity-edit", &at("identities", &sample.identity, "/edit")),
+        open("identity-delete", &at("identities", &sample.identity, "/delete")),
         send(
             "identity-wrong",
             "/dashboard/identities",
@@ -133,57 +111,32 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
         open("policy-dropping", &at("policies", &sample.dropping, "")),
         open("policy-edit", &at("policies", &sample.policy, "/edit")),
         open("policy-delete", &at("policies", &sample.policy, "/delete")),
-        send(
-            "policy-delete-refused",
-            &at("policies", &sample.policy, "/delete"),
-            &[],
-        )
-        .answered(409),
+        send("policy-delete-refused", &at("policies", &sample.policy, "/delete"), &[])
+            .answered(409),
         open(
             "policy-state",
-            &at(
-                "policies",
-                &sample.policy,
-                "/state?status=inactive&failureMode=passthrough",
-            ),
+            &at("policies", &sample.policy, "/state?status=inactive&failureMode=passthrough"),
         ),
-        send(
-            "policy-state-wrong",
-            &at("policies", &sample.policy, "/state"),
-            &[("status", "x")],
-        )
-        .answered(409),
+        send("policy-state-wrong", &at("policies", &sample.policy, "/state"), &[("status", "x")])
+            .answered(409),
         send(
             "policy-wrong",
             "/dashboard/policies",
             &[("policyNumber", "a b"), ("allowedServiceIds.scope", "some")],
         ),
-        send(
-            "policy-edit-wrong",
-            &at("policies", &sample.policy, "/edit"),
-            &[("name", "")],
-        ),
+        send("policy-edit-wrong", &at("policies", &sample.policy, "/edit"), &[("name", "")]),
         open("key", &at("keys", key, "")),
         open("key-deleted", &at("keys", &sample.deleted_key, "")),
         open("key-public", &at("keys", &sample.partner_key, "")),
         open("key-edit", &at("keys", key, "/edit")),
-        send(
-            "key-edit-wrong",
-            &at("keys", key, "/edit"),
-            &[("name", ""), ("expiresAt", "soon")],
-        ),
+        send("key-edit-wrong", &at("keys", key, "/edit"), &[("name", ""), ("expiresAt", "soon")]),
         open("key-delete", &at("keys", key, "/delete")),
         open("key-rotate", &at("keys", key, "/rotate")),
         send("key-restore-refused", &at("keys", key, "/restore"), &[]).answered(409),
         send(
             "key-wrong",
             "/dashboard/keys",
-            &[
-                ("from", "plain"),
-                ("name", "x"),
-                ("privateKey", "none"),
-                ("serviceId", "unknown"),
-            ],
+            &[("from", "plain"), ("name", "x"), ("privateKey", "none"), ("serviceId", "unknown")],
         ),
         send(
             "key-import-prepared",
@@ -192,15 +145,9 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
         )
         .answered(201),
         open("api-key", &at("api-keys", &sample.api_key, "")),
-        open(
-            "api-key-revoked",
-            &at("api-keys", &sample.revoked_api_key, "?done=revoked"),
-        ),
+        open("api-key-revoked", &at("api-keys", &sample.revoked_api_key, "?done=revoked")),
         open("api-key-edit", &at("api-keys", &sample.api_key, "/edit")),
-        open(
-            "api-key-revoke",
-            &at("api-keys", &sample.api_key, "/revoke"),
-        ),
+        open("api-key-revoke", &at("api-keys", &sample.api_key, "/revoke")),
         send(
             "api-key-revoke-late",
             &at("api-keys", &sample.api_key, "/revoke"),
@@ -217,19 +164,11 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
                 ("allowedCidrs", "here\nthere"),
             ],
         ),
-        send(
-            "api-key-edit-wrong",
-            &at("api-keys", &sample.api_key, "/edit"),
-            &[("name", "")],
-        ),
+        send("api-key-edit-wrong", &at("api-keys", &sample.api_key, "/edit"), &[("name", "")]),
         send(
             "api-key-created",
             "/dashboard/api-keys",
-            &[
-                ("name", "invoices in production"),
-                ("type", "live"),
-                ("serviceId", &sample.partner),
-            ],
+            &[("name", "invoices in production"), ("type", "live"), ("serviceId", &sample.partner)],
         )
         .answered(201),
         open("change", &at("changes", &sample.change, "")),
@@ -241,12 +180,7 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
         .answered(403),
         open("audit-record", &at("audit", &record, "")),
         open("event", &at("events", &event, "")),
-        send(
-            "sign-in-refused",
-            "/dashboard/sign-in",
-            &[("key", "nonsense")],
-        )
-        .answered(401),
+        send("sign-in-refused", "/dashboard/sign-in", &[("key", "nonsense")]).answered(401),
     ]);
     scenes
 }

@@ -23,10 +23,7 @@ async fn records_and_events_show_their_index_and_have_a_proof() {
     covered(&world, Log::Operations, 1).await;
     covered(&world, Log::Management, 1).await;
     let mut browser = Browser::signed_in(&world).await;
-    for (list, log) in [
-        ("audit", Log::Operations),
-        ("audit/management", Log::Management),
-    ] {
+    for (list, log) in [("audit", Log::Operations), ("audit/management", Log::Management)] {
         let listed = world.admin().get(&format!("/admin/{list}")).await.ok();
         let items = listed.json()["items"].as_array().unwrap().clone();
         let oldest = items.last().unwrap();
@@ -106,14 +103,9 @@ async fn the_audit_page_and_the_overview_show_the_witnesses() {
     let witness = WitnessServer::new("witness.example/w", log).await;
     let away = SealWitness {
         url: "http://127.0.0.1:1".to_owned(),
-        ..WitnessServer::new("witness.example/away", witness.key())
-            .await
-            .settings()
+        ..WitnessServer::new("witness.example/away", witness.key()).await.settings()
     };
-    let settings = Seal {
-        witnesses: vec![witness.settings(), away],
-        ..Seal::default()
-    };
+    let settings = Seal { witnesses: vec![witness.settings(), away], ..Seal::default() };
     let world = world.sealing(settings).await;
     let mut browser = Browser::signed_in(&world).await;
     within(PATIENCE, async || {

@@ -15,13 +15,9 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 async fn warnings(world: &World) -> String {
     let overview = Browser::signed_in(world).await.get("/dashboard").await;
     let overview = overview.ok().body;
-    let (_, list) = overview
-        .split_once("id=\"attention\"")
-        .expect("the warnings");
+    let (_, list) = overview.split_once("id=\"attention\"").expect("the warnings");
     let (list, _) = list.split_once("</section>").expect("their end");
-    let texts = list
-        .split('<')
-        .map(|tag| tag.split_once('>').map_or("", |(_, text)| text));
+    let texts = list.split('<').map(|tag| tag.split_once('>').map_or("", |(_, text)| text));
     texts.collect()
 }
 
@@ -64,9 +60,7 @@ async fn active_policies_that_are_open_to_every_service_are_a_warning() {
     let found = warnings(&world).await;
     let one = "open to all1 active policy can be used by every service.";
     assert!(found.contains(one), "{found}");
-    world
-        .change_policy(&destination, json!({ "status": "inactive" }))
-        .await;
+    world.change_policy(&destination, json!({ "status": "inactive" })).await;
     let found = warnings(&world).await;
     assert!(!found.contains("open to all"), "{found}");
 }
@@ -97,9 +91,7 @@ async fn an_overdue_rotation_is_a_warning_until_the_successor_is_active() {
     let keys = format!("/admin/keys?serviceId={service}&status=active");
     within(PATIENCE, async || {
         let active = world.admin().get(&keys).await.ok().json();
-        active["items"]
-            .as_array()
-            .is_some_and(|keys| keys.len() == 2)
+        active["items"].as_array().is_some_and(|keys| keys.len() == 2)
     })
     .await;
     within(PATIENCE, async || !warns(&world).await).await;

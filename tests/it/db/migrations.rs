@@ -87,23 +87,15 @@ fn no_migration_changes_the_time_limit_for_its_locks() {
 async fn a_migration_gives_up_its_locks_while_another_session_uses_the_audit_log() {
     let database = Database::new().await;
     let mut owner = database.options().connect().await.unwrap();
-    run(
-        &mut owner,
-        "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date)",
-    )
-    .await;
-    let migrator = with_migration(
-        "ALTER TABLE crypto_operations_audit ADD COLUMN note text",
-        false,
-    );
+    run(&mut owner, "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date)").await;
+    let migrator =
+        with_migration("ALTER TABLE crypto_operations_audit ADD COLUMN note text", false);
     let mut reader = database.options().connect().await.unwrap();
     let mut reading = reader.begin().await.unwrap();
     run(&mut reading, "SELECT count(*) FROM crypto_operations_audit").await;
     for _ in 0..5 {
         let attempt = db::apply(&migrator, &mut owner, Duration::ZERO);
-        let refused = while_writing(database.options(), attempt)
-            .await
-            .unwrap_err();
+        let refused = while_writing(database.options(), attempt).await.unwrap_err();
         assert!(matches!(refused, db::Error::Locked(NEXT)), "{refused}");
     }
     // The migration continues when the session ends.
@@ -123,10 +115,7 @@ async fn an_index_is_created_without_a_transaction_also_after_an_interrupted_att
     let days = "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date); SELECT make_audit_day('2020-02-02')";
     run(&mut owner, days).await;
     let records = insert_records(2, "a request", "timestamptz '2020-02-02 12:00Z'");
-    sqlx::query(AssertSqlSafe(records))
-        .execute(&mut owner)
-        .await
-        .unwrap();
+    sqlx::query(AssertSqlSafe(records)).execute(&mut owner).await.unwrap();
     let index = "CREATE INDEX CONCURRENTLY note_by_size
                      ON crypto_operations_audit_20200202 (payload_size_bytes)";
     // A unique index fails on the second record and remains, invalid.
@@ -140,10 +129,7 @@ async fn an_index_is_created_without_a_transaction_also_after_an_interrupted_att
     assert_eq!(applied, [NEXT]);
     let valid = "SELECT indisvalid AND NOT indisunique FROM pg_index
                   WHERE indexrelid = 'note_by_size'::regclass";
-    let valid: bool = sqlx::query_scalar(valid)
-        .fetch_one(&mut owner)
-        .await
-        .unwrap();
+    let valid: bool = sqlx::query_scalar(valid).fetch_one(&mut owner).await.unwrap();
     assert!(valid);
 }
 
@@ -163,20 +149,13 @@ async fn a_hostile_schema_earlier_in_the_search_path_is_not_used() {
              $$ INSERT INTO hostile.called VALUES (current_user) RETURNING caller::text $$;",
         other = other.get_username()
     );
-    sqlx::raw_sql(AssertSqlSafe(hostile))
-        .execute(&mut owner)
-        .await
-        .unwrap();
+    sqlx::raw_sql(AssertSqlSafe(hostile)).execute(&mut owner).await.unwrap();
     let options = database.options().clone();
     let options = options.options([("search_path", "hostile,public")]);
     let mut connection = options.connect().await.unwrap();
-    let next = with_migration(
-        "CREATE TABLE made AS SELECT audit_day_name(now()::date) AS day",
-        false,
-    );
-    let applied = db::apply(&next, &mut connection, Duration::ZERO)
-        .await
-        .unwrap();
+    let next =
+        with_migration("CREATE TABLE made AS SELECT audit_day_name(now()::date) AS day", false);
+    let applied = db::apply(&next, &mut connection, Duration::ZERO).await.unwrap();
     assert_eq!(applied, [NEXT]);
     let made: (bool, i64) = sqlx::query_as(
         "SELECT to_regclass('public.made') IS NOT NULL, count(*) FROM hostile.called",
@@ -196,9 +175,7 @@ async fn a_new_installation_is_in_the_first_schema_of_the_search_path() {
     let options = options.options([("search_path", "own,public")]);
     let mut connection = options.connect().await.unwrap();
     let migrations = sqlx::migrate!("./migrations");
-    db::apply(&migrations, &mut connection, Duration::ZERO)
-        .await
-        .unwrap();
+    db::apply(&migrations, &mut connection, Duration::ZERO).await.unwrap();
     let schema: String = sqlx::query_scalar(
         "SELECT relnamespace::regnamespace::text FROM pg_class WHERE relname = 'keys'",
     )

@@ -14,14 +14,8 @@ const EXAMPLES: [(&str, &[&str]); 5] = [
     ("An endpoint", &["data-keys", "data_keys", "DataKey"]),
     ("An algorithm", &["RsaPssSha512", "RSA-PSS-SHA512"]),
     ("A setting", &["max_batch_bytes"]),
-    (
-        "An error code",
-        &["InvalidProtectedPayload", "INVALID_PROTECTED_PAYLOAD"],
-    ),
-    (
-        "A command",
-        &["CheckConfig", "check_config", "check-config"],
-    ),
+    ("An error code", &["InvalidProtectedPayload", "INVALID_PROTECTED_PAYLOAD"]),
+    ("A command", &["CheckConfig", "check_config", "check-config"]),
 ];
 
 #[test]
@@ -53,10 +47,7 @@ fn each_list_of_a_change_names_the_files_of_its_example() {
 #[test]
 fn every_named_file_exists() {
     let page = Document::read(PAGE);
-    let headings = page
-        .text
-        .lines()
-        .filter_map(|line| line.strip_prefix("### "));
+    let headings = page.text.lines().filter_map(|line| line.strip_prefix("### "));
     let mut count = 0;
     for heading in headings {
         for path in files(&page, heading) {

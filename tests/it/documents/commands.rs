@@ -24,10 +24,8 @@ async fn shell_blocks_run_and_print_the_shown_output() {
     drop_walkthrough(&sandbox);
     let documents = markdown::all();
     let wrong: Vec<String> = std::thread::scope(|scope| {
-        let runs: Vec<_> = documents
-            .iter()
-            .map(|document| scope.spawn(|| run(&sandbox, document)))
-            .collect();
+        let runs: Vec<_> =
+            documents.iter().map(|document| scope.spawn(|| run(&sandbox, document))).collect();
         let ended = runs.into_iter().map(|run| run.join().expect("a run"));
         ended.filter_map(Result::err).collect()
     });
@@ -62,9 +60,7 @@ fn every_shell_block_is_marked_and_valid() {
                     let syntax = syntax.expect("run bash");
                     assert!(syntax.status.success(), "{place}: {}", describe(&syntax));
                     let calls = calls(&block.text);
-                    calls
-                        .iter()
-                        .for_each(|call| assert_is_accepted(&place, call));
+                    calls.iter().for_each(|call| assert_is_accepted(&place, call));
                 }
                 [_, "output"] => assert!(block.follows, "{place}: follows no block"),
                 ["sh" | "bash" | "shell" | "console", ..] => {
@@ -80,9 +76,8 @@ fn every_shell_block_is_marked_and_valid() {
 fn run(sandbox: &Sandbox, document: &Document) -> Result<(), String> {
     let name = document.path.display().to_string();
     let blocks = document.blocks();
-    let runs: Vec<usize> = (0..blocks.len())
-        .filter(|&place| blocks[place].words == ["sh", "run"])
-        .collect();
+    let runs: Vec<usize> =
+        (0..blocks.len()).filter(|&place| blocks[place].words == ["sh", "run"]).collect();
     if runs.is_empty() {
         return Ok(());
     }
@@ -103,9 +98,7 @@ fn run(sandbox: &Sandbox, document: &Document) -> Result<(), String> {
         }
     }
     if !output.status.success() {
-        let broke = runs
-            .get(printed.len() - 1)
-            .map_or(0, |&place| blocks[place].line);
+        let broke = runs.get(printed.len() - 1).map_or(0, |&place| blocks[place].line);
         let _ = writeln!(wrong, "{name}:{broke}: {}", describe(&output));
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
@@ -122,14 +115,11 @@ fn calls(text: &str) -> Vec<Vec<String>> {
     lines
         .filter_map(|line| {
             let start = line.find("sealward ")?;
-            let starts = start == 0
-                || ["| ", "$(", "sudo "]
-                    .iter()
-                    .any(|it| line[..start].ends_with(it));
+            let starts =
+                start == 0 || ["| ", "$(", "sudo "].iter().any(|it| line[..start].ends_with(it));
             let call = line[start..].split(['|', '>', '<', ';']).next()?;
-            let words = call
-                .split_whitespace()
-                .map(|word| word.trim_matches(['"', '\'']).to_owned());
+            let words =
+                call.split_whitespace().map(|word| word.trim_matches(['"', '\'']).to_owned());
             starts.then(|| words.collect())
         })
         .collect()

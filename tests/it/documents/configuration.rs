@@ -51,10 +51,7 @@ fn the_settings_accept_every_example() {
     assert!(tried > 0, "no document contains an example");
 }
 
-#[allow(
-    clippy::disallowed_methods,
-    reason = "a switch of the test, not a setting"
-)]
+#[allow(clippy::disallowed_methods, reason = "a switch of the test, not a setting")]
 fn must_write() -> bool {
     std::env::var_os(WRITE).is_some()
 }
@@ -80,9 +77,8 @@ fn members(schema: &Value) -> &Map<String, Value> {
 /// One table of the settings file, followed by its nested tables.
 fn section<'s>(page: &mut String, path: &mut Vec<&'s str>, schema: &'s Value) {
     let name = path.join(".");
-    let (sections, rows): (Vec<_>, Vec<_>) = members(schema)
-        .iter()
-        .partition(|(_, member)| is_table(member));
+    let (sections, rows): (Vec<_>, Vec<_>) =
+        members(schema).iter().partition(|(_, member)| is_table(member));
     let _ = match path.as_slice() {
         [] => writeln!(page, "\n## Top level\n"),
         [_] => writeln!(page, "\n## `[{name}]`\n"),
@@ -138,26 +134,18 @@ fn kind(schema: &Value) -> String {
             return kind(only);
         }
         if ways.iter().all(|way| way.get("const").is_some()) {
-            let names: Vec<String> = ways
-                .iter()
-                .map(|way| format!("`{}`", way["const"]))
-                .collect();
+            let names: Vec<String> = ways.iter().map(|way| format!("`{}`", way["const"])).collect();
             return names.join(", ");
         }
-        if ways
-            .iter()
-            .any(|way| way.pointer("/properties/credential").is_some())
-        {
+        if ways.iter().any(|way| way.pointer("/properties/credential").is_some()) {
             return "[secret](#secrets)".to_owned();
         }
     }
     let json_type = match &schema["type"] {
         Value::String(kind) => kind.as_str(),
-        Value::Array(kinds) => kinds
-            .iter()
-            .filter_map(Value::as_str)
-            .find(|kind| *kind != "null")
-            .unwrap_or_default(),
+        Value::Array(kinds) => {
+            kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null").unwrap_or_default()
+        }
         _ => "",
     };
     match (json_type, schema["format"].as_str()) {
@@ -180,11 +168,5 @@ fn description(schema: &Value) -> Option<String> {
             let _ = write!(about, " `{name}`: {means}");
         }
     }
-    Some(
-        about
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
-            .replace('|', "\\|"),
-    )
+    Some(about.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|"))
 }

@@ -26,9 +26,7 @@ fn the_rooms_are_the_crates_of_the_workspace() {
     let script = script();
     let manifest = fs::read_to_string(top().join("Cargo.toml")).expect("a manifest");
     let manifest: toml::Table = manifest.parse().expect("TOML");
-    let members = manifest["workspace"]["members"]
-        .as_array()
-        .expect("members");
+    let members = manifest["workspace"]["members"].as_array().expect("members");
     let mut packages = BTreeSet::new();
     for member in members {
         let member = member.as_str().expect("a folder");

@@ -32,9 +32,8 @@ fn the_code_table_matches_the_source() {
 fn every_sample_is_the_complete_output_of_a_command_that_runs() {
     let document = Document::read("docs/errors.md");
     let blocks = document.blocks();
-    let samples: Vec<usize> = (0..blocks.len())
-        .filter(|&place| blocks[place].text.contains("\"message\""))
-        .collect();
+    let samples: Vec<usize> =
+        (0..blocks.len()).filter(|&place| blocks[place].text.contains("\"message\"")).collect();
     assert!(!samples.is_empty(), "docs/errors.md contains no sample");
     for place in samples {
         let sample = &blocks[place];

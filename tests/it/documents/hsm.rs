@@ -15,10 +15,8 @@ fn every_guide_has_settings_with_one_token() {
     for guide in guides() {
         let path = guide.path.display();
         let blocks = guide.blocks();
-        let settings: Vec<_> = blocks
-            .iter()
-            .filter(|block| block.words == ["toml", "settings"])
-            .collect();
+        let settings: Vec<_> =
+            blocks.iter().filter(|block| block.words == ["toml", "settings"]).collect();
         let [settings] = settings.as_slice() else {
             panic!("{path}: must have one block of settings");
         };
@@ -39,10 +37,7 @@ fn every_guide_states_its_evidence() {
             .split_once("**Evidence:** ")
             .unwrap_or_else(|| panic!("{path} states no evidence"));
         let was_run = guide.path.ends_with("softhsm2.md") || guide.path.ends_with("kryoptic.md");
-        let says_not_run = evidence
-            .lines()
-            .take(3)
-            .any(|line| line.contains("It was not run."));
+        let says_not_run = evidence.lines().take(3).any(|line| line.contains("It was not run."));
         assert!(says_not_run || was_run, "{path}");
         let anchors = guide.anchors();
         for heading in HEADINGS {

@@ -53,10 +53,7 @@ fn the_hsm_overview_links_to_every_page() {
 pub(super) fn linked_from(path: impl AsRef<Path>) -> BTreeSet<PathBuf> {
     let document = Document::read(path);
     let folder = document.path.parent().unwrap_or(Path::new(""));
-    links(&document)
-        .into_iter()
-        .map(|(_, target)| normalized(&folder.join(target)))
-        .collect()
+    links(&document).into_iter().map(|(_, target)| normalized(&folder.join(target))).collect()
 }
 
 /// The targets of links and images with their line numbers.
@@ -86,11 +83,7 @@ fn resolves(document: &Document, target: &str) -> bool {
     if !top().join(&path).exists() {
         return false;
     }
-    anchor.is_empty()
-        || Document::read(&path)
-            .anchors()
-            .iter()
-            .any(|it| it == anchor)
+    anchor.is_empty() || Document::read(&path).anchors().iter().any(|it| it == anchor)
 }
 
 /// The path without `..`.

@@ -28,18 +28,12 @@ pub(super) fn top() -> &'static Path {
 
 /// Every document.
 pub(super) fn all() -> Vec<Document> {
-    let mut paths: Vec<PathBuf> = [
-        "",
-        "docs",
-        "docs/hsm",
-        "docs/install",
-        "src/formats/envelope",
-    ]
-    .into_iter()
-    .flat_map(|folder| fs::read_dir(top().join(folder)).expect("a folder of documents"))
-    .map(|entry| entry.expect("an entry").path())
-    .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
-    .collect();
+    let mut paths: Vec<PathBuf> = ["", "docs", "docs/hsm", "docs/install", "src/formats/envelope"]
+        .into_iter()
+        .flat_map(|folder| fs::read_dir(top().join(folder)).expect("a folder of documents"))
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .collect();
     paths.sort();
     paths.iter().map(Document::read).collect()
 }
@@ -50,10 +44,7 @@ impl Document {
         let path = top().join(path);
         let text = fs::read_to_string(&path).expect("a document");
         let path = path.strip_prefix(top()).expect("a path in the repository");
-        Self {
-            path: path.to_owned(),
-            text,
-        }
+        Self { path: path.to_owned(), text }
     }
 
     /// The fenced blocks, in order.
@@ -82,26 +73,19 @@ impl Document {
                 (None, None) => follows &= line.trim().is_empty(),
             }
         }
-        assert!(
-            open.is_none(),
-            "{}: a block is not closed",
-            self.path.display()
-        );
+        assert!(open.is_none(), "{}: a block is not closed", self.path.display());
         found
     }
 
     /// The lines outside fenced blocks with their numbers, from 1.
     pub(super) fn prose(&self) -> impl Iterator<Item = (usize, &str)> {
         let mut inside = false;
-        self.text
-            .lines()
-            .enumerate()
-            .filter_map(move |(place, line)| {
-                let is_fence = line.starts_with("```");
-                let is_prose = !inside && !is_fence;
-                inside ^= is_fence;
-                is_prose.then_some((place + 1, line))
-            })
+        self.text.lines().enumerate().filter_map(move |(place, line)| {
+            let is_fence = line.starts_with("```");
+            let is_prose = !inside && !is_fence;
+            inside ^= is_fence;
+            is_prose.then_some((place + 1, line))
+        })
     }
 
     /// The anchors of the headings.
@@ -130,10 +114,7 @@ impl Document {
         let mut found: Vec<Vec<&str>> = Vec::new();
         for row in rows {
             let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
-            if cells
-                .iter()
-                .all(|cell| cell.trim_matches([':', '-']).is_empty())
-            {
+            if cells.iter().all(|cell| cell.trim_matches([':', '-']).is_empty()) {
                 // The row above the rule is the header.
                 found.pop();
             } else {

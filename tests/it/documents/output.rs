@@ -31,9 +31,7 @@ fn fits(pattern: &str, text: &str, bound: impl Fn(&str) -> Option<char>) -> bool
         let place = if pieces.peek().is_some() {
             rest.find(piece)
         } else {
-            rest.len()
-                .checked_sub(piece.len())
-                .filter(|_| rest.ends_with(piece))
+            rest.len().checked_sub(piece.len()).filter(|_| rest.ends_with(piece))
         };
         let Some(place) = place else { return false };
         if bound(&pattern[..before]).is_some_and(|bound| rest[..place].contains(bound)) {
@@ -64,14 +62,10 @@ fn without_layout(json: &str) -> String {
 fn an_ellipsis_matches_any_text() {
     let real = r#"{"id":"svc_1","name":"a \" b","tier":"standard"}"#;
     let shown = |pattern| matches("json", pattern, real);
-    assert!(shown(
-        r#"{ "id": "svc_…", "name": "a \" b", "tier": "standard" }"#
-    ));
+    assert!(shown(r#"{ "id": "svc_…", "name": "a \" b", "tier": "standard" }"#));
     assert!(shown(r#"{ "id": "svc_…", … "tier": "standard" }"#));
     assert!(!shown(r#"{ "id": "svc_…", "tier": "standard" }"#));
-    assert!(!shown(
-        r#"{ "id": "svc_…", "name": "a\"b", "tier": "standard" }"#
-    ));
+    assert!(!shown(r#"{ "id": "svc_…", "name": "a\"b", "tier": "standard" }"#));
     assert!(!shown(r#"{ "id": "svc_…" }"#));
     assert!(matches("text", "true\n", "true  \n\n"));
     assert!(!matches("text", "true", "untrue"));

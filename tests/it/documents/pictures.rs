@@ -55,11 +55,8 @@ fn the_documents_show_every_screenshot() {
 
 #[test]
 fn a_digest_depends_on_the_visible_content_alone() {
-    let page = |body: &str| {
-        visible_page(&format!(
-            "<!DOCTYPE html><title>x</title><body>{body}</body>"
-        ))
-    };
+    let page =
+        |body: &str| visible_page(&format!("<!DOCTYPE html><title>x</title><body>{body}</body>"));
     let shown = page("<p class=\"wide\">Two keys</p>");
     for same in [
         "<!-- a comment --><p class=\"wide\">Two keys</p>",
@@ -81,14 +78,8 @@ fn a_digest_depends_on_the_visible_content_alone() {
     let same = key("key_01kre8s1v0fx1ve7kz6n3d4a5b");
     assert_eq!(key("key_01kre8s1v0fx1ve7kz6n3d4a5c"), same);
     assert_ne!(key("a key"), same);
-    assert_eq!(
-        page("in 0.51 ms, for 4 seconds"),
-        page("in 0.6 ms, for 5 seconds")
-    );
-    assert_eq!(
-        visible_style("a { /* why */\n  color: red }"),
-        "a { color: red }"
-    );
+    assert_eq!(page("in 0.51 ms, for 4 seconds"), page("in 0.6 ms, for 5 seconds"));
+    assert_eq!(visible_style("a { /* why */\n  color: red }"), "a { color: red }");
 }
 
 /// The file names of the screenshots.
@@ -113,11 +104,7 @@ async fn present() -> BTreeMap<String, String> {
     for (name, html) in dashboard::sample_pages(&pages).await {
         found.insert(name.to_owned(), digest(&visible_page(&html)));
     }
-    assert_eq!(
-        pages,
-        found.keys().cloned().collect(),
-        "the pages of {IMAGES}"
-    );
+    assert_eq!(pages, found.keys().cloned().collect(), "the pages of {IMAGES}");
     let style = fs::read_to_string(top().join(STYLE)).expect("the style sheet");
     found.insert("style.css".to_owned(), digest(&visible_style(&style)));
     found
@@ -198,18 +185,11 @@ fn redacted(word: &str) -> String {
             part.contains(|letter: char| letter.is_ascii_digit() || letter.is_ascii_uppercase());
         part.len() >= 20 && is_mixed
     });
-    if is_random || word == env!("CARGO_PKG_VERSION") {
-        "…".to_owned()
-    } else {
-        word.to_owned()
-    }
+    if is_random || word == env!("CARGO_PKG_VERSION") { "…".to_owned() } else { word.to_owned() }
 }
 
 fn is_unit(word: &str) -> bool {
-    matches!(
-        word.trim_end_matches([',', '.']),
-        "ms" | "second" | "seconds"
-    )
+    matches!(word.trim_end_matches([',', '.']), "ms" | "second" | "seconds")
 }
 
 /// The style sheet without comments and extra white space.
@@ -222,10 +202,7 @@ fn visible_style(style: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-#[allow(
-    clippy::disallowed_methods,
-    reason = "tests/outside/screenshots/run sets this variable"
-)]
+#[allow(clippy::disallowed_methods, reason = "tests/outside/screenshots/run sets this variable")]
 fn must_write() -> bool {
     env::var_os("SEALWARD_TEST_PICTURES").is_some()
 }

@@ -62,11 +62,7 @@ impl Sandbox {
             }
         }
         symlink(self.site.folder(), folder.join(".dev")).expect("a link");
-        symlink(
-            libraries().join("node_modules"),
-            folder.join("node_modules"),
-        )
-        .expect("a link");
+        symlink(libraries().join("node_modules"), folder.join("node_modules")).expect("a link");
         folder
     }
 
@@ -104,10 +100,7 @@ impl Sandbox {
             .args(["--foreground", "900", "bash"])
             .current_dir(folder)
             .env_clear()
-            .env(
-                "PATH",
-                format!("{}:{}:{}", programs.display(), python.display(), path()),
-            )
+            .env("PATH", format!("{}:{}:{}", programs.display(), python.display(), path()))
             .env("HOME", folder)
             .env("LANG", "C.UTF-8")
             .envs(["A", "B", "METRICS", "PORT"].map(|name| (name, free_port())))
@@ -132,18 +125,12 @@ pub(super) fn describe(output: &Output) -> String {
     format!("{}\n{out}\n{err}", output.status)
 }
 
-#[allow(
-    clippy::disallowed_methods,
-    reason = "the shell uses the PATH of this process"
-)]
+#[allow(clippy::disallowed_methods, reason = "the shell uses the PATH of this process")]
 fn path() -> String {
     std::env::var("PATH").expect("PATH is set")
 }
 
-#[allow(
-    clippy::disallowed_methods,
-    reason = "./dev test sets the folder of the libraries"
-)]
+#[allow(clippy::disallowed_methods, reason = "./dev test sets the folder of the libraries")]
 fn libraries() -> PathBuf {
     let home = std::env::var_os("SEALWARD_TEST_INTEROP");
     let home = home.expect("SEALWARD_TEST_INTEROP is not set; use ./dev test");

@@ -53,11 +53,7 @@ fn expected() -> Vec<String> {
             REFUSED_BODIES.total,
             rules(REFUSED_BODIES)
         ),
-        format!(
-            "Forms of visitors of the dashboard | {} | {} | None",
-            FORMS.total,
-            rules(FORMS)
-        ),
+        format!("Forms of visitors of the dashboard | {} | {} | None", FORMS.total, rules(FORMS)),
         format!(
             "Cores for large bodies | All cores, at least {} | {} | {timeout}",
             PROCESSORS.total,

@@ -19,11 +19,7 @@ const LONGEST_LINE: usize = 160;
 #[test]
 fn every_defence_names_existing_tests() {
     let document = Document::read(THREATS);
-    assert_tests_exist(
-        threats(&document)
-            .iter()
-            .map(|[_, attack, _, tests]| (attack, tests)),
-    );
+    assert_tests_exist(threats(&document).iter().map(|[_, attack, _, tests]| (attack, tests)));
 }
 
 #[test]
@@ -32,12 +28,7 @@ fn every_cell_of_a_threat_is_short() {
     let mut wrong = Vec::new();
     for [attacker, attack, defence, tests] in threats(&document) {
         let besides_names: String = tests.split('`').step_by(2).collect();
-        let cells = [
-            (attacker, 1),
-            (attack, 1),
-            (defence, 1),
-            (&besides_names, 0),
-        ];
+        let cells = [(attacker, 1), (attack, 1), (defence, 1), (&besides_names, 0)];
         for (cell, fewest) in cells {
             let length = cell.chars().count();
             if !(fewest..=LONGEST_CELL).contains(&length) {
@@ -104,9 +95,7 @@ fn missing_test(file: &Path, name: &str) -> Option<String> {
     };
     let lines: Vec<&str> = source.lines().map(str::trim).collect();
     let declared = [format!("fn {name}("), format!("async fn {name}(")];
-    let place = lines
-        .iter()
-        .position(|line| declared.iter().any(|start| line.starts_with(start)));
+    let place = lines.iter().position(|line| declared.iter().any(|start| line.starts_with(start)));
     let Some(place) = place else {
         return Some("names a missing function".to_owned());
     };

@@ -34,35 +34,20 @@ fn errors_name_the_malformed_member_and_the_reason() {
         (with("iv", json!(null)), vec![("iv", Type)]),
         (with("iv", json!("A+/A")), vec![("iv", Format)]),
         (with("tag", json!("AAAA\u{0}")), vec![("tag", Format)]),
-        (
-            with("ciphertext", json!("AA==")),
-            vec![("ciphertext", Format)],
-        ),
+        (with("ciphertext", json!("AA==")), vec![("ciphertext", Format)]),
         (with("protected", json!("A")), vec![("protected", Format)]),
         (with("protected", json!("AB")), vec![("protected", Format)]),
         (with("aad", json!("")), vec![("aad", Unknown)]),
         (with("header", json!({})), vec![("header", Unknown)]),
-        (
-            with("protected", json!("A".repeat(8193))),
-            vec![("protected", Length)],
-        ),
-        (
-            with("protected", json!("e30=")),
-            vec![("protected", Format)],
-        ),
+        (with("protected", json!("A".repeat(8193))), vec![("protected", Length)]),
+        (with("protected", json!("e30=")), vec![("protected", Format)]),
         (with("protected", json!("_w")), vec![("protected", Format)]),
         (with("protected", json!("")), vec![("protected", Format)]),
         (header("[]"), vec![("protected", Type)]),
-        (
-            header(r#"{"alg":"RSA1_5","enc":"A128GCM"}"#),
-            vec![("protected.alg", Unsupported)],
-        ),
+        (header(r#"{"alg":"RSA1_5","enc":"A128GCM"}"#), vec![("protected.alg", Unsupported)]),
         (
             header(r#"{"alg":"dir","enc":"A128CBC-HS256"}"#),
-            vec![
-                ("protected.alg", Unsupported),
-                ("protected.enc", Unsupported),
-            ],
+            vec![("protected.alg", Unsupported), ("protected.enc", Unsupported)],
         ),
         (
             header(r#"{"alg":"RSA-OAEP","enc":"A128GCM","zip":"DEF"}"#),
@@ -76,10 +61,7 @@ fn errors_name_the_malformed_member_and_the_reason() {
             header(r#"{"alg":"RSA-OAEP","alg":"RSA-OAEP","enc":"A128GCM"}"#),
             vec![("protected.alg", Conflict)],
         ),
-        (
-            good.to_string().replacen('{', r#"{"t\u0061g":"","#, 1),
-            vec![("tag", Conflict)],
-        ),
+        (good.to_string().replacen('{', r#"{"t\u0061g":"","#, 1), vec![("tag", Conflict)]),
         (
             json!({"protected": 1, "iv": "=", "tag": "AAAA", "x": 1}).to_string(),
             vec![
@@ -173,18 +155,9 @@ fn nothing_else_outside_of_protected_is_supported() {
     let lacking = ("protected.epk", Required);
     for (object, expected) in [
         (twice, vec![("header", Unknown)]),
-        (
-            with("header", good["unprotected"].clone()),
-            vec![("header", Unknown)],
-        ),
-        (
-            with("unprotected", json!({})),
-            vec![("unprotected", Unknown), lacking],
-        ),
-        (
-            with("unprotected", json!("epk")),
-            vec![("unprotected", Unknown), lacking],
-        ),
+        (with("header", good["unprotected"].clone()), vec![("header", Unknown)]),
+        (with("unprotected", json!({})), vec![("unprotected", Unknown), lacking]),
+        (with("unprotected", json!("epk")), vec![("unprotected", Unknown), lacking]),
         (with("unprotected", Value::Null), vec![lacking]),
         (
             with("unprotected", json!({ "epk": epk, "kid": "key_1" })),
@@ -195,10 +168,7 @@ fn nothing_else_outside_of_protected_is_supported() {
             vec![("unprotected", Unknown), lacking],
         ),
         (
-            with(
-                "unprotected",
-                json!({ "epk": { "kty": "OKP", "crv": "X25519", "x": "=" } }),
-            ),
+            with("unprotected", json!({ "epk": { "kty": "OKP", "crv": "X25519", "x": "=" } })),
             vec![
                 ("unprotected.epk.kty", Unsupported),
                 ("unprotected.epk.crv", Unsupported),
@@ -218,16 +188,9 @@ fn nothing_else_outside_of_protected_is_supported() {
 
 fn problems(object: &str) -> Vec<(String, Code)> {
     let problems = Envelope::parse(Text::parse(object.as_bytes()).unwrap()).unwrap_err();
-    problems
-        .into_vec()
-        .into_iter()
-        .map(|problem| (problem.field, problem.code))
-        .collect()
+    problems.into_vec().into_iter().map(|problem| (problem.field, problem.code)).collect()
 }
 
 fn owned(problems: &[(&str, Code)]) -> Vec<(String, Code)> {
-    problems
-        .iter()
-        .map(|&(field, code)| (field.to_owned(), code))
-        .collect()
+    problems.iter().map(|&(field, code)| (field.to_owned(), code)).collect()
 }

@@ -33,13 +33,7 @@ fn sealed_in(
         members: HeaderMembers::default(),
     };
     let mut out = String::new();
-    seal(
-        &Entropy::system(),
-        recipient,
-        plaintext.as_bytes(),
-        &mut out,
-    )
-    .unwrap();
+    seal(&Entropy::system(), recipient, plaintext.as_bytes(), &mut out).unwrap();
     out
 }
 

@@ -23,11 +23,7 @@ fn every_algorithm_opens_its_own_envelopes() {
         assert_eq!(envelope.kid(), Some("key_01h455vb4pex5vsknk084sn02q"));
         assert_eq!(envelope.family(), alg.family());
         let opened = key.open(envelope).unwrap();
-        assert_eq!(
-            opened.as_bytes(),
-            b"{\"b\": 1.0, \"a\":\"\\u00e9\"}",
-            "{alg} {enc}"
-        );
+        assert_eq!(opened.as_bytes(), b"{\"b\": 1.0, \"a\":\"\\u00e9\"}", "{alg} {enc}");
     }
 }
 
@@ -36,29 +32,19 @@ fn another_key_of_the_same_type_does_not_open_an_envelope() {
     let others = PrivateKey::of_every_kind();
     for ((key, alg, enc), (other, _, _)) in every_way(&KEYS).zip(every_way(&others)) {
         let envelope = read(&sealed(key, alg, enc, "1"));
-        assert!(
-            matches!(other.open(envelope), Err(Unopenable)),
-            "{alg} {enc}"
-        );
+        assert!(matches!(other.open(envelope), Err(Unopenable)), "{alg} {enc}");
     }
 }
 
 #[test]
 fn a_private_key_only_receives_points_of_its_own_curve() {
     for (key, made_for) in [(Curve::P256, Curve::P384), (Curve::P521, Curve::P256)] {
-        let envelope = read(&sealed(
-            &PrivateKey::ec(made_for),
-            Alg::EcdhEsA256Kw,
-            Enc::A256GCM,
-            "1",
-        ));
+        let envelope =
+            read(&sealed(&PrivateKey::ec(made_for), Alg::EcdhEsA256Kw, Enc::A256GCM, "1"));
         let key = PrivateKey::ec(key);
         let opening = key.asked(envelope);
         let answer = key.answer(opening.question());
-        assert!(
-            answer.is_some(),
-            "the key was asked about a point that is not on its curve"
-        );
+        assert!(answer.is_some(), "the key was asked about a point that is not on its curve");
         assert!(matches!(
             opening.open(&Entropy::system(), answer.as_deref(), None),
             Err(Unopenable)
@@ -80,16 +66,11 @@ fn an_algorithm_of_another_key_family_is_refused_before_any_key_operation() {
             members: HeaderMembers::default(),
         };
         let mut out = String::new();
-        assert_eq!(
-            seal(&Entropy::system(), recipient, b"1", &mut out),
-            Err(SealError::Unfit)
-        );
+        assert_eq!(seal(&Entropy::system(), recipient, b"1", &mut out), Err(SealError::Unfit));
         assert_eq!(out, "");
     }
     let envelope = read(&sealed(&rsa, Alg::RsaOaep, Enc::A128GCM, "1"));
-    let problems = envelope
-        .for_key(&Entropy::system(), ec.public())
-        .unwrap_err();
+    let problems = envelope.for_key(&Entropy::system(), ec.public()).unwrap_err();
     assert_eq!(problems.as_slice()[0].field, "protected.alg");
 }
 
@@ -120,8 +101,7 @@ proptest! {
 
 fn every_way(keys: &Kinds) -> impl Iterator<Item = (&PrivateKey, Alg, Enc)> {
     keys.iter().flat_map(|(key, algs)| {
-        algs.iter()
-            .flat_map(move |&alg| Enc::ALL.map(move |enc| (key, alg, enc)))
+        algs.iter().flat_map(move |&alg| Enc::ALL.map(move |enc| (key, alg, enc)))
     })
 }
 
@@ -143,9 +123,7 @@ fn json_text() -> impl Strategy<Value = String> {
                 items.join(&format!("{space},"))
             )),
             (space, prop::collection::vec((name, inner), 0..6)).prop_map(|(space, items)| {
-                let members = items
-                    .iter()
-                    .map(|(name, value)| format!("{name}{space}:{value}"));
+                let members = items.iter().map(|(name, value)| format!("{name}{space}:{value}"));
                 format!("{{{space}{}}}", members.collect::<Vec<_>>().join(","))
             }),
         ]

@@ -26,10 +26,9 @@ const OTHERS: [fn(u8) -> u8; 6] = [
 
 #[test]
 fn every_changed_character_of_every_member_is_refused() {
-    for (key, alg) in [
-        (PrivateKey::rsa(), Alg::RsaOaep256),
-        (PrivateKey::ec(Curve::P256), Alg::EcdhEsA256Kw),
-    ] {
+    for (key, alg) in
+        [(PrivateKey::rsa(), Alg::RsaOaep256), (PrivateKey::ec(Curve::P256), Alg::EcdhEsA256Kw)]
+    {
         let object: Value =
             serde_json::from_str(&sealed(&key, alg, Enc::A256GCM, r#"{"iban":"DE02"}"#)).unwrap();
         for name in MEMBERS {
@@ -115,86 +114,26 @@ fn all_cryptographic_failures_return_the_same_error() {
     let (cut, altered) = ("A".to_owned(), "AB".to_owned());
     let above_modulus = format!("{}w", "_".repeat(341));
     for (key, object, name, value, about) in [
-        (
-            &rsa,
-            &of_rsa,
-            "encrypted_key",
-            String::new(),
-            "no wrapped key",
-        ),
-        (
-            &rsa,
-            &of_rsa,
-            "encrypted_key",
-            short.clone(),
-            "a short wrapped key",
-        ),
-        (
-            &rsa,
-            &of_rsa,
-            "encrypted_key",
-            long.clone(),
-            "a long wrapped key",
-        ),
-        (
-            &rsa,
-            &of_rsa,
-            "encrypted_key",
-            above_modulus,
-            "a wrapped key above the modulus",
-        ),
-        (
-            &rsa,
-            &of_rsa,
-            "encrypted_key",
-            "A".repeat(342),
-            "a padding that does not decode",
-        ),
+        (&rsa, &of_rsa, "encrypted_key", String::new(), "no wrapped key"),
+        (&rsa, &of_rsa, "encrypted_key", short.clone(), "a short wrapped key"),
+        (&rsa, &of_rsa, "encrypted_key", long.clone(), "a long wrapped key"),
+        (&rsa, &of_rsa, "encrypted_key", above_modulus, "a wrapped key above the modulus"),
+        (&rsa, &of_rsa, "encrypted_key", "A".repeat(342), "a padding that does not decode"),
         (&rsa, &of_rsa, "iv", short.clone(), "a short iv"),
         (&rsa, &of_rsa, "iv", long.clone(), "a long iv"),
         (&rsa, &of_rsa, "tag", short.clone(), "a short tag"),
         (&rsa, &of_rsa, "tag", "A".repeat(22), "a wrong tag"),
         (&rsa, &of_rsa, "ciphertext", String::new(), "no ciphertext"),
-        (
-            &rsa,
-            &of_rsa,
-            "encrypted_key",
-            cut.clone(),
-            "a wrapped key that was cut",
-        ),
+        (&rsa, &of_rsa, "encrypted_key", cut.clone(), "a wrapped key that was cut"),
         (&rsa, &of_rsa, "iv", altered.clone(), "an altered iv"),
         (&rsa, &of_rsa, "ciphertext", altered, "altered ciphertext"),
         (&rsa, &of_rsa, "tag", cut.clone(), "a tag that was cut"),
-        (
-            &ec,
-            &of_ec,
-            "encrypted_key",
-            cut,
-            "a wrapped key that was cut",
-        ),
-        (
-            &ec,
-            &of_ec,
-            "protected",
-            with_point("A", &"A".repeat(43)),
-            "a coordinate that was cut",
-        ),
+        (&ec, &of_ec, "encrypted_key", cut, "a wrapped key that was cut"),
+        (&ec, &of_ec, "protected", with_point("A", &"A".repeat(43)), "a coordinate that was cut"),
         (&ec, &of_ec, "encrypted_key", short, "a short wrapped key"),
         (&ec, &of_ec, "encrypted_key", long, "a long wrapped key"),
-        (
-            &ec,
-            &of_ec,
-            "encrypted_key",
-            "A".repeat(54),
-            "a key wrap that is not authentic",
-        ),
-        (
-            &ec,
-            &of_ec,
-            "protected",
-            with_point("AA", "AA"),
-            "coordinates that are too short",
-        ),
+        (&ec, &of_ec, "encrypted_key", "A".repeat(54), "a key wrap that is not authentic"),
+        (&ec, &of_ec, "protected", with_point("AA", "AA"), "coordinates that are too short"),
         (
             &ec,
             &of_ec,
@@ -215,26 +154,15 @@ fn all_cryptographic_failures_return_the_same_error() {
         assert_eq!(length(&opening), length(&right_form), "{about}");
         let answer = key.answer(opening.question());
         assert!(
-            matches!(
-                opening.open(&Entropy::system(), answer.as_deref(), None),
-                Err(Unopenable)
-            ),
+            matches!(opening.open(&Entropy::system(), answer.as_deref(), None), Err(Unopenable)),
             "{about}"
         );
     }
-    let unanswered = rsa
-        .asked(read(&of_rsa))
-        .open(&Entropy::system(), None, None);
+    let unanswered = rsa.asked(read(&of_rsa)).open(&Entropy::system(), None, None);
     assert!(matches!(unanswered, Err(Unopenable)));
     for wrong in [&b""[..], &[0; 16], &[0; 32], &[0; 64]] {
-        let opened = rsa
-            .asked(read(&of_rsa))
-            .open(&Entropy::system(), Some(wrong), None);
-        assert!(
-            matches!(opened, Err(Unopenable)),
-            "a content key of {} bytes",
-            wrong.len()
-        );
+        let opened = rsa.asked(read(&of_rsa)).open(&Entropy::system(), Some(wrong), None);
+        assert!(matches!(opened, Err(Unopenable)), "a content key of {} bytes", wrong.len());
     }
 }
 
@@ -258,9 +186,7 @@ fn opens_in(key: &PrivateKey, object: &Value, context: Option<&Context>) -> bool
     match envelope.for_key(&Entropy::system(), key.public()) {
         Ok(opening) => {
             let answer = key.answer(opening.question());
-            opening
-                .open(&Entropy::system(), answer.as_deref(), context)
-                .is_ok()
+            opening.open(&Entropy::system(), answer.as_deref(), context).is_ok()
         }
         Err(_) => false,
     }

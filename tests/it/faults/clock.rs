@@ -105,10 +105,7 @@ async fn clock_jumps_of_hours_do_not_disrupt_the_service() {
     // A clock jump does not refill a bucket: it gains one token per elapsed second.
     admitted_requests += admitted(&limited, BURST).await;
     let seconds = usize::try_from(began.elapsed().as_secs()).expect("a number");
-    assert!(
-        admitted_requests <= BURST + seconds + 1,
-        "{admitted_requests} in {seconds} s"
-    );
+    assert!(admitted_requests <= BURST + seconds + 1, "{admitted_requests} in {seconds} s");
     assert!(recorded(&mut connection, "ahead").await > 0);
 
     clock.set("-3600");

@@ -32,10 +32,7 @@ impl<'p> Destination<'p> {
             "policyNumber": policy["policyNumber"] });
         let key = create(process, "/admin/api-keys", key).await;
         let application = process.client(key["secret"].as_str().expect("a secret"));
-        Self {
-            process,
-            application,
-        }
+        Self { process, application }
     }
 
     async fn sealed(&self) -> Value {
@@ -72,17 +69,13 @@ impl<'p> Destination<'p> {
 fn counts(process: &Process) -> BTreeMap<String, f64> {
     let page = process.metrics();
     let values = page.values().into_iter().filter(|((name, labels), _)| {
-        let is_time = ["_seconds", "_seconds_sum"]
-            .iter()
-            .any(|end| name.ends_with(end));
+        let is_time = ["_seconds", "_seconds_sum"].iter().any(|end| name.ends_with(end));
         let is_part = name.ends_with("_seconds_bucket") && labels["le"] != "+Inf";
         let is_background =
             name.starts_with("process_") || *name == "sealward_database_connections";
         !is_time && !is_part && !is_background
     });
-    values
-        .map(|((name, labels), value)| (format!("{name} {labels:?}"), value))
-        .collect()
+    values.map(|((name, labels), value)| (format!("{name} {labels:?}"), value)).collect()
 }
 
 fn damaged(envelope: &Value, member: &str, damage: Damage) -> Value {
@@ -132,9 +125,7 @@ async fn the_metrics_of_a_damaged_wrapped_key_are_those_of_a_wrong_tag() {
         let expected = destination.growth(&wrong_tag).await;
         let of = |name: &str| -> f64 {
             let name = format!("{name} ");
-            let series = expected
-                .iter()
-                .filter(|(series, _)| series.starts_with(&name));
+            let series = expected.iter().filter(|(series, _)| series.starts_with(&name));
             series.map(|(_, grown)| grown).sum()
         };
         for (name, grown) in [
@@ -147,9 +138,8 @@ async fn the_metrics_of_a_damaged_wrapped_key_are_those_of_a_wrong_tag() {
         for (what, envelope) in faults {
             let grown = destination.growth(&envelope).await;
             let differs = |series: &&String| grown.get(*series) != expected.get(*series);
-            let different: BTreeSet<_> = { grown.keys().chain(expected.keys()) }
-                .filter(differs)
-                .collect();
+            let different: BTreeSet<_> =
+                { grown.keys().chain(expected.keys()) }.filter(differs).collect();
             assert!(different.is_empty(), "{alg}: {what}: {different:?}");
         }
     }

@@ -17,9 +17,7 @@ const BURST: usize = 12;
 /// Sends an operation and waits for its success.
 fn operate(url: &str, key: &str, body: &str) {
     let request = ureq::post(url).header("authorization", format!("Bearer {key}"));
-    let answer = request
-        .header("content-type", "application/json")
-        .send(body);
+    let answer = request.header("content-type", "application/json").send(body);
     assert_eq!(answer.expect("an answer").status(), 200);
 }
 
@@ -40,10 +38,7 @@ impl Burst {
                 answered.fetch_add(1, Ordering::Relaxed);
             })
         };
-        Self {
-            requests: (0..size).map(request).collect(),
-            answered,
-        }
+        Self { requests: (0..size).map(request).collect(), answered }
     }
 
     /// The number of operations without an answer.
@@ -76,10 +71,7 @@ async fn a_burst_of_one_service_delays_its_own_operations_first() {
         ("SEALWARD_METRICS_LISTEN", "127.0.0.1:0"),
     ];
     let process = Process::start_with(&site, &variables).await;
-    let (busy, other) = (
-        application(&process, "busy").await,
-        application(&process, "other").await,
-    );
+    let (busy, other) = (application(&process, "busy").await, application(&process, "other").await);
     let url = process.url("/api/v1/operations");
     let body = json!({ "operation": "encrypt",
         "payload": { "data": "x", "algorithm": "AES-256-GCM" } });
@@ -87,11 +79,7 @@ async fn a_burst_of_one_service_delays_its_own_operations_first() {
     let slow = Fault::Delay(Duration::from_millis(500));
     site.faults().rules(&[slow.on("C_Encrypt")]);
     let burst = Burst::send(&url, &busy, &body, BURST);
-    let queued = || {
-        process
-            .metrics()
-            .sum("sealward_token_queue_operations", &[])
-    };
+    let queued = || process.metrics().sum("sealward_token_queue_operations", &[]);
     within(PATIENCE, async || queued() >= 8.0).await;
     operate(&url, &other, &body);
     assert!(burst.waiting() >= 4, "{}", burst.waiting());
@@ -103,15 +91,9 @@ async fn a_burst_of_one_service_delays_its_own_operations_first() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_burst_of_large_values_delays_its_own_service_first() {
     let site = Site::new().await;
-    let variables = [
-        ("TOKIO_WORKER_THREADS", "1"),
-        ("SEALWARD_METRICS_LISTEN", "127.0.0.1:0"),
-    ];
+    let variables = [("TOKIO_WORKER_THREADS", "1"), ("SEALWARD_METRICS_LISTEN", "127.0.0.1:0")];
     let process = Process::start_with(&site, &variables).await;
-    let (busy, other) = (
-        application(&process, "busy").await,
-        application(&process, "other").await,
-    );
+    let (busy, other) = (application(&process, "busy").await, application(&process, "other").await);
     let url = process.url("/api/v1/operations");
     let numbers = format!("[{}1e1]", "1e1,".repeat(48 * 1024));
     let body =

@@ -17,10 +17,8 @@ const LONG_LIMITS: [(&str, &str); 4] = [
 ];
 
 /// Time limits that the tests reach.
-pub(super) const SHORT_LIMITS: [(&str, &str); 2] = [
-    ("SEALWARD_LIMITS_REQUEST_TIMEOUT", LIMIT),
-    ("SEALWARD_AUDIT_DEADLINE", "2s"),
-];
+pub(super) const SHORT_LIMITS: [(&str, &str); 2] =
+    [("SEALWARD_LIMITS_REQUEST_TIMEOUT", LIMIT), ("SEALWARD_AUDIT_DEADLINE", "2s")];
 
 /// A running service and its client.
 pub(super) struct Fixture {
@@ -42,11 +40,8 @@ impl Fixture {
         let site = Site::new().await;
         let (admitted_requests, proxy) = Proxy::for_server(site.database()).await;
         let admitted_requests = url(&admitted_requests);
-        let variables = [
-            &SHORT_LIMITS[..],
-            &[("SEALWARD_DATABASE_URL", &admitted_requests)],
-        ]
-        .concat();
+        let variables =
+            [&SHORT_LIMITS[..], &[("SEALWARD_DATABASE_URL", &admitted_requests)]].concat();
         let fixture = Self::at(site, &variables).await;
         (fixture, proxy)
     }
@@ -148,18 +143,13 @@ impl Fixture {
             .fetch_all(&mut self.site.connect().await)
             .await
             .expect("the audit log");
-        let recorded: HashMap<_, _> = rows
-            .into_iter()
-            .map(|(id, all, successes)| (id, (all, successes)))
-            .collect();
+        let recorded: HashMap<_, _> =
+            rows.into_iter().map(|(id, all, successes)| (id, (all, successes))).collect();
         for (id, (all, _)) in &recorded {
             assert_eq!(*all, 1, "{id} is recorded {all} times");
         }
         let mut successes = 0;
-        for response in responses
-            .iter()
-            .filter(|response| response.action.is_recorded())
-        {
+        for response in responses.iter().filter(|response| response.action.is_recorded()) {
             let rows = recorded.get(&response.id).copied().unwrap_or_default();
             if response.status == 200 {
                 assert_eq!(rows, (1, 1), "{response:?} does not match its record");
@@ -179,9 +169,7 @@ impl Fixture {
         let status = format!("/proc/{}/status", self.process().id());
         let status = std::fs::read_to_string(status).expect("its status");
         let line = status.lines().find_map(|line| line.strip_prefix(name));
-        let number = line
-            .expect("a line")
-            .trim_matches([':', '\t', ' ', 'k', 'B']);
+        let number = line.expect("a line").trim_matches([':', '\t', ' ', 'k', 'B']);
         number.parse().expect("a number")
     }
 

@@ -81,17 +81,10 @@ async fn a_change_whose_instance_was_killed_before_its_answer_is_made_once() {
         let url = instance.url("/admin/services");
         let (status, is_replayed, body) = create(&url, &admin_key).expect("an answer");
         assert_eq!((status, is_replayed), (201, true), "{body}");
-        assert_eq!(
-            (&body["id"], &body["name"]),
-            (&json!(made), &json!("billing"))
-        );
+        assert_eq!((&body["id"], &body["name"]), (&json!(made), &json!("billing")));
     }
     assert_eq!(services(&mut database).await.len(), 1);
     let path = format!("/admin/audit/management?resourceId={made}");
     let events = restarted.admin().get(&path).await.ok().json();
-    assert_eq!(
-        events["items"].as_array().map(Vec::len),
-        Some(1),
-        "{events}"
-    );
+    assert_eq!(events["items"].as_array().map(Vec::len), Some(1), "{events}");
 }

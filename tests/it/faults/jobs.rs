@@ -50,10 +50,7 @@ impl Instance {
         // After three periods, a job of one instance is missing without a leader.
         world.clock.advance(Job::AuditDays.spec().patience());
         world.clock.advance(Duration::from_millis(1));
-        let instance = Self {
-            world,
-            _needed: (issuer, valkey),
-        };
+        let instance = Self { world, _needed: (issuer, valkey) };
         within(PATIENCE, async || instance.health().await == "ok").await;
         instance
     }
@@ -75,10 +72,7 @@ impl Instance {
 
     async fn health(&self) -> String {
         let health = self.world.admin().get(HEALTH).await;
-        health.json()["status"]
-            .as_str()
-            .expect("a state")
-            .to_owned()
+        health.json()["status"].as_str().expect("a state").to_owned()
     }
 
     async fn readiness(&self) -> u16 {
@@ -107,10 +101,7 @@ fn twice(world: &World) -> Database {
     let url = world.as_application().to_url_lossy().to_string();
     let (before, host) = url.split_once('@').expect("a login");
     let (host, after) = host.split_once('/').expect("a database");
-    Database {
-        url: format!("{before}@{host},{host}/{after}"),
-        ..Database::default()
-    }
+    Database { url: format!("{before}@{host},{host}/{after}"), ..Database::default() }
 }
 
 #[tokio::test]

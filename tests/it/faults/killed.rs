@@ -11,10 +11,7 @@ use super::load::{Action, Load};
 const KILLS: usize = 30;
 
 /// The seed of the random delays. A fixed seed repeats a run.
-#[allow(
-    clippy::disallowed_methods,
-    reason = "the tests read this variable instead of settings"
-)]
+#[allow(clippy::disallowed_methods, reason = "the tests read this variable instead of settings")]
 fn seed() -> u64 {
     let given = std::env::var("SEALWARD_TEST_SEED").ok();
     let seed = given.and_then(|seed| seed.parse().ok());

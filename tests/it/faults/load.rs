@@ -38,13 +38,8 @@ pub(super) enum Action {
 }
 
 impl Action {
-    pub(super) const ALL: [Self; 5] = [
-        Self::Protect,
-        Self::Unprotect,
-        Self::Hash,
-        Self::Read,
-        Self::Change,
-    ];
+    pub(super) const ALL: [Self; 5] =
+        [Self::Protect, Self::Unprotect, Self::Hash, Self::Read, Self::Change];
 
     /// Whether the audit log records it as an operation.
     pub(super) fn is_recorded(self) -> bool {
@@ -96,12 +91,7 @@ impl LoadClient {
         let of_administrator = format!("/admin/services/{}", self.service);
         let (method, path, key, body) = match action {
             Action::Protect => ("POST", PROTECT, &self.key, json!({ "payload": SECRET })),
-            Action::Unprotect => (
-                "POST",
-                UNPROTECT,
-                &self.key,
-                json!({ "jwe": self.envelope }),
-            ),
+            Action::Unprotect => ("POST", UNPROTECT, &self.key, json!({ "jwe": self.envelope })),
             Action::Hash => {
                 let payload = json!({ "data": SECRET, "algorithm": "SHA-256" });
                 let body = json!({ "operation": "hash", "payload": payload });
@@ -185,10 +175,7 @@ impl Load {
                         }
                         _ => assert_valid(action, answer),
                     }
-                    responses
-                        .lock()
-                        .unwrap()
-                        .push(Response { action, id, status });
+                    responses.lock().unwrap().push(Response { action, id, status });
                     sleep(PAUSE).await;
                 }
             });

@@ -50,10 +50,7 @@ async fn requests_in_flight_are_answered_after_sigterm() {
     let process = fixture.take_process();
     process.signal(rustix::process::Signal::TERM);
     within(PATIENCE, async || process.log().contains("shutting down")).await;
-    sqlx::raw_sql("COMMIT")
-        .execute(&mut owner)
-        .await
-        .expect("release the lock");
+    sqlx::raw_sql("COMMIT").execute(&mut owner).await.expect("release the lock");
     while let Some(answered) = pending.join_next().await {
         answered.expect("an answer");
     }

@@ -25,14 +25,9 @@ const RECOVERY: Duration = Duration::from_secs(5 + 15);
 
 /// The same fault in all calls of unwrapping and of the canary.
 fn everywhere(fault: Fault) -> Vec<Rule> {
-    [
-        "C_DeriveKey",
-        "C_SignInit",
-        "C_GetTokenInfo",
-        "C_OpenSession",
-    ]
-    .map(|function| fault.on(function))
-    .to_vec()
+    ["C_DeriveKey", "C_SignInit", "C_GetTokenInfo", "C_OpenSession"]
+        .map(|function| fault.on(function))
+        .to_vec()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -65,12 +60,7 @@ async fn a_failing_token_affects_only_operations_that_need_it_and_recovers() {
     let is_found = async || token_events(&fixture).await.last().unwrap() == "token_found";
     within(PATIENCE, is_found).await;
     let events = token_events(&fixture).await;
-    assert!(
-        events
-            .chunks(2)
-            .all(|pair| pair == ["token_lost", "token_found"]),
-        "{events:?}"
-    );
+    assert!(events.chunks(2).all(|pair| pair == ["token_lost", "token_found"]), "{events:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -94,9 +84,7 @@ async fn a_pin_that_a_later_login_refuses_is_recorded() {
         .fetch_all(&mut fixture.site().connect().await)
         .await
         .expect("the events");
-    let [details] = &details[..] else {
-        panic!("not one event: {details:?}")
-    };
+    let [details] = &details[..] else { panic!("not one event: {details:?}") };
     assert_eq!(details["label"], LABEL);
     assert!(details["reason"].is_string(), "{details}");
 }
@@ -115,14 +103,8 @@ async fn token_events(fixture: &Fixture) -> Vec<String> {
 async fn token_operations_are_recorded_after_the_client_disconnects() {
     let fixture = Fixture::at(Site::with_faults().await, &[]).await;
     ask_and_disconnect(&fixture).await;
-    assert!(
-        recorded(&fixture).await.is_empty(),
-        "the token is still working"
-    );
-    within(RECOVERY, async || {
-        recorded(&fixture).await == [client_left()]
-    })
-    .await;
+    assert!(recorded(&fixture).await.is_empty(), "the token is still working");
+    within(RECOVERY, async || recorded(&fixture).await == [client_left()]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -147,10 +129,7 @@ async fn ask_and_disconnect(fixture: &Fixture) {
     let pending = tokio::spawn(async move { client.ask(Action::Unprotect, DISCONNECTED).await });
     within(RECOVERY, async || faults.calls("C_DeriveKey") > before).await;
     pending.abort();
-    assert!(
-        pending.await.is_err(),
-        "the response arrived before the disconnection"
-    );
+    assert!(pending.await.is_err(), "the response arrived before the disconnection");
 }
 
 /// The record of a request whose client left before the response.

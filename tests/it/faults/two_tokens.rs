@@ -43,10 +43,8 @@ async fn a_key_is_destroyed_on_a_token_that_was_away_at_its_destruction() {
     let path = format!("/admin/keys/{}", key["id"].as_str().expect("an id"));
     process.terminate();
     let sql = "SELECT encode(token_id, 'hex') FROM keys";
-    let cka_id: String = sqlx::query_scalar(sql)
-        .fetch_one(&mut site.connect().await)
-        .await
-        .expect("the key");
+    let cka_id: String =
+        sqlx::query_scalar(sql).fetch_one(&mut site.connect().await).await.expect("the key");
     let both = site.tokens_with(&[LABEL, SECOND]);
     let both = [("SEALWARD_HSM_TOKENS", both.as_str())];
     let process = Process::start_with(&site, &both).await;
@@ -65,10 +63,7 @@ async fn a_key_is_destroyed_on_a_token_that_was_away_at_its_destruction() {
     let process = Process::start_with(&site, &both).await;
     let fails = "the token did not destroy a key that is due";
     within(PATIENCE, async || process.log().contains(fails)).await;
-    assert_eq!(
-        process.admin().get(&path).await.json()["status"],
-        "pending_destruction"
-    );
+    assert_eq!(process.admin().get(&path).await.json()["status"], "pending_destruction");
     assert!(objects(&site) > with_copy - 4);
     process.terminate();
 

@@ -32,17 +32,11 @@ fn apu_and_apv_from_jose_enter_the_key_derivation() {
         "do": "seal", "alg": "ECDH-ES+A128KW", "enc": "A256GCM", "publicKey": key.spki_pem(),
         "plaintext": PLAINTEXT, "header": {}, "apu": "Alice", "apv": "Bob",
     }));
-    assert_eq!(
-        key.open(read(&from_peer.to_string())).unwrap().as_bytes(),
-        PLAINTEXT.as_bytes()
-    );
+    assert_eq!(key.open(read(&from_peer.to_string())).unwrap().as_bytes(), PLAINTEXT.as_bytes());
 }
 
 fn exchange(mut peer: Peer) {
-    let headers = [
-        json!({}),
-        json!({"kid": "theirs", "cty": "json", "typ": "JWE"}),
-    ];
+    let headers = [json!({}), json!({"kid": "theirs", "cty": "json", "typ": "JWE"})];
     let mut exchanged = 0;
     for (key, algs) in PrivateKey::of_every_kind() {
         for (alg, enc) in algs.iter().flat_map(|&alg| Enc::ALL.map(|enc| (alg, enc))) {
@@ -50,10 +44,7 @@ fn exchange(mut peer: Peer) {
             let opened = peer.ask(&json!({
                 "do": "open", "alg": alg, "privateKey": key.pkcs8_pem(), "jwe": own,
             }));
-            assert_eq!(
-                opened, PLAINTEXT,
-                "the peer opens envelopes of Sealward: {alg} {enc}"
-            );
+            assert_eq!(opened, PLAINTEXT, "the peer opens envelopes of Sealward: {alg} {enc}");
 
             for header in &headers {
                 let from_peer = peer.ask(&json!({
@@ -70,10 +61,7 @@ fn exchange(mut peer: Peer) {
             exchanged += 1;
         }
     }
-    assert_eq!(
-        exchanged, 16,
-        "RSA and three curves, two algorithms each, two ciphers each"
-    );
+    assert_eq!(exchanged, 16, "RSA and three curves, two algorithms each, two ciphers each");
 }
 
 /// The flattened object, or the compact form converted to it.
@@ -82,10 +70,7 @@ fn either_form(answer: &Value) -> Envelope {
         return read(&answer.to_string());
     };
     let names = ["protected", "encrypted_key", "iv", "ciphertext", "tag"];
-    let members = names
-        .into_iter()
-        .map(str::to_owned)
-        .zip(compact.split('.').map(Value::from));
+    let members = names.into_iter().map(str::to_owned).zip(compact.split('.').map(Value::from));
     let object = Value::Object(members.collect()).to_string();
     Envelope::parse(Text::parse(object.as_bytes()).unwrap()).unwrap()
 }

@@ -51,11 +51,7 @@ async fn the_peer_opens_the_envelopes_of_sealward() {
             let alice = world.application(&number).bound_to(&number).await;
             let envelope = jwe(&alice.protect(json!({ "b": "grün" })).await);
             let opened = peer.ask(&json!({ "do": "open", "jwe": envelope }));
-            assert_eq!(
-                opened,
-                json!({ "plaintext": "{\"b\":\"grün\"}" }),
-                "{alg} {enc}"
-            );
+            assert_eq!(opened, json!({ "plaintext": "{\"b\":\"grün\"}" }), "{alg} {enc}");
         }
     }
 }

@@ -14,21 +14,12 @@ async fn keys_are_exchanged_with_cryptography_and_jwcrypto() {
     // A JWK and its public half have the same `kid`, which is unique among the keys of a service.
     let partner = world.service("partner").await;
     let import = async |member: &str, key: &Value, passphrase: Option<&str>| {
-        let service = if member == "publicKey" {
-            &partner
-        } else {
-            &service
-        };
+        let service = if member == "publicKey" { &partner } else { &service };
         let mut request = json!({ "serviceId": service, "activate": false, member: key });
         if let Some(passphrase) = passphrase {
             request["passphrase"] = json!(passphrase);
         }
-        world
-            .admin()
-            .post("/admin/keys", request)
-            .await
-            .created()
-            .json()
+        world.admin().post("/admin/keys", request).await.created().json()
     };
     let mut peer = Peer::keys();
     for algorithm in ["RSA-2048", "P-256", "P-384", "P-521", "Ed25519"] {
@@ -47,12 +38,7 @@ async fn keys_are_exchanged_with_cryptography_and_jwcrypto() {
         }
 
         let request = json!({ "serviceId": service, "generate": true, "algorithm": algorithm });
-        let own = world
-            .admin()
-            .post("/admin/keys", request)
-            .await
-            .created()
-            .json();
+        let own = world.admin().post("/admin/keys", request).await.created().json();
         let parsed = peer.ask(&json!({ "do": "read", "jwk": own["publicKey"] }));
         assert_eq!(parsed["thumbprint"], own["thumbprint"]);
     }

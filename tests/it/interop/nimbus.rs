@@ -18,9 +18,7 @@ async fn recorded_envelopes_of_nimbus_are_opened() {
         let key = json!({ "serviceId": service, "privateKey": case["privateKey"] });
         world.admin().post("/admin/keys", key).await.created();
         let policy = world.policy(&service).await;
-        let alice = world
-            .application(&format!("alice {place}"))
-            .bound_to(&policy);
+        let alice = world.application(&format!("alice {place}")).bound_to(&policy);
         let alice = alice.await;
 
         let jwe = &case["jwe"];

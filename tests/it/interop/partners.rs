@@ -12,10 +12,9 @@ async fn a_partner_opens_envelopes_that_carry_exactly_its_members() {
     let world = World::new().await;
     let members = ["alg", "enc", "iat", "kid", "typ"];
     let of_ec = ["alg", "enc", "epk", "iat", "kid", "typ"];
-    for (algorithm, alg, members) in [
-        ("RSA-2048", "RSA-OAEP-256", &members[..]),
-        ("P-256", "ECDH-ES+A256KW", &of_ec),
-    ] {
+    for (algorithm, alg, members) in
+        [("RSA-2048", "RSA-OAEP-256", &members[..]), ("P-256", "ECDH-ES+A256KW", &of_ec)]
+    {
         let partner = Peer::keys().ask(&json!({
             "do": "make", "algorithm": algorithm, "passphrase": "unused",
         }));
@@ -55,16 +54,10 @@ async fn protected_for(world: &World, jwk: &Value, alg: &str) -> Value {
         "name": "MLE", "destinationServiceId": service, "allowedServiceIds": ["*"], "alg": alg,
         "keyOwnership": "destination_managed", "headers": { "typ": "JOSE", "iat": true },
     });
-    let policy = world
-        .admin()
-        .post("/admin/policies", policy)
-        .await
-        .created();
+    let policy = world.admin().post("/admin/policies", policy).await.created();
     let headers = json!({ "typ": "JOSE", "iat": true, "cty": null });
     assert_eq!(policy.json()["headers"], headers);
-    let shop = world
-        .application(&format!("shop {alg}"))
-        .bound_to(&policy.text("policyNumber"));
+    let shop = world.application(&format!("shop {alg}")).bound_to(&policy.text("policyNumber"));
     let body = format!("{{\"payload\":{PAYLOAD}}}");
     let post = axum::http::Method::POST;
     let shop = shop.await;

@@ -21,20 +21,12 @@ impl Peer {
 
     /// PyPI `jwcrypto`.
     pub(super) fn jwcrypto() -> Self {
-        Self::start(
-            "jwcrypto",
-            &home().join("venv/bin/python"),
-            "jwcrypto_peer.py",
-        )
+        Self::start("jwcrypto", &home().join("venv/bin/python"), "jwcrypto_peer.py")
     }
 
     /// PyPI `joserfc`.
     pub(super) fn joserfc() -> Self {
-        Self::start(
-            "joserfc",
-            &home().join("venv/bin/python"),
-            "joserfc_peer.py",
-        )
+        Self::start("joserfc", &home().join("venv/bin/python"), "joserfc_peer.py")
     }
 
     /// PyPI `cryptography` and `jwcrypto`, which generate keys.
@@ -44,20 +36,12 @@ impl Peer {
 
     /// PyPI `cryptography`, which signs and verifies with ML-DSA.
     pub(crate) fn ml_dsa() -> Self {
-        Self::start(
-            "cryptography",
-            &home().join("venv/bin/python"),
-            "ml_dsa_peer.py",
-        )
+        Self::start("cryptography", &home().join("venv/bin/python"), "ml_dsa_peer.py")
     }
 
     /// PyPI `cryptography`, which seals and opens with HPKE.
     pub(super) fn hpke() -> Self {
-        Self::start(
-            "cryptography",
-            &home().join("venv/bin/python"),
-            "hpke_peer.py",
-        )
+        Self::start("cryptography", &home().join("venv/bin/python"), "hpke_peer.py")
     }
 
     /// Sends a request and waits for its response.
@@ -70,9 +54,8 @@ impl Peer {
     }
 
     fn start(name: &'static str, program: &Path, script: &str) -> Self {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/outside/interop")
-            .join(script);
+        let script =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outside/interop").join(script);
         let mut process = Command::new(program)
             .args([script, home()])
             .stdin(Stdio::piped())
@@ -81,12 +64,7 @@ impl Peer {
             .unwrap_or_else(|error| panic!("{} does not start: {error}", program.display()));
         let requests = process.stdin.take().unwrap();
         let answers = BufReader::new(process.stdout.take().unwrap());
-        Self {
-            name,
-            process,
-            requests,
-            answers,
-        }
+        Self { name, process, requests, answers }
     }
 }
 
@@ -98,10 +76,7 @@ impl Drop for Peer {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "./dev test sets the folder of the libraries"
-)]
+#[expect(clippy::disallowed_methods, reason = "./dev test sets the folder of the libraries")]
 pub(crate) fn home() -> PathBuf {
     std::env::var_os("SEALWARD_TEST_INTEROP")
         .expect("SEALWARD_TEST_INTEROP is not set: ./dev test sets it to what tests/outside/interop/setup prints")

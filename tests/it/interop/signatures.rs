@@ -29,9 +29,7 @@ async fn rsa_signatures_verify_in_both_directions() {
         shared.exchange(&format!("RSA-SHA{bits}"), &digest).await;
         let pss = "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:digest";
         let digest = format!("{digest} {pss}");
-        shared
-            .exchange(&format!("RSA-PSS-SHA{bits}"), &digest)
-            .await;
+        shared.exchange(&format!("RSA-PSS-SHA{bits}"), &digest).await;
     }
 }
 
@@ -41,9 +39,7 @@ async fn elliptic_curve_signatures_verify_in_both_directions() {
     for (curve, bits) in [("P-256", 256), ("P-384", 384), ("P-521", 512)] {
         let shared = Shared::new(&world, curve).await;
         let algorithm = format!("ECDSA-SHA{bits}");
-        shared
-            .exchange(&algorithm, &format!("dgst -sha{bits}"))
-            .await;
+        shared.exchange(&algorithm, &format!("dgst -sha{bits}")).await;
     }
     let shared = Shared::new(&world, "Ed25519").await;
     shared.exchange("Ed25519", "pkeyutl -rawin").await;
@@ -163,9 +159,7 @@ async fn jose_verifies_a_jws() {
         let input = input.join(".");
         let order = json!({ "data": input, "algorithm": algorithm, "keyId": key });
         let signed = alice.operate("sign", order).await.ok().json()["result"].clone();
-        let signature = BASE64_STANDARD
-            .decode(signed["signature"].as_str().unwrap())
-            .unwrap();
+        let signature = BASE64_STANDARD.decode(signed["signature"].as_str().unwrap()).unwrap();
         let jws = format!("{input}.{}", BASE64_URL_SAFE_NO_PAD.encode(signature));
         let verified = jose.ask(&json!({ "do": "verify", "alg": alg, "jwk": jwk, "jws": jws }));
         assert_eq!(verified, MESSAGE, "{alg}");
@@ -190,25 +184,15 @@ impl<'w> Shared<'w> {
         folder.write("private", private.as_bytes());
         folder.write("public", public(&private).as_bytes());
         folder.write("message", MESSAGE.as_bytes());
-        Self {
-            caller,
-            algorithm,
-            key_id: imported.text("id"),
-            folder,
-        }
+        Self { caller, algorithm, key_id: imported.text("id"), folder }
     }
 
     /// `arguments` select the operation `name` of `/operations` in openssl.
     async fn exchange(&self, name: &str, arguments: &str) {
         let request = json!({ "data": MESSAGE, "algorithm": name });
         let own = self.caller.operate("sign", request).await.ok().json()["result"].clone();
-        let own = BASE64_STANDARD
-            .decode(own["signature"].as_str().unwrap())
-            .unwrap();
-        assert!(
-            self.is_good(arguments, MESSAGE, &own),
-            "they verify ours: {name}"
-        );
+        let own = BASE64_STANDARD.decode(own["signature"].as_str().unwrap()).unwrap();
+        assert!(self.is_good(arguments, MESSAGE, &own), "they verify ours: {name}");
         assert!(!self.is_good(arguments, "another", &own), "{name}");
 
         let from_peer = self.signed(arguments);
@@ -219,11 +203,7 @@ impl<'w> Shared<'w> {
             });
             self.caller.operate("verify", request).await.ok().json()["result"]["valid"].clone()
         };
-        assert_eq!(
-            verified(MESSAGE).await,
-            json!(true),
-            "we verify theirs: {name}"
-        );
+        assert_eq!(verified(MESSAGE).await, json!(true), "we verify theirs: {name}");
         assert_eq!(verified("another").await, json!(false), "{name}");
     }
     fn signed(&self, arguments: &str) -> Vec<u8> {
@@ -313,12 +293,7 @@ impl Folder {
     fn openssl(&self, arguments: &str, how: &str) -> bool {
         let mut openssl = Command::new("openssl");
         openssl.args(arguments.split(' ')).args(how.split(' '));
-        openssl
-            .current_dir(&self.0)
-            .output()
-            .unwrap()
-            .status
-            .success()
+        openssl.current_dir(&self.0).output().unwrap().status.success()
     }
 }
 

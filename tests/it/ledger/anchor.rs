@@ -13,8 +13,7 @@ impl Kept {
     pub(super) async fn back_up(&self) {
         self.record(3).await;
         self.covered(3).await;
-        self.execute("CREATE TABLE backup AS TABLE audit_log_heads")
-            .await;
+        self.execute("CREATE TABLE backup AS TABLE audit_log_heads").await;
         self.record(2).await;
         self.covered(5).await;
     }
@@ -52,10 +51,7 @@ async fn sealing_stops_after_a_restored_backup_until_the_origin_is_new() {
     assert_eq!(kept.checkpoint().await.unwrap().size, 3);
     assert_eq!(fs::read(kept.anchor()).unwrap(), anchored);
 
-    let renewal = Renewal {
-        origin: true,
-        ..Renewal::default()
-    };
+    let renewal = Renewal { origin: true, ..Renewal::default() };
     let keys = initialize_in(&kept.pool, renewal).await;
     sealer.state(|state| *state == SealState::Sealing).await;
     let checkpoint = kept.covered(5).await;
@@ -137,9 +133,7 @@ async fn a_position_beyond_the_log_does_not_make_a_record_sealed() {
     )
     .await;
     let sealer = kept.sealer().await;
-    sealer
-        .state(|state| matches!(state, SealState::Failed(_)))
-        .await;
+    sealer.state(|state| matches!(state, SealState::Failed(_))).await;
 }
 
 /// The service's login can change the head and insert nodes that the log does not have yet.
@@ -190,16 +184,11 @@ async fn changed_hashes_stop_sealing() {
     )
     .await;
     let sealer = kept.sealer().await;
-    let state = sealer
-        .state(|state| matches!(state, SealState::Failed(_)))
-        .await;
+    let state = sealer.state(|state| matches!(state, SealState::Failed(_))).await;
     let SealState::Failed(error) = state else {
         panic!("{state:?}");
     };
-    assert!(
-        error.contains("the hashes of the operations log"),
-        "{error}"
-    );
+    assert!(error.contains("the hashes of the operations log"), "{error}");
 }
 
 #[tokio::test]
@@ -231,33 +220,19 @@ async fn earlier_checkpoints_verify_under_the_earlier_key() {
     let sealer = kept.sealer().await;
     kept.record(1).await;
     kept.covered(1).await;
-    let earlier = ledger::checkpoint(&kept.pool, Log::Operations)
-        .await
-        .unwrap()
-        .unwrap();
-    let renewal = Renewal {
-        key: true,
-        ..Renewal::default()
-    };
+    let earlier = ledger::checkpoint(&kept.pool, Log::Operations).await.unwrap().unwrap();
+    let renewal = Renewal { key: true, ..Renewal::default() };
     initialize_in(&kept.pool, renewal).await;
     sealer.stop().await;
     let _sealer = kept.sealer().await;
     kept.record(1).await;
     within(PATIENCE, async || {
-        let note = ledger::checkpoint(&kept.pool, Log::Operations)
-            .await
-            .unwrap();
+        let note = ledger::checkpoint(&kept.pool, Log::Operations).await.unwrap();
         note.is_some_and(|note| note != earlier)
     })
     .await;
-    let latest = ledger::checkpoint(&kept.pool, Log::Operations)
-        .await
-        .unwrap()
-        .unwrap();
-    let keys = ledger::keys(&kept.pool, Log::Operations)
-        .await
-        .unwrap()
-        .unwrap();
+    let latest = ledger::checkpoint(&kept.pool, Log::Operations).await.unwrap().unwrap();
+    let keys = ledger::keys(&kept.pool, Log::Operations).await.unwrap().unwrap();
     assert_eq!(Checkpoint::open(&latest, &keys[0]).unwrap().size, 2);
     assert_eq!(Checkpoint::open(&earlier, &keys[1]).unwrap().size, 1);
     assert!(Checkpoint::open(&earlier, &keys[0]).is_err());

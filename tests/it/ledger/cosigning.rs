@@ -19,10 +19,7 @@ async fn checkpoints_are_cosigned_and_verified_with_ml_dsa() {
     let site = Site::on_kryoptic_over(Database::new().await, SETTING);
     let keys = site.run(&["audit", "init"]).success().stdout;
     let keys: Vec<&str> = keys.lines().collect();
-    let kinds: Vec<_> = keys
-        .iter()
-        .map(|key| key.parse::<VerifierKey>().unwrap().kind())
-        .collect();
+    let kinds: Vec<_> = keys.iter().map(|key| key.parse::<VerifierKey>().unwrap().kind()).collect();
     let (signing, cosigning) = (SignatureKind::Ed25519, SignatureKind::MlDsaCosignature);
     assert_eq!(kinds, [signing, signing, cosigning, cosigning]);
     let again = site.run(&["audit", "init"]).success().stdout;
@@ -79,10 +76,6 @@ async fn checkpoints_are_cosigned_and_verified_with_ml_dsa() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_without_ml_dsa_makes_no_key_of_cosignatures() {
     let site = Site::new().await;
-    let refused = site.run_with(
-        &["audit", "init"],
-        "SEALWARD_AUDIT_SEAL_POST_QUANTUM",
-        "true",
-    );
+    let refused = site.run_with(&["audit", "init"], "SEALWARD_AUDIT_SEAL_POST_QUANTUM", "true");
     refused.failure(1, &["ML-DSA-44", "audit.seal.post_quantum"]);
 }

@@ -44,8 +44,5 @@ async fn checkpoints_are_signed_with_p_256_if_the_token_has_no_ed25519() {
         .output()
         .unwrap();
     assert!(verified.status.success(), "{verified:?}");
-    assert_eq!(
-        verified.stdout,
-        b"OK: 2 records of operations are unchanged\n"
-    );
+    assert_eq!(verified.stdout, b"OK: 2 records of operations are unchanged\n");
 }

@@ -38,13 +38,7 @@ impl Failover {
         standby.run("SELECT pg_promote()").await;
         let new = Kept::over(standby.through_proxy().options());
         new.record(2).await;
-        Self {
-            primary,
-            _standby: standby,
-            old,
-            new,
-            sealer,
-        }
+        Self { primary, _standby: standby, old, new, sealer }
     }
 
     /// A sealer of the promoted standby with the anchor of the primary.
@@ -70,10 +64,7 @@ async fn sealing_stops_after_a_failover_that_lost_commits() {
     sealer.state(is_fork("audit.seal.anchor")).await;
     assert_eq!(failover.new.checkpoint().await.unwrap().size, 3);
 
-    let renewal = Renewal {
-        origin: true,
-        ..Renewal::default()
-    };
+    let renewal = Renewal { origin: true, ..Renewal::default() };
     let keys = initialize_in(&failover.new.pool, renewal).await;
     sealer.state(|state| *state == SealState::Sealing).await;
     let checkpoint = failover.new.covered(5).await;
@@ -88,10 +79,7 @@ async fn of_two_primaries_one_signs() {
     // The other primary still accepts writes.
     failover.old.record(1).await;
     failover.old.covered(6).await;
-    failover
-        .sealer
-        .state(|state| *state == SealState::Sealing)
-        .await;
+    failover.sealer.state(|state| *state == SealState::Sealing).await;
     let is_stopped = |state: &SealState| matches!(state, SealState::Failed(error) if error.contains("does not extend its checkpoint of 6 records"));
     successor.state(is_stopped).await;
     assert_eq!(failover.new.checkpoint().await.unwrap().size, 3);

@@ -53,10 +53,7 @@ pub(crate) async fn hash(world: &World, count: usize) {
 
 /// The public key of a log.
 pub(crate) async fn key(world: &World, log: Log) -> VerifierKey {
-    let answer = world
-        .admin()
-        .get(&format!("/admin/audit/log/{log}/key"))
-        .await;
+    let answer = world.admin().get(&format!("/admin/audit/log/{log}/key")).await;
     let text = answer.ok().body;
     text.lines().next().unwrap().parse().unwrap()
 }
@@ -118,23 +115,13 @@ pub(super) struct OwnSealer {
 impl OwnSealer {
     pub(super) async fn start(pool: Pool, anchor: Option<&Path>) -> Self {
         let anchor = anchor.map(|path| SealAnchor::File(path.to_owned()));
-        Self::with(
-            pool,
-            Seal {
-                anchor,
-                ..Seal::default()
-            },
-        )
-        .await
+        Self::with(pool, Seal { anchor, ..Seal::default() }).await
     }
 
     /// A sealer with these settings, but a short interval.
     pub(super) async fn with(pool: Pool, settings: Seal) -> Self {
         let interval = engine::settings::Span::millis(20);
-        let settings = Seal {
-            interval,
-            ..settings
-        };
+        let settings = Seal { interval, ..settings };
         let status = SealStatus::new(Clock::system(), settings.interval.0);
         let sealer = Sealer::new(pool, token().await, &settings, status.clone());
         let mut sealer = sealer.expect("settings in order");
@@ -226,8 +213,7 @@ impl Kept {
     pub(super) async fn record_old(&self, count: usize) {
         let minimum = "UPDATE audit_retention SET minimum_days = 1";
         self.execute(minimum).await;
-        self.record_at(count, "old", "now() - interval '3 days'")
-            .await;
+        self.record_at(count, "old", "now() - interval '3 days'").await;
     }
 
     /// Writes records with this error message, an SQL expression.
@@ -250,21 +236,13 @@ impl Kept {
 
     /// The latest checkpoint.
     pub(super) async fn checkpoint(&self) -> Option<Checkpoint> {
-        let note = ledger::checkpoint(&self.pool, Log::Operations)
-            .await
-            .unwrap()?;
-        let keys = ledger::keys(&self.pool, Log::Operations)
-            .await
-            .unwrap()
-            .unwrap();
+        let note = ledger::checkpoint(&self.pool, Log::Operations).await.unwrap()?;
+        let keys = ledger::keys(&self.pool, Log::Operations).await.unwrap().unwrap();
         Some(Checkpoint::open(&note, &keys[0]).unwrap())
     }
 
     pub(super) async fn covered(&self, size: u64) -> Checkpoint {
-        within(PATIENCE, async || {
-            self.checkpoint().await.is_some_and(|it| it.size == size)
-        })
-        .await;
+        within(PATIENCE, async || self.checkpoint().await.is_some_and(|it| it.size == size)).await;
         self.checkpoint().await.unwrap()
     }
 

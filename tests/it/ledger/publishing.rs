@@ -17,11 +17,7 @@ const CHECKPOINT: &str = "/audit/log/operations/checkpoint";
 
 /// A service that publishes its logs in this interval.
 async fn publishing(publish_interval: Span) -> World {
-    let settings = Seal {
-        publish: true,
-        publish_interval,
-        ..Seal::default()
-    };
+    let settings = Seal { publish: true, publish_interval, ..Seal::default() };
     sealed_world().await.sealing(settings).await
 }
 
@@ -32,10 +28,7 @@ async fn published(world: &World, size: u64) -> Checkpoint {
         let answer = world.anonymous().get(CHECKPOINT).await;
         (answer.status == 200).then(|| Checkpoint::open(&answer.ok().body, &key).unwrap())
     };
-    within(PATIENCE, async || {
-        read().await.is_some_and(|it| it.size >= size)
-    })
-    .await;
+    within(PATIENCE, async || read().await.is_some_and(|it| it.size >= size)).await;
     read().await.unwrap()
 }
 
@@ -92,10 +85,7 @@ async fn tiles_can_be_cached_forever_and_checkpoints_for_seconds() {
     published(&world, 1).await;
     let checkpoint = world.anonymous().get(CHECKPOINT).await.ok();
     assert_eq!(checkpoint.header("cache-control"), "public, max-age=5");
-    assert_eq!(
-        checkpoint.header("content-type"),
-        "text/plain; charset=utf-8"
-    );
+    assert_eq!(checkpoint.header("content-type"), "text/plain; charset=utf-8");
     let tile = world.anonymous().get(&tile("0/000.p/1")).await.ok();
     let forever = "public, max-age=31536000, immutable";
     assert_eq!(tile.header("cache-control"), forever);
@@ -194,10 +184,7 @@ async fn publication_needs_an_ed25519_key() {
         .execute(&kept.owner)
         .await
         .unwrap();
-    let settings = Seal {
-        publish: true,
-        ..Seal::default()
-    };
+    let settings = Seal { publish: true, ..Seal::default() };
     let sealer = OwnSealer::with(kept.pool.clone(), settings).await;
     let is_refused = |state: &SealState| matches!(state, SealState::Failed(error) if error.contains("need an Ed25519 key"));
     sealer.state(is_refused).await;

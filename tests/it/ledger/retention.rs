@@ -13,10 +13,7 @@ const RETIRE: &str =
 async fn a_day_is_retired_when_it_is_sealed_and_its_hashes_stay() {
     let kept = Kept::new().await;
     kept.record_old(2).await;
-    let refused = sqlx::query(RETIRE)
-        .fetch_one(&kept.owner)
-        .await
-        .unwrap_err();
+    let refused = sqlx::query(RETIRE).fetch_one(&kept.owner).await.unwrap_err();
     let code = refused.as_database_error().unwrap().code();
     assert_eq!(code.as_deref(), Some("SW002"));
 
@@ -32,25 +29,13 @@ async fn a_day_is_retired_when_it_is_sealed_and_its_hashes_stay() {
     assert_eq!(lines.len(), 3);
     for (index, line) in lines[..2].iter().enumerate() {
         assert!(line.starts_with(r#"{"leaf_hash":""#), "{line}");
-        assert!(
-            line.ends_with(&format!(r#","log_index":{index}}}"#)),
-            "{line}"
-        );
+        assert!(line.ends_with(&format!(r#","log_index":{index}}}"#)), "{line}");
     }
-    let keys = ledger::keys(&kept.pool, Log::Operations)
-        .await
-        .unwrap()
-        .unwrap();
+    let keys = ledger::keys(&kept.pool, Log::Operations).await.unwrap().unwrap();
     let mut trust = Trust::new(&keys[0].to_string()).unwrap();
-    let note = ledger::checkpoint(&kept.pool, Log::Operations)
-        .await
-        .unwrap();
+    let note = ledger::checkpoint(&kept.pool, Log::Operations).await.unwrap();
     trust.add(&note.unwrap()).unwrap();
-    let whole = VerifiedLog {
-        covered: 3,
-        retired: 2,
-        ..VerifiedLog::default()
-    };
+    let whole = VerifiedLog { covered: 3, retired: 2, ..VerifiedLog::default() };
     let text = lines.join("\n");
     let verified = verify::export(&trust, text.as_bytes(), None, &mut |_| ());
     assert_eq!(verified.unwrap(), whole);

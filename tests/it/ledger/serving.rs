@@ -24,21 +24,14 @@ async fn a_proof_leads_from_the_record_to_the_checkpoint() {
         let own = leaf(Log::Operations, &record.to_string()).unwrap();
         assert_eq!(proof["leaf"].as_str().unwrap().as_bytes(), own);
         let inclusion = proof["inclusion"].as_array().unwrap();
-        let inclusion: Vec<Hash> = inclusion
-            .iter()
-            .map(|hash| hash.as_str().unwrap().parse().unwrap())
-            .collect();
+        let inclusion: Vec<Hash> =
+            inclusion.iter().map(|hash| hash.as_str().unwrap().parse().unwrap()).collect();
         let checkpoint = Checkpoint::open(proof["checkpoint"].as_str().unwrap(), &key).unwrap();
         let index = proof["logIndex"].as_u64().unwrap();
         let (size, root) = (checkpoint.size, checkpoint.root);
         verify_inclusion(Hash::of_leaf(&own), index, size, &inclusion, root).unwrap();
 
-        let text = admin
-            .clone()
-            .with("accept", "text/plain")
-            .get(&path)
-            .await
-            .ok();
+        let text = admin.clone().with("accept", "text/plain").get(&path).await.ok();
         assert_eq!(text.header("content-type"), "text/plain; charset=utf-8");
         let text: ProofText = text.body.parse().unwrap();
         assert_eq!((text.index, text.inclusion), (index, inclusion));
@@ -69,10 +62,8 @@ async fn tiles_have_the_hashes_of_their_entries() {
     assert_eq!(tile.header("content-type"), "application/octet-stream");
     let bundle = admin.get(&path("entries/000.p/3")).await.ok();
     let entries = entries_of_bundle(&bundle.bytes).unwrap();
-    let hashes: Vec<u8> = entries
-        .iter()
-        .flat_map(|entry| *Hash::of_leaf(entry).as_bytes())
-        .collect();
+    let hashes: Vec<u8> =
+        entries.iter().flat_map(|entry| *Hash::of_leaf(entry).as_bytes()).collect();
     assert_eq!(tile.bytes, hashes);
     let narrower = admin.get(&path("0/000.p/2")).await.ok();
     assert_eq!(narrower.bytes, hashes[..64]);
@@ -104,27 +95,17 @@ async fn a_tree_with_full_tiles_is_served_whole() {
     sqlx::query(insert).execute(&world.pool).await.unwrap();
     let checkpoint = covered(&world, Log::Operations, 600).await;
     let lines = export(&world, Log::Operations).await;
-    assert_eq!(
-        super::fixture::root_of(Log::Operations, &lines),
-        checkpoint.root
-    );
+    assert_eq!(super::fixture::root_of(Log::Operations, &lines), checkpoint.root);
     let admin = world.admin();
-    for (tile, length) in [
-        ("0/000", 8_192),
-        ("0/001", 8_192),
-        ("0/002.p/88", 2_816),
-        ("1/000.p/2", 64),
-    ] {
+    for (tile, length) in
+        [("0/000", 8_192), ("0/001", 8_192), ("0/002.p/88", 2_816), ("1/000.p/2", 64)]
+    {
         let path = format!("/admin/audit/log/operations/tile/{tile}");
         assert_eq!(admin.get(&path).await.ok().bytes.len(), length, "{tile}");
     }
     let line: Value = serde_json::from_str(&lines[300]).unwrap();
     let id = line["id"].as_str().unwrap();
-    let proof = admin
-        .get(&format!("/admin/audit/{id}/proof"))
-        .await
-        .ok()
-        .json();
+    let proof = admin.get(&format!("/admin/audit/{id}/proof")).await.ok().json();
     assert_eq!(proof["inclusion"].as_array().unwrap().len(), 10);
 }
 
@@ -136,10 +117,7 @@ async fn reading_the_logs_does_not_make_them_grow() {
     let count = "SELECT count(*) FROM management_events";
     let listed = world.admin().get("/admin/audit").await.ok().json();
     let id = listed["items"][0]["id"].as_str().unwrap().to_owned();
-    let before: i64 = sqlx::query_scalar(count)
-        .fetch_one(&world.pool)
-        .await
-        .unwrap();
+    let before: i64 = sqlx::query_scalar(count).fetch_one(&world.pool).await.unwrap();
     for path in [
         "log/operations/checkpoint".to_owned(),
         "log/management/key".to_owned(),
@@ -147,16 +125,9 @@ async fn reading_the_logs_does_not_make_them_grow() {
         "log/operations/tile/entries/000.p/1".to_owned(),
         format!("{id}/proof"),
     ] {
-        world
-            .admin()
-            .get(&format!("/admin/audit/{path}"))
-            .await
-            .ok();
+        world.admin().get(&format!("/admin/audit/{path}")).await.ok();
     }
-    let after: i64 = sqlx::query_scalar(count)
-        .fetch_one(&world.pool)
-        .await
-        .unwrap();
+    let after: i64 = sqlx::query_scalar(count).fetch_one(&world.pool).await.unwrap();
     assert_eq!(after, before);
     assert_eq!(checkpoint(&world, Log::Operations).await.size, 1);
 }
@@ -171,10 +142,7 @@ async fn an_export_in_log_order_is_ndjson_without_filters() {
         let other = ndjson.get(&format!("{path}?order=time")).await;
         other.invalid(&[("order", "unsupported")]);
         let filtered = format!("{path}?order=log_index&requestId=1");
-        ndjson
-            .get(&filtered)
-            .await
-            .invalid(&[("requestId", "unknown")]);
+        ndjson.get(&filtered).await.invalid(&[("requestId", "unknown")]);
     }
 }
 

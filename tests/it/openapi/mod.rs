@@ -22,9 +22,7 @@ fn references_and_components_match() {
     let mut references = BTreeSet::new();
     gather(document, &mut references);
     for reference in &references {
-        let pointer = reference
-            .strip_prefix('#')
-            .expect("a reference within this document");
+        let pointer = reference.strip_prefix('#').expect("a reference within this document");
         assert!(document.pointer(pointer).is_some(), "{reference}");
     }
     for kind in ["schemas", "responses", "headers"] {
@@ -61,10 +59,7 @@ fn an_independent_validator_accepts_the_document() {
 }
 
 /// The folder of the tools that check the document.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the tests read this variable instead of settings"
-)]
+#[expect(clippy::disallowed_methods, reason = "the tests read this variable instead of settings")]
 fn tools() -> PathBuf {
     std::env::var_os("SEALWARD_TEST_API")
         .expect("SEALWARD_TEST_API is not set: ./dev test sets it to what tests/outside/api/setup prints")

@@ -13,9 +13,7 @@ fn responses_accept_new_members_and_values() {
     let mut seen = BTreeSet::new();
     for (_, _, operation) in operations() {
         let responses = operation["responses"].as_object().expect("responses");
-        responses
-            .values()
-            .for_each(|response| check_open(response, &mut seen));
+        responses.values().for_each(|response| check_open(response, &mut seen));
     }
     for name in ["Key", "Problem", "CreatedApiKey", "RateLimit"] {
         let pointer = format!("#/components/schemas/{name}");
@@ -62,9 +60,7 @@ fn check_open(part: &'static Value, seen: &mut BTreeSet<&'static str>) {
             if members.get("properties").is_some_and(Value::is_object) {
                 assert_eq!(part["additionalProperties"], true, "{part:#}");
             }
-            let nested = members
-                .iter()
-                .filter(|(name, _)| !name.starts_with("example"));
+            let nested = members.iter().filter(|(name, _)| !name.starts_with("example"));
             nested.for_each(|(_, member)| check_open(member, seen));
         }
         Value::Array(items) => items.iter().for_each(|item| check_open(item, seen)),

@@ -22,11 +22,8 @@ fn the_document_matches_its_outline() {
         let responses = members(&operation["responses"]);
         let responses: Vec<_> = responses.map(|(status, it)| response(status, it)).collect();
         let responses = responses.join(", ");
-        writeln!(
-            outline,
-            "{method} {path}{parameters} {id}({request}) {security} -> {responses}"
-        )
-        .expect("a line");
+        writeln!(outline, "{method} {path}{parameters} {id}({request}) {security} -> {responses}")
+            .expect("a line");
     }
     for (name, schema) in members(&document()["components"]["schemas"]) {
         writeln!(outline, "{name} = {}", kind(schema)).expect("a line");
@@ -79,11 +76,7 @@ fn parameters(operation: &Value) -> String {
             Some("query") => '?',
             _ => '@',
         };
-        let required = if parameter["required"] == true {
-            "!"
-        } else {
-            ""
-        };
+        let required = if parameter["required"] == true { "!" } else { "" };
         let kind = kind(&parameter["schema"]);
         write!(found, " {mark}{name}{required}: {kind}").expect("text");
     }
@@ -120,11 +113,7 @@ fn bodies(holder: &Value) -> String {
 
 fn headers(response: &'static Value) -> String {
     let headers = members(&response["headers"]).map(|(name, header)| {
-        let required = if resolved(header)["required"] == true {
-            "!"
-        } else {
-            ""
-        };
+        let required = if resolved(header)["required"] == true { "!" } else { "" };
         format!(" @{name}{required}")
     });
     headers.collect()
@@ -187,11 +176,7 @@ fn values(value: &Value) -> String {
     let one = std::slice::from_ref(value);
     let values = value.as_array().map_or(one, Vec::as_slice).iter();
     let values: Vec<_> = values
-        .map(|value| {
-            value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned)
-        })
+        .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
         .collect();
     values.join(" | ")
 }

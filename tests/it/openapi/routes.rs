@@ -17,8 +17,7 @@ pub(super) fn operations() -> impl Iterator<Item = (String, &'static String, &'s
     let paths = document()["paths"].as_object().expect("paths");
     paths.iter().flat_map(|(path, item)| {
         let item = item.as_object().expect("operations");
-        item.iter()
-            .map(move |(method, operation)| (method.to_uppercase(), path, operation))
+        item.iter().map(move |(method, operation)| (method.to_uppercase(), path, operation))
     })
 }
 
@@ -27,19 +26,16 @@ async fn each_path_supports_exactly_the_documented_methods() {
     let world = World::new().await;
     let paths: BTreeSet<_> = operations().map(|(_, path, _)| path).collect();
     for path in paths {
-        let mut documented: BTreeSet<String> = operations()
-            .filter(|(_, of, _)| *of == path)
-            .map(|(method, ..)| method)
-            .collect();
+        let mut documented: BTreeSet<String> =
+            operations().filter(|(_, of, _)| *of == path).map(|(method, ..)| method).collect();
         if documented.contains("GET") {
             documented.insert("HEAD".to_owned());
         }
         let refused = world.admin().send_text(Method::TRACE, path, "{}").await;
         let refused = refused.refused(405, "METHOD_NOT_ALLOWED");
         let alternatives = refused.header("allow").split(',');
-        let alternatives: BTreeSet<_> = alternatives
-            .map(|method| method.trim().to_owned())
-            .collect();
+        let alternatives: BTreeSet<_> =
+            alternatives.map(|method| method.trim().to_owned()).collect();
         assert_eq!(alternatives, documented, "{path}");
     }
 }
@@ -56,11 +52,7 @@ async fn head_responses_have_a_length_and_no_body() {
         let (head, get) = (send("HEAD", path).await, send("GET", path).await);
         assert_eq!(head.status, get.status, "{path}");
         assert_eq!(head.body, "", "{path}");
-        assert_eq!(
-            head.header("content-length"),
-            get.body.len().to_string(),
-            "{path}"
-        );
+        assert_eq!(head.header("content-length"), get.body.len().to_string(), "{path}");
     }
 }
 
@@ -73,9 +65,7 @@ fn every_route_has_a_description() {
         .filter(|file| !file.ends_with("routes.rs"))
         .filter(|file| {
             let text = fs::read_to_string(file).expect("a source file");
-            [".route(", ".route_service(", ".nest("]
-                .iter()
-                .any(|call| text.contains(call))
+            [".route(", ".route_service(", ".nest("].iter().any(|call| text.contains(call))
         })
         .collect();
     assert!(undocumented.is_empty(), "{undocumented:?}");
@@ -106,13 +96,5 @@ async fn every_documented_query_parameter_is_accepted() {
 fn files(folder: &Path) -> Vec<std::path::PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder");
     let paths = entries.map(|entry| entry.expect("an entry").path());
-    paths
-        .flat_map(|path| {
-            if path.is_dir() {
-                files(&path)
-            } else {
-                vec![path]
-            }
-        })
-        .collect()
+    paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }

@@ -17,14 +17,8 @@ use testkit::{Database, PATIENCE, within};
 use testkit::{Process, Site};
 
 /// The options for a small fixed set of requests, without a time limit.
-const FEW: [&str; 6] = [
-    "--phases",
-    "examples,fuzzing,stateful",
-    "--max-examples",
-    "4",
-    "--seed",
-    "20300131",
-];
+const FEW: [&str; 6] =
+    ["--phases", "examples,fuzzing,stateful", "--max-examples", "4", "--seed", "20300131"];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn responses_match_the_document() {
@@ -83,9 +77,7 @@ async fn responses_match_the_document() {
         if id == "openapi" {
             continue;
         }
-        let statuses = answers
-            .get(id)
-            .unwrap_or_else(|| panic!("{id}: {answers:?}"));
+        let statuses = answers.get(id).unwrap_or_else(|| panic!("{id}: {answers:?}"));
         let succeeded = statuses.keys().any(|status| (200..300).contains(status));
         assert!(succeeded, "{id}: {statuses:?}");
     }
@@ -140,11 +132,7 @@ async fn create_resources(process: &Process, tester: &str) -> (Value, String) {
         let wanted = json!({ "name": name, "type": "admin", "roles": ["auditor"] });
         let change = match key {
             None => post("/admin/api-keys", wanted).await,
-            Some(key) => process
-                .client(key)
-                .post("/admin/api-keys", wanted)
-                .await
-                .json(),
+            Some(key) => process.client(key).post("/admin/api-keys", wanted).await.json(),
         };
         assert_eq!(change["status"], "pending", "{change}");
         id(&change)
@@ -168,13 +156,7 @@ async fn create_resources(process: &Process, tester: &str) -> (Value, String) {
     let admins = admin.get("/admin/api-keys?type=admin").await.ok().json();
     let mut kept: Vec<&Value> = referred.as_object().expect("ids").values().collect();
     kept.push(&bound_to["policyNumber"]);
-    kept.extend(
-        admins["items"]
-            .as_array()
-            .expect("keys")
-            .iter()
-            .map(|key| &key["id"]),
-    );
+    kept.extend(admins["items"].as_array().expect("keys").iter().map(|key| &key["id"]));
     let secret = used["secret"].as_str().expect("a key").to_owned();
     let world = json!({
         "referred": referred, "changed": changed, "kept": kept, "decided": decided,
@@ -182,10 +164,7 @@ async fn create_resources(process: &Process, tester: &str) -> (Value, String) {
     (world, secret)
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests/outside/api/run sets this variable"
-)]
+#[expect(clippy::disallowed_methods, reason = "tests/outside/api/run sets this variable")]
 fn longer() -> Option<String> {
     std::env::var("SEALWARD_TEST_API_SECONDS").ok()
 }

@@ -53,9 +53,7 @@ async fn every_list_refuses_unknown_parameters() {
         }
         assert_eq!(method, "GET", "{path}");
         let client = client(&world, &alice, path);
-        let answer = client
-            .get(&format!("{}?{UNKNOWN}=1", with_id(path, &ids)))
-            .await;
+        let answer = client.get(&format!("{}?{UNKNOWN}=1", with_id(path, &ids))).await;
         if answer.status != 400 || !reports(&answer.json(), UNKNOWN) {
             wrong.push(format!("{path}: {}", answer.body));
         }
@@ -80,10 +78,7 @@ async fn ids(
     let identity = json!({ "name": "alice", "serviceId": destination.service, "match": matching });
     let identity = world.admin().post("/admin/identities", identity).await;
     [
-        (
-            "/api-keys/",
-            alice.key_id.clone().expect("a key of its own"),
-        ),
+        ("/api-keys/", alice.key_id.clone().expect("a key of its own")),
         ("/changes/", "chg_01h455vb4pex5vsknk084sn02q".to_owned()),
         ("/identities/", identity.created().text("id")),
         ("/keys/", destination.key.clone()),
@@ -101,10 +96,7 @@ fn with_id(path: &str, ids: &[(&str, String)]) -> String {
 /// refused as a whole.
 fn reported_field(field: &str) -> &str {
     let field = field.strip_prefix("items[0].").unwrap_or(field);
-    match field
-        .strip_suffix(UNKNOWN)
-        .and_then(|it| it.strip_suffix('.'))
-    {
+    match field.strip_suffix(UNKNOWN).and_then(|it| it.strip_suffix('.')) {
         Some(header @ ("jwe.header" | "jwe.unprotected")) => header,
         _ => field,
     }

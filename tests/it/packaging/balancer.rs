@@ -139,13 +139,7 @@ async fn the_load_balancer_serves_clients_with_http_2() {
     let ca = tls.join("ca.crt");
     let get = async |version: &str| {
         let answered = tokio::process::Command::new("curl")
-            .args([
-                "-s",
-                version,
-                "-w",
-                " %{http_version} %{http_code}",
-                "--cacert",
-            ])
+            .args(["-s", version, "-w", " %{http_version} %{http_code}", "--cacert"])
             .arg(&ca)
             .arg(format!("https://localhost:{}/livez", address.port()))
             .output();
@@ -182,14 +176,7 @@ async fn haproxy_forwards_no_bare_line_feed() {
     );
     std::fs::write(&config, forwarding).expect("write the configuration");
     let mut command = Command::new("/usr/sbin/haproxy");
-    let _running = Running(
-        command
-            .arg("-db")
-            .arg("-f")
-            .arg(config)
-            .spawn()
-            .expect("HAProxy"),
-    );
+    let _running = Running(command.arg("-db").arg("-f").arg(config).spawn().expect("HAProxy"));
     within(PATIENCE, async || TcpStream::connect(address).await.is_ok()).await;
     let mut client = TcpStream::connect(address).await.expect("a connection");
     let request = b"GET /livez HTTP/1.1\nHost: it\r\nX: a\nY: b\n\n";

@@ -17,9 +17,7 @@ fn compose() -> Value {
 
 fn services(compose: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let services = compose["services"].as_object().expect("services");
-    services
-        .iter()
-        .map(|(name, service)| (name.as_str(), service))
+    services.iter().map(|(name, service)| (name.as_str(), service))
 }
 
 /// The services that run `sealward serve`.
@@ -56,14 +54,9 @@ fn built_and_mounted_files_exist() {
         if let Some(target) = service["build"]["target"].as_str() {
             file.stage(target);
         } else {
-            let (_, tag) = service["image"]
-                .as_str()
-                .and_then(|it| it.split_once(':'))
-                .expect("a tag");
-            assert!(
-                tag.starts_with(|first: char| first.is_ascii_digit()),
-                "{name} is not pinned"
-            );
+            let (_, tag) =
+                service["image"].as_str().and_then(|it| it.split_once(':')).expect("a tag");
+            assert!(tag.starts_with(|first: char| first.is_ascii_digit()), "{name} is not pinned");
         }
         for (what, _) in mounts(service) {
             let exists = match what.strip_prefix("./") {
@@ -73,11 +66,7 @@ fn built_and_mounted_files_exist() {
             assert!(exists, "{name} mounts {what}");
         }
         for other in service["depends_on"].as_object().into_iter().flatten() {
-            assert!(
-                compose["services"].get(other.0).is_some(),
-                "{name}: {}",
-                other.0
-            );
+            assert!(compose["services"].get(other.0).is_some(), "{name}: {}", other.0);
         }
     }
 }
@@ -86,10 +75,7 @@ fn built_and_mounted_files_exist() {
 fn instances_find_their_settings_and_all_referenced_files() {
     let compose = compose();
     let file = Dockerfile::read();
-    let config = file
-        .stage("base")
-        .last("ENV")
-        .expect("the path of the settings");
+    let config = file.stage("base").last("ENV").expect("the path of the settings");
     let config = config.strip_prefix("SEALWARD_CONFIG=").expect("a place");
     let settings_text = read(SETTINGS);
     settings(SETTINGS);
@@ -98,20 +84,11 @@ fn instances_find_their_settings_and_all_referenced_files() {
     for name in instances {
         let service = &compose["services"][name];
         let mounts = mounts(service);
-        assert!(
-            mounts.contains(&(&format!("./{SETTINGS}"), config)),
-            "{name}"
-        );
+        assert!(mounts.contains(&(&format!("./{SETTINGS}"), config)), "{name}");
         // Every path in the settings is on a volume or part of a package of the image.
-        for path in settings_text
-            .split('"')
-            .filter(|text| text.starts_with('/'))
-        {
+        for path in settings_text.split('"').filter(|text| text.starts_with('/')) {
             let is_mounted = mounts.iter().any(|(_, place)| path.starts_with(place));
-            assert!(
-                is_mounted || path == "/usr/lib/softhsm/libsofthsm2.so",
-                "{path}"
-            );
+            assert!(is_mounted || path == "/usr/lib/softhsm/libsofthsm2.so", "{path}");
         }
         let words = [vec!["sealward"], texts(&service["command"])].concat();
         assert_is_a_command(&words);
@@ -124,21 +101,12 @@ fn every_service_runs_with_minimal_privileges() {
     for (name, service) in services(&compose) {
         assert_eq!(service["read_only"], true, "{name}");
         assert_eq!(texts(&service["cap_drop"]), ["ALL"], "{name}");
-        assert_eq!(
-            texts(&service["security_opt"]),
-            ["no-new-privileges:true"],
-            "{name}"
-        );
+        assert_eq!(texts(&service["security_opt"]), ["no-new-privileges:true"], "{name}");
     }
     for name in instances(&compose) {
         let ulimits = &compose["services"][name]["ulimits"];
-        assert_eq!(
-            (&ulimits["core"], &ulimits["memlock"]),
-            (&0.into(), &(-1).into())
-        );
-        let grace = compose["services"][name]["stop_grace_period"]
-            .as_str()
-            .expect("a time");
+        assert_eq!((&ulimits["core"], &ulimits["memlock"]), (&0.into(), &(-1).into()));
+        let grace = compose["services"][name]["stop_grace_period"].as_str().expect("a time");
         let grace: u64 = grace.trim_end_matches('s').parse().expect("seconds");
         let settings = settings(SETTINGS);
         let drain = settings.drain_delay() + settings.http.drain_timeout.0;
@@ -154,40 +122,21 @@ fn the_load_balancer_reaches_the_instances() {
     let balancer = &compose["services"]["load-balancer"];
     let variables = balancer["environment"].as_object().expect("variables");
     let expected = read("deploy/haproxy.cfg");
-    let expected: BTreeSet<&str> = expected
-        .split("${")
-        .skip(1)
-        .filter_map(|part| part.split('}').next())
-        .collect();
-    assert_eq!(
-        variables
-            .keys()
-            .map(String::as_str)
-            .collect::<BTreeSet<_>>(),
-        expected
-    );
+    let expected: BTreeSet<&str> =
+        expected.split("${").skip(1).filter_map(|part| part.split('}').next()).collect();
+    assert_eq!(variables.keys().map(String::as_str).collect::<BTreeSet<_>>(), expected);
 
-    for (variable, name) in ["SEALWARD_A", "SEALWARD_B"]
-        .into_iter()
-        .zip(instances(&compose))
-    {
+    for (variable, name) in ["SEALWARD_A", "SEALWARD_B"].into_iter().zip(instances(&compose)) {
         let port = http.listen.port();
         assert_eq!(variables[variable], format!("{name}:{port}"));
     }
     let published = texts(&balancer["ports"]);
     let listen = variables["SEALWARD_LISTEN"].as_str().expect("an address");
-    assert!(
-        published.iter().all(|port| port.ends_with(listen)),
-        "{published:?}"
-    );
+    assert!(published.iter().all(|port| port.ends_with(listen)), "{published:?}");
 
     assert!(settings.tls_files().is_some(), "instances speak TLS");
     let subnet = &compose["networks"]["default"]["ipam"]["config"][0]["subnet"];
-    let trusted: Vec<String> = http
-        .trusted_proxies
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let trusted: Vec<String> = http.trusted_proxies.iter().map(ToString::to_string).collect();
     assert_eq!([subnet.as_str().expect("a network")], trusted.as_slice());
 }
 
@@ -208,10 +157,7 @@ fn only_the_migration_has_the_password_of_the_owner() {
     assert!(settings.migrate.url.is_some() && settings.migrate.password.is_some());
     for name in instances(&compose) {
         let service = &compose["services"][name];
-        assert!(
-            mounts(service).iter().all(|(what, _)| *what != "owner"),
-            "{name}"
-        );
+        assert!(mounts(service).iter().all(|(what, _)| *what != "owner"), "{name}");
         let migrated = &service["depends_on"]["migrate"]["condition"];
         assert_eq!(migrated, "service_completed_successfully", "{name}");
     }

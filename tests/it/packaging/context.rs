@@ -21,13 +21,7 @@ fn the_build_context_is_whole() {
     // Cargo checks every member of the workspace and every target.
     succeed(
         Command::new(env!("CARGO"))
-            .args([
-                "metadata",
-                "--no-deps",
-                "--offline",
-                "--locked",
-                "--format-version=1",
-            ])
+            .args(["metadata", "--no-deps", "--offline", "--locked", "--format-version=1"])
             .current_dir(context.path()),
     );
 }
@@ -35,10 +29,7 @@ fn the_build_context_is_whole() {
 #[test]
 fn the_program_only_embeds_files_of_its_build_context() {
     let ignore = read(".dockerignore");
-    let included: Vec<_> = ignore
-        .lines()
-        .filter_map(|line| line.strip_prefix('!'))
-        .collect();
+    let included: Vec<_> = ignore.lines().filter_map(|line| line.strip_prefix('!')).collect();
     let mut wrong = Vec::new();
     each_file(&top().join("src"), &mut |path| {
         if path.components().any(|part| part.as_os_str() == "tests") || path.ends_with("tests.rs") {

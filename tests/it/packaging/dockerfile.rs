@@ -18,15 +18,10 @@ pub(super) struct Dockerfile {
 impl Dockerfile {
     pub(super) fn read() -> Self {
         let text = super::read("Dockerfile");
-        let lines: Vec<&str> = text
-            .lines()
-            .filter(|line| !line.trim_start().starts_with('#'))
-            .collect();
+        let lines: Vec<&str> =
+            text.lines().filter(|line| !line.trim_start().starts_with('#')).collect();
         let joined = lines.join("\n").replace("\\\n", " ");
-        let mut found = Self {
-            arguments: BTreeMap::new(),
-            stages: Vec::new(),
-        };
+        let mut found = Self { arguments: BTreeMap::new(), stages: Vec::new() };
         for line in joined.lines().filter(|line| !line.trim().is_empty()) {
             let (instruction, rest) = line.split_once(' ').expect("an instruction");
             found.take(instruction, rest.trim());

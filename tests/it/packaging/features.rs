@@ -23,8 +23,5 @@ fn a_build_of_the_program_has_no_fault_points() {
     const FAULTS: &str = "feature \"fault-points\"";
     assert!(features("normal,build,dev").contains(FAULTS));
     let built = features("normal,build");
-    assert!(
-        built.contains("sealward-engine") && !built.contains(FAULTS),
-        "{built}"
-    );
+    assert!(built.contains("sealward-engine") && !built.contains(FAULTS), "{built}");
 }

@@ -20,14 +20,10 @@ fn every_base_is_pinned_to_a_release() {
         assert!(numbers.clone().all(|number| number.parse::<u32>().is_ok()));
     }
     let expected = read("Cargo.toml");
-    let expected = expected
-        .lines()
-        .find_map(|line| line.strip_prefix("rust-version = "));
+    let expected = expected.lines().find_map(|line| line.strip_prefix("rust-version = "));
     let version = |text: &str| -> Vec<u32> {
         let numbers = text.trim_matches('"').split('.');
-        numbers
-            .map(|number| number.parse().expect("a number"))
-            .collect()
+        numbers.map(|number| number.parse().expect("a number")).collect()
     };
     let (_, tag) = file.arguments["RUST"].split_once(':').expect("a tag");
     let built_with = tag.split('-').next().expect("a version");
@@ -45,12 +41,8 @@ fn no_image_runs_as_root_and_only_trial_images_contain_softhsm() {
         assert!(last < user, "{name} runs a command after it drops root");
     }
     assert_eq!(file.stages.last().expect("a stage").name, "production");
-    let softhsm = |stage: &&Stage| {
-        stage
-            .instructions
-            .iter()
-            .any(|(_, rest)| rest.contains("softhsm"))
-    };
+    let softhsm =
+        |stage: &&Stage| stage.instructions.iter().any(|(_, rest)| rest.contains("softhsm"));
     assert!(!file.lineage("production").iter().any(softhsm));
     assert!(file.lineage("dev").iter().any(softhsm));
 }
@@ -75,21 +67,14 @@ fn copied_and_executed_files_exist() {
         }
     }
     let entry = file.stage("dev").words("ENTRYPOINT").join(" ");
-    let script = entry
-        .strip_prefix(SHARE)
-        .expect("a script of the repository");
+    let script = entry.strip_prefix(SHARE).expect("a script of the repository");
     assert!(top().join(script).exists(), "{entry}");
-    assert!(
-        files.iter().any(|place| entry.starts_with(place.as_str())),
-        "{entry}"
-    );
+    assert!(files.iter().any(|place| entry.starts_with(place.as_str())), "{entry}");
 
     let production = file.stage("production");
     let command = [production.words("ENTRYPOINT"), production.words("CMD")].concat();
     assert_is_a_command(&command);
-    let trial = ["sealward".to_owned()]
-        .into_iter()
-        .chain(file.stage("dev").words("CMD"));
+    let trial = ["sealward".to_owned()].into_iter().chain(file.stage("dev").words("CMD"));
     assert_is_a_command(&trial.collect::<Vec<_>>());
 }
 
@@ -97,11 +82,7 @@ fn copied_and_executed_files_exist() {
 fn the_trial_image_contains_the_programs_of_its_scripts() {
     let file = Dockerfile::read();
     let packages = file.stage("dev").packages();
-    for script in [
-        "softhsm/make-token",
-        "deploy/make-certificates",
-        "deploy/container/start",
-    ] {
+    for script in ["softhsm/make-token", "deploy/make-certificates", "deploy/container/start"] {
         let text = read(script);
         for (program, package) in [
             ("softhsm2-util", "softhsm2"),
@@ -115,16 +96,9 @@ fn the_trial_image_contains_the_programs_of_its_scripts() {
             );
         }
     }
-    let conf = file
-        .stage("dev")
-        .last("ENV")
-        .expect("the path of the token");
-    let token = conf
-        .strip_prefix("SOFTHSM2_CONF=")
-        .expect("a configuration");
-    let token = token
-        .strip_suffix("/softhsm2.conf")
-        .expect("the file name of make-token");
+    let conf = file.stage("dev").last("ENV").expect("the path of the token");
+    let token = conf.strip_prefix("SOFTHSM2_CONF=").expect("a configuration");
+    let token = token.strip_suffix("/softhsm2.conf").expect("the file name of make-token");
     let is_created = file.stage("dev").all("RUN").any(|run| run.contains(token));
     assert!(is_created, "no instruction creates {token}");
 }

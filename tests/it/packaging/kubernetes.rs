@@ -16,9 +16,7 @@ fn resources() -> Vec<Value> {
         let document = serde_saphyr::from_str(document.trim_start_matches("---\n"));
         document.unwrap_or_else(|error| panic!("{MANIFEST}: {error}"))
     });
-    documents
-        .filter(|document: &Value| !document.is_null())
-        .collect()
+    documents.filter(|document: &Value| !document.is_null()).collect()
 }
 
 fn named<'r>(resources: &'r [Value], kind: &str, name: &str) -> &'r Value {
@@ -65,10 +63,7 @@ fn each_pod_runs_its_command_without_privileges() {
         assert_eq!(pod["enableServiceLinks"], false, "{command}");
         let context = &pod["securityContext"];
         assert_eq!(context["runAsNonRoot"], true, "{command}");
-        assert_eq!(
-            context["seccompProfile"],
-            json!({ "type": "RuntimeDefault" })
-        );
+        assert_eq!(context["seccompProfile"], json!({ "type": "RuntimeDefault" }));
         let started = [&pod["containers"], &pod["initContainers"]];
         for container in started.into_iter().filter_map(Value::as_array).flatten() {
             let context = &container["securityContext"];
@@ -87,12 +82,8 @@ fn each_pod_mounts_the_files_of_its_settings_and_no_other_secrets() {
     let resources = resources();
     let settings = toml::Value::try_from(settings(&resources)).expect("TOML");
     let file = |place: &[&str]| {
-        let value = place
-            .iter()
-            .try_fold(&settings, |value, name| value.get(name));
-        value
-            .and_then(|value| value.as_str())
-            .map(ToOwned::to_owned)
+        let value = place.iter().try_fold(&settings, |value, name| value.get(name));
+        value.and_then(|value| value.as_str()).map(ToOwned::to_owned)
     };
     let database_ca = file(&["database", "ca"]);
     let pin = settings["hsm"]["tokens"][0]["pin"]["file"].as_str();
@@ -119,28 +110,17 @@ fn each_pod_mounts_the_files_of_its_settings_and_no_other_secrets() {
             .collect()
     };
     for (command, pod) in pods(&resources) {
-        let mounts = pod["containers"][0]["volumeMounts"]
-            .as_array()
-            .expect("mounts");
+        let mounts = pod["containers"][0]["volumeMounts"].as_array().expect("mounts");
         for path in needs(command) {
             let is_mounted = mounts.iter().any(|mount| {
-                path.starts_with(&format!(
-                    "{}/",
-                    mount["mountPath"].as_str().expect("a path")
-                ))
+                path.starts_with(&format!("{}/", mount["mountPath"].as_str().expect("a path")))
             });
             assert!(is_mounted, "{command} does not mount {path}");
         }
     }
     let [(_, serve), (_, migrate), (_, retain)] = pods(&resources);
-    assert_eq!(
-        secrets(migrate),
-        BTreeSet::from(["sealward-owner".to_owned()])
-    );
-    assert_eq!(
-        secrets(retain),
-        BTreeSet::from(["sealward-retention".to_owned()])
-    );
+    assert_eq!(secrets(migrate), BTreeSet::from(["sealward-owner".to_owned()]));
+    assert_eq!(secrets(retain), BTreeSet::from(["sealward-retention".to_owned()]));
     assert!(secrets(serve).is_disjoint(&secrets(migrate)));
     assert!(secrets(serve).is_disjoint(&secrets(retain)));
 }
@@ -159,16 +139,11 @@ fn probes_and_the_service_use_the_listeners_of_the_settings() {
     let http = &settings.http;
     assert_eq!(port("https"), http.listen.port());
     assert_eq!(Some(port("probes")), http.probe_listen.map(|it| it.port()));
-    assert_eq!(
-        Some(port("metrics")),
-        settings.metrics.listen.map(|it| it.port())
-    );
+    assert_eq!(Some(port("metrics")), settings.metrics.listen.map(|it| it.port()));
     for probe in ["startupProbe", "livenessProbe", "readinessProbe"] {
         assert_eq!(container[probe]["httpGet"]["port"], "probes");
     }
-    let grace = serve["terminationGracePeriodSeconds"]
-        .as_u64()
-        .expect("a number");
+    let grace = serve["terminationGracePeriodSeconds"].as_u64().expect("a number");
     let drain = settings.drain_delay() + http.drain_timeout.0;
     assert!(grace > drain.as_secs());
 }

@@ -47,10 +47,5 @@ fn assert_is_a_command(words: &[impl AsRef<str>]) {
 fn succeed(command: &mut Command) {
     let output = command.output().expect("run a command");
     let values = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
-    assert!(
-        output.status.success(),
-        "{command:?}: {}\n{}",
-        values[0],
-        values[1]
-    );
+    assert!(output.status.success(), "{command:?}: {}\n{}", values[0], values[1]);
 }

@@ -20,10 +20,7 @@ fn values(name: &str) -> Vec<String> {
 fn values_in(unit: &str, name: &str) -> Vec<String> {
     let unit = read(unit);
     let lines = unit.lines().filter_map(|line| line.split_once('='));
-    lines
-        .filter(|(found, _)| *found == name)
-        .map(|(_, value)| value.to_owned())
-        .collect()
+    lines.filter(|(found, _)| *found == name).map(|(_, value)| value.to_owned()).collect()
 }
 
 #[test]
@@ -73,11 +70,7 @@ fn the_unit_waits_for_the_drain_and_does_not_restart_after_a_refused_pin() {
 fn the_sysusers_file_creates_the_user_of_the_unit() {
     let user = values("User").concat();
     let declared = read("deploy/systemd/sysusers.conf");
-    assert!(
-        declared
-            .lines()
-            .any(|line| line.starts_with(&format!("u {user} ")))
-    );
+    assert!(declared.lines().any(|line| line.starts_with(&format!("u {user} "))));
 }
 
 #[test]

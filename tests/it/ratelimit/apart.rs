@@ -55,10 +55,7 @@ async fn each_instance_enforces_its_share_and_recovers() {
         limiter.counting() == apart(2)
     })
     .await;
-    assert_eq!(
-        admitted(&limiter, some_service(), rule(10, 41), 100).await,
-        20
-    );
+    assert_eq!(admitted(&limiter, some_service(), rule(10, 41), 100).await, 20);
     assert_eq!(limiter.look(some_service(), rule(10, 41)).await.limit, 20);
 
     valkey.proxy.resume();
@@ -96,19 +93,13 @@ async fn losing_and_recovering_the_shared_bucket_allows_no_second_burst() {
     })
     .await;
     let again = admitted(&limiter, empty, rule, 1_000).await;
-    assert!(
-        again < 100,
-        "{again} were admitted separately after the shared bucket was empty"
-    );
+    assert!(again < 100, "{again} were admitted separately after the shared bucket was empty");
     assert_eq!(admitted(&limiter, half_full, rule, 1_000).await, 500);
 
     valkey.proxy.resume();
     within(PATIENCE, async || limiter.counting() == Counting::Together).await;
     let again = admitted(&limiter, half_full, rule, 1_000).await;
-    assert!(
-        again < 100,
-        "{again} were admitted from the shared bucket after the share was empty"
-    );
+    assert!(again < 100, "{again} were admitted from the shared bucket after the share was empty");
 }
 
 #[tokio::test]

@@ -13,10 +13,7 @@ use tokio::time::Instant;
 use testkit::{PROTECT, Valkey, World};
 
 pub(super) fn rule(per_second: u32, burst: u32) -> Rule {
-    Rule::new(
-        NonZeroU32::new(per_second).unwrap(),
-        NonZeroU32::new(burst).unwrap(),
-    )
+    Rule::new(NonZeroU32::new(per_second).unwrap(), NonZeroU32::new(burst).unwrap())
 }
 
 pub(super) fn some_service() -> Scope {
@@ -43,16 +40,11 @@ async fn instances_share_one_bucket() {
     assert_eq!(one.counting(), Counting::Together);
     let (scope, rule) = (some_service(), rule(5, 40));
     let started = Instant::now();
-    let (by_one, by_other) = tokio::join!(
-        admitted(&one, scope, rule, 60),
-        admitted(&other, scope, rule, 60),
-    );
+    let (by_one, by_other) =
+        tokio::join!(admitted(&one, scope, rule, 60), admitted(&other, scope, rule, 60),);
     let refilled = usize::try_from(started.elapsed().as_millis()).unwrap() * 5 / 1_000;
     let admitted = by_one + by_other;
-    assert!(
-        (40..=40 + refilled + 1).contains(&admitted),
-        "{admitted}, {refilled} were refilled"
-    );
+    assert!((40..=40 + refilled + 1).contains(&admitted), "{admitted}, {refilled} were refilled");
     // The bucket of another service is full.
     assert!(one.take(some_service(), rule).await.is_ok());
 }
@@ -78,10 +70,7 @@ async fn a_shared_bucket_has_the_same_headers_as_a_local_one() {
                 of_shared.remaining.abs_diff(of_own.remaining) <= 1,
                 "{of_shared:?} {of_own:?}"
             );
-            assert!(
-                of_shared.reset.abs_diff(of_own.reset) <= 2,
-                "{of_shared:?} {of_own:?}"
-            );
+            assert!(of_shared.reset.abs_diff(of_own.reset) <= 2, "{of_shared:?} {of_own:?}");
         }
         assert_eq!(shared.look(scope, rule).await.limit, rule.burst.get());
     }
@@ -142,10 +131,7 @@ async fn a_batch_exchanges_its_first_token_for_one_token_an_item() {
     let tokens = |count| NonZeroU32::new(count).unwrap();
     for limiter in [&shared, &own] {
         let scope = some_service();
-        limiter
-            .take_several(scope, rule, tokens(600))
-            .await
-            .unwrap();
+        limiter.take_several(scope, rule, tokens(600)).await.unwrap();
         for _ in 0..100 {
             limiter.take(scope, rule).await.unwrap();
             let refused = limiter.exchange(scope, rule, tokens(500)).await;
@@ -167,18 +153,9 @@ async fn two_instances_send_the_headers_of_the_same_bucket() {
     // One token per second, so that the remaining tokens show the number of requests.
     let tier = json!({ "requestsPerSecond": 1, "burst": 1_000 });
     let service = json!({ "name": "slow", "tier": "enterprise", "rateLimit": tier });
-    let service = world
-        .admin()
-        .post("/admin/services", service)
-        .await
-        .created();
+    let service = world.admin().post("/admin/services", service).await.created();
     let key = json!({ "name": "slow", "type": "live", "serviceId": service.text("id") });
-    let key = world
-        .admin()
-        .post("/admin/api-keys", key)
-        .await
-        .created()
-        .text("secret");
+    let key = world.admin().post("/admin/api-keys", key).await.created().text("secret");
     let started = Instant::now();
     for round in 1..=20_u32 {
         let instance = if round % 2 == 0 { &world } else { &other };
@@ -194,15 +171,9 @@ async fn two_instances_send_the_headers_of_the_same_bucket() {
 #[tokio::test]
 async fn valkey_connections_use_verified_tls() {
     let valkey = Valkey::over_tls().await;
-    assert_eq!(
-        valkey.limiter(Clock::system()).await.counting(),
-        Counting::Together
-    );
+    assert_eq!(valkey.limiter(Clock::system()).await.counting(), Counting::Together);
     // Without its CA, the server counts as unavailable.
-    let settings = RateLimit {
-        ca: None,
-        ..valkey.settings()
-    };
+    let settings = RateLimit { ca: None, ..valkey.settings() };
     let shared = Shared::of(&settings, Some(&testkit::valkey::PASSWORD.into()));
     let limiter = Limiter::shared(Clock::system(), shared.unwrap().unwrap());
     limiter.find_shared().await;

@@ -21,14 +21,8 @@ async fn ec_keys_of_every_curve_derive_content_keys() {
 async fn everything_comes_back(algorithm: &str, algs: [&str; 2]) {
     let world = World::new().await;
     let destination = world.destination("partner", algorithm, algs[0]).await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
-    for (alg, enc) in algs
-        .into_iter()
-        .flat_map(|alg| [(alg, "A128GCM"), (alg, "A256GCM")])
-    {
+    let alice = world.application("alice").bound_to(&destination.policy).await;
+    for (alg, enc) in algs.into_iter().flat_map(|alg| [(alg, "A128GCM"), (alg, "A256GCM")]) {
         let terms = json!({ "alg": alg, "enc": enc });
         world.change_policy(&destination, terms).await;
         let payload = json!({ "alg": alg, "amount": 1.5 });

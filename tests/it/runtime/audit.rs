@@ -27,10 +27,8 @@ async fn recorded(world: &World, request_id: &str) -> Value {
 
 /// The UUID of an identifier in the format of the database.
 fn uuid(id: &str) -> String {
-    let id: engine::ids::ServiceId = id
-        .replacen(id.split('_').next().unwrap(), "svc", 1)
-        .parse()
-        .unwrap();
+    let id: engine::ids::ServiceId =
+        id.replacen(id.split('_').next().unwrap(), "svc", 1).parse().unwrap();
     id.uuid().to_string()
 }
 
@@ -42,10 +40,7 @@ async fn each_outcome_is_recorded_and_found() {
     let payload = json!({ "payload": 1 });
     let mut envelope = jwe(&named("done").post(PROTECT, payload.clone()).await);
     envelope["tag"] = json!("AAAAAAAAAAAAAAAAAAAAAA");
-    named("failed")
-        .unprotect(&envelope)
-        .await
-        .refused(500, "INTERNAL_ERROR");
+    named("failed").unprotect(&envelope).await.refused(500, "INTERNAL_ERROR");
     for (name, change) in [
         ("refused", json!({ "status": "inactive" })),
         ("passed_through", json!({ "failureMode": "passthrough" })),
@@ -69,23 +64,15 @@ async fn each_outcome_is_recorded_and_found() {
 async fn a_ciphertext_that_is_not_authentic_is_recorded_as_failed() {
     let world = World::new().await;
     let alice = world.application("alice").await;
-    world
-        .key(alice.service.as_ref().unwrap(), "data", "AES-256")
-        .await;
+    world.key(alice.service.as_ref().unwrap(), "data", "AES-256").await;
     let payload = json!({ "data": 1, "algorithm": "AES-256-GCM" });
     let sealed = alice.operate("encrypt", payload).await.ok().json();
     let mut damaged = sealed["result"].clone();
     damaged["tag"] = json!("AAAAAAAAAAAAAAAAAAAAAA==");
     let named = alice.clone().with("x-request-id", "damaged");
-    named
-        .operate("decrypt", damaged)
-        .await
-        .refused(400, "DECRYPTION_FAILED");
+    named.operate("decrypt", damaged).await.refused(400, "DECRYPTION_FAILED");
     let record = recorded(&world, "damaged").await;
-    assert_eq!(
-        (&record["response_status"], &record["outcome"]),
-        (&json!(400), &json!("failed"))
-    );
+    assert_eq!((&record["response_status"], &record["outcome"]), (&json!(400), &json!("failed")));
 }
 
 #[tokio::test]
@@ -93,16 +80,11 @@ async fn a_success_is_recorded_with_all_its_fields() {
     let world = World::new().await;
     let (destination, alice) = world.bound_application().await;
     let named = |name| alice.clone().with("x-request-id", name);
-    let protected = named("one")
-        .post(PROTECT, json!({ "payload": [1, 2, 3] }))
-        .await;
+    let protected = named("one").post(PROTECT, json!({ "payload": [1, 2, 3] })).await;
     let jwe = jwe(&protected);
     named("two").unprotect(&jwe).await.ok();
     let record = recorded(&world, "one").await;
-    assert_eq!(
-        record["application_id"],
-        uuid(alice.service.as_ref().unwrap())
-    );
+    assert_eq!(record["application_id"], uuid(alice.service.as_ref().unwrap()));
     assert!(record["api_key_id"].is_string());
     assert_eq!(record["operation_type"], "encrypt");
     assert_eq!(record["endpoint"], PROTECT);
@@ -112,10 +94,7 @@ async fn a_success_is_recorded_with_all_its_fields() {
     assert_eq!(record["response_status"], 200);
     let took = record["response_time_ms"].as_f64().unwrap();
     assert!(took > 0.0 && took < 30_000.0, "{took}");
-    assert_eq!(
-        (&record["error_code"], &record["error_message"]),
-        (&Value::Null, &Value::Null)
-    );
+    assert_eq!((&record["error_code"], &record["error_message"]), (&Value::Null, &Value::Null));
     assert_eq!(record["client_address"], "127.0.0.1");
 
     let record = recorded(&world, "two").await;
@@ -140,38 +119,10 @@ async fn every_outcome_of_an_authenticated_request_is_recorded() {
         (&alice, PROTECT, "{}", 400, "encrypt", Value::Null),
         (&alice, UNPROTECT, "{}", 400, "decrypt", Value::Null),
         (&alice, PROTECT, long.as_str(), 413, "encrypt", Value::Null),
-        (
-            &alice,
-            PROTECT,
-            r#"{"payload":1,"policyNumber":"NONE"}"#,
-            404,
-            "encrypt",
-            json!("NONE"),
-        ),
-        (
-            &limited,
-            PROTECT,
-            r#"{"payload":1}"#,
-            403,
-            "encrypt",
-            json!(destination.policy),
-        ),
-        (
-            &world.admin(),
-            PROTECT,
-            r#"{"payload":1}"#,
-            403,
-            "encrypt",
-            Value::Null,
-        ),
-        (
-            &alice,
-            UNPROTECT,
-            r#"{"protectedPayload":"x"}"#,
-            400,
-            "decrypt",
-            Value::Null,
-        ),
+        (&alice, PROTECT, r#"{"payload":1,"policyNumber":"NONE"}"#, 404, "encrypt", json!("NONE")),
+        (&limited, PROTECT, r#"{"payload":1}"#, 403, "encrypt", json!(destination.policy)),
+        (&world.admin(), PROTECT, r#"{"payload":1}"#, 403, "encrypt", Value::Null),
+        (&alice, UNPROTECT, r#"{"protectedPayload":"x"}"#, 400, "decrypt", Value::Null),
         (
             &alice,
             OPERATIONS,
@@ -180,14 +131,7 @@ async fn every_outcome_of_an_authenticated_request_is_recorded() {
             "sign",
             Value::Null,
         ),
-        (
-            &alice,
-            OPERATIONS,
-            r#"{"operation":"verify","payload":{}}"#,
-            400,
-            "verify",
-            Value::Null,
-        ),
+        (&alice, OPERATIONS, r#"{"operation":"verify","payload":{}}"#, 400, "verify", Value::Null),
         (
             &alice,
             OPERATIONS,
@@ -210,11 +154,7 @@ async fn every_outcome_of_an_authenticated_request_is_recorded() {
         assert_eq!(record["endpoint"], path);
         assert_eq!(record["policy_number"], policy);
         assert_eq!(record["error_code"], answer.json()["error"]["code"]);
-        assert_eq!(
-            record["error_message"].is_string(),
-            status != 200,
-            "{record}"
-        );
+        assert_eq!(record["error_message"].is_string(), status != 200, "{record}");
         if operation == "hash" {
             assert_eq!(record["payload_size_bytes"], "\"abc\"".len());
         }
@@ -229,9 +169,7 @@ async fn an_unusable_key_of_the_caller_is_recorded() {
     let key = world.key(&service, "data", "AES-256").await;
     let other_service = world.service("other").await;
     let other_key = world.key(&other_service, "data", "AES-256").await;
-    world
-        .change_key(&key, json!({ "status": "disabled" }))
-        .await;
+    world.change_key(&key, json!({ "status": "disabled" })).await;
     for (name, key, algorithm, status, recorded_key) in [
         ("disabled", &key, "AES-256-GCM", 403, json!(uuid(&key))),
         ("unfit", &key, "AES-128-GCM", 400, json!(uuid(&key))),
@@ -252,12 +190,7 @@ async fn passthrough_and_drop_are_recorded() {
     for mode in ["passthrough", "drop"] {
         let change = json!({ "status": "inactive", "failureMode": mode });
         world.change_policy(&destination, change).await;
-        alice
-            .clone()
-            .with("x-request-id", mode)
-            .protect(json!("abc"))
-            .await
-            .ok();
+        alice.clone().with("x-request-id", mode).protect(json!("abc")).await.ok();
         let record = recorded(&world, mode).await;
         assert_eq!(record["operation_type"], "encrypt");
         assert_eq!(record["response_status"], 200);
@@ -270,16 +203,10 @@ async fn passthrough_and_drop_are_recorded() {
 async fn unauthenticated_requests_are_recorded_asynchronously() {
     let world = World::new().await;
     let anonymous = world.anonymous().with("x-request-id", "anonymous");
-    anonymous
-        .post(PROTECT, json!({}))
-        .await
-        .refused(401, "AUTHENTICATION_FAILED");
+    anonymous.post(PROTECT, json!({})).await.refused(401, "AUTHENTICATION_FAILED");
     testkit::within(testkit::PATIENCE, async || {
         let sql = "SELECT count(*) FROM crypto_operations_audit WHERE request_id = 'anonymous'";
-        let count: i64 = sqlx::query_scalar(sql)
-            .fetch_one(&world.pool)
-            .await
-            .unwrap();
+        let count: i64 = sqlx::query_scalar(sql).fetch_one(&world.pool).await.unwrap();
         count == 1
     })
     .await;

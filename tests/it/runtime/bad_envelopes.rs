@@ -22,28 +22,19 @@ async fn unsupported_jose_headers_are_refused() {
         let refused = alice.unprotect(&envelope).await;
         refused.invalid(&[(&format!("jwe.protected.{member}"), "unsupported")]);
     }
-    for (member, value) in [
-        ("alg", "RSA1_5"),
-        ("alg", "dir"),
-        ("alg", "none"),
-        ("enc", "A256CBC-HS512"),
-    ] {
+    for (member, value) in
+        [("alg", "RSA1_5"), ("alg", "dir"), ("alg", "none"), ("enc", "A256CBC-HS512")]
+    {
         let envelope = envelope_for(&world, &destination, |header| header[member] = json!(value));
         let refused = alice.unprotect(&envelope.await).await;
         refused.invalid(&[(&format!("jwe.protected.{member}"), "unsupported")]);
     }
     let long = "x".repeat(100_000);
     let envelope = envelope_for(&world, &destination, |header| header["x"] = json!(long)).await;
-    alice
-        .unprotect(&envelope)
-        .await
-        .invalid(&[("jwe.protected", "length")]);
+    alice.unprotect(&envelope).await.invalid(&[("jwe.protected", "length")]);
     let mut plain = envelope_for(&world, &destination, |_| {}).await;
     plain["protected"] = json!("{\"alg\":1}");
-    alice
-        .unprotect(&plain)
-        .await
-        .invalid(&[("jwe.protected", "format")]);
+    alice.unprotect(&plain).await.invalid(&[("jwe.protected", "format")]);
 }
 
 #[tokio::test]
@@ -53,10 +44,7 @@ async fn an_algorithm_that_conflicts_with_the_named_key_is_refused() {
     let rsa = world.destination("rsa", "RSA-2048", "RSA-OAEP-256").await;
     let alice = world.application("alice").bound_to(&ec.policy).await;
     let envelope = envelope_for(&world, &rsa, |header| header["kid"] = json!(ec.key)).await;
-    alice
-        .unprotect(&envelope)
-        .await
-        .invalid(&[("jwe.protected.alg", "conflict")]);
+    alice.unprotect(&envelope).await.invalid(&[("jwe.protected.alg", "conflict")]);
 }
 
 #[tokio::test]
@@ -67,10 +55,7 @@ async fn an_algorithm_without_an_active_key_is_refused() {
     let alice = world.application("alice").bound_to(&ec.policy).await;
     // The header names a key of another service. It has no meaning for this service.
     let envelope = envelope_for(&world, &rsa, |_| {}).await;
-    alice
-        .unprotect(&envelope)
-        .await
-        .invalid(&[("jwe.protected.alg", "conflict")]);
+    alice.unprotect(&envelope).await.invalid(&[("jwe.protected.alg", "conflict")]);
     let compact = ["protected", "encrypted_key", "iv", "ciphertext", "tag"]
         .map(|member| envelope[member].as_str().unwrap())
         .join(".");

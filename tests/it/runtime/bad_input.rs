@@ -13,16 +13,7 @@ async fn malformed_json_is_refused_first() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let deep = format!(r#"{{"payload":{}{}}}"#, "[".repeat(128), "]".repeat(128));
-    let broken = [
-        "",
-        "{",
-        "nul",
-        "{'a':1}",
-        "{\"a\":1,}",
-        "[1] 2",
-        "\u{feff}{}",
-        &deep,
-    ];
+    let broken = ["", "{", "nul", "{'a':1}", "{\"a\":1,}", "[1] 2", "\u{feff}{}", &deep];
     for path in PATHS {
         for body in broken {
             for client in [&alice, &world.anonymous(), &world.admin()] {
@@ -38,10 +29,7 @@ async fn text_that_is_not_utf_8_is_malformed_json() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let request = Request::post(PROTECT)
-        .header(
-            "authorization",
-            format!("Bearer {}", alice.key.as_ref().unwrap()),
-        )
+        .header("authorization", format!("Bearer {}", alice.key.as_ref().unwrap()))
         .header("content-type", "application/json")
         .body(Body::from(b"{\"payload\":\"\xff\"}".to_vec()))
         .unwrap();
@@ -73,12 +61,7 @@ async fn a_body_must_be_declared_as_json() {
         }
         world.send(request.body(Body::from("{}")).unwrap()).await
     };
-    for media in [
-        None,
-        Some("text/plain"),
-        Some("application/jsonx"),
-        Some(""),
-    ] {
+    for media in [None, Some("text/plain"), Some("application/jsonx"), Some("")] {
         send(media).await.refused(415, "UNSUPPORTED_MEDIA_TYPE");
     }
     for media in ["application/json; charset=utf-8", "Application/JSON"] {
@@ -105,29 +88,15 @@ async fn a_request_id_is_printable_ascii() {
     let (_, alice) = world.bound_application().await;
     let longest = "x".repeat(128);
     for name in ["a", "with spaces inside", "\"quoted\\\"", &longest] {
-        let answer = alice
-            .clone()
-            .with("x-request-id", name)
-            .protect(json!(1))
-            .await
-            .ok();
+        let answer = alice.clone().with("x-request-id", name).protect(json!(1)).await.ok();
         assert_eq!(answer.text("requestId"), name);
         assert_eq!(answer.header("x-request-id"), name);
     }
-    let answer = alice
-        .clone()
-        .with("x-request-id", "")
-        .protect(json!(1))
-        .await
-        .ok();
+    let answer = alice.clone().with("x-request-id", "").protect(json!(1)).await.ok();
     assert!(answer.text("requestId").starts_with("req_"));
     let longer = "x".repeat(129);
     for (name, code) in [(longer.as_str(), "length"), ("\u{fc}", "format")] {
-        let answer = alice
-            .clone()
-            .with("x-request-id", name)
-            .protect(json!(1))
-            .await;
+        let answer = alice.clone().with("x-request-id", name).protect(json!(1)).await;
         assert!(answer.header("x-request-id").starts_with("req_"));
         answer.invalid(&[("X-Request-Id", code)]);
     }

@@ -10,16 +10,10 @@ async fn fields_are_checked_before_the_policy() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let protect = async |body: Value| alice.post(PROTECT, body).await;
-    protect(json!({ "policyNumber": "POL-none" }))
-        .await
-        .invalid(&[("payload", "required")]);
-    protect(json!({}))
-        .await
-        .invalid(&[("payload", "required"), ("policyNumber", "required")]);
+    protect(json!({ "policyNumber": "POL-none" })).await.invalid(&[("payload", "required")]);
+    protect(json!({})).await.invalid(&[("payload", "required"), ("policyNumber", "required")]);
     protect(json!([])).await.invalid(&[("", "type")]);
-    protect(json!({ "payload": 1, "policyNumber": 1 }))
-        .await
-        .invalid(&[("policyNumber", "type")]);
+    protect(json!({ "payload": 1, "policyNumber": 1 })).await.invalid(&[("policyNumber", "type")]);
     protect(json!({ "payload": 1, "policyNumber": null }))
         .await
         .invalid(&[("policyNumber", "required")]);
@@ -47,12 +41,7 @@ async fn unknown_members_are_refused_at_every_level() {
             "requestId",
             "is unknown: leave it out",
         ),
-        (
-            UNPROTECT,
-            json!({ "jwe": envelope, "Jwe": 1 }),
-            "Jwe",
-            "is unknown: did you mean jwe?",
-        ),
+        (UNPROTECT, json!({ "jwe": envelope, "Jwe": 1 }), "Jwe", "is unknown: did you mean jwe?"),
         (
             OPERATIONS,
             json!({ "operation": "hash", "payload": hash }),
@@ -95,10 +84,7 @@ async fn null_equals_an_absent_optional_member() {
     let body = json!({ "jwe": envelope, "protectedPayload": null, "policyNumber": null });
     let opened = alice.post(UNPROTECT, body).await.ok();
     assert_eq!(opened.json()["payload"], json!(null));
-    alice
-        .post(UNPROTECT, json!({ "jwe": null }))
-        .await
-        .invalid(&[("jwe", "required")]);
+    alice.post(UNPROTECT, json!({ "jwe": null })).await.invalid(&[("jwe", "required")]);
 
     let admin = world.admin();
     let body = json!({ "name": "nulls", "tier": null, "publishKeys": null, "description": null });
@@ -108,10 +94,7 @@ async fn null_equals_an_absent_optional_member() {
     let changed = admin.put(&path, change).await.ok().json();
     assert_eq!(changed["name"], "nulls");
     assert_eq!(changed["tier"], "professional");
-    admin
-        .post("/admin/services", json!({ "name": null }))
-        .await
-        .invalid(&[("name", "required")]);
+    admin.post("/admin/services", json!({ "name": null })).await.invalid(&[("name", "required")]);
 }
 
 #[tokio::test]
@@ -122,10 +105,7 @@ async fn u_0000_in_a_string_is_a_client_error() {
     let mut requests = vec![
         (PROTECT, json!({ "payload": 1, "policyNumber": "\0" })),
         (UNPROTECT, json!({ "protectedPayload": "\0" })),
-        (
-            UNPROTECT,
-            json!({ "jwe": envelope, "policyNumber": "POL\0" }),
-        ),
+        (UNPROTECT, json!({ "jwe": envelope, "policyNumber": "POL\0" })),
         (OPERATIONS, json!({ "operation": "\0", "payload": {} })),
     ];
     for member in ["protected", "encrypted_key", "iv", "ciphertext", "tag"] {
@@ -137,10 +117,7 @@ async fn u_0000_in_a_string_is_a_client_error() {
         let mut payload =
             json!({ "data": 1, "algorithm": "Ed25519", "keyId": "x", "signature": "" });
         payload[member] = json!("\0");
-        requests.push((
-            OPERATIONS,
-            json!({ "operation": "verify", "payload": payload }),
-        ));
+        requests.push((OPERATIONS, json!({ "operation": "verify", "payload": payload })));
     }
     for (path, body) in requests {
         let status = alice.post(path, body.clone()).await.status.as_u16();
@@ -153,28 +130,18 @@ async fn all_problems_of_an_operation_are_reported() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let ask = async |body: Value| alice.post(OPERATIONS, body).await;
-    ask(json!({}))
-        .await
-        .invalid(&[("operation", "required"), ("payload", "required")]);
+    ask(json!({})).await.invalid(&[("operation", "required"), ("payload", "required")]);
     ask(json!({ "operation": "Encrypt", "payload": {} }))
         .await
         .invalid(&[("operation", "unsupported")]);
-    ask(json!({ "operation": "hash", "payload": "x" }))
-        .await
-        .invalid(&[("payload", "type")]);
-    alice
-        .operate(
-            "decrypt",
-            json!({ "iv": "*", "tag": 1, "algorithm": "AES" }),
-        )
-        .await
-        .invalid(&[
-            ("payload.ciphertext", "required"),
-            ("payload.iv", "format"),
-            ("payload.tag", "type"),
-            ("payload.algorithm", "unsupported"),
-            ("payload.keyId", "required"),
-        ]);
+    ask(json!({ "operation": "hash", "payload": "x" })).await.invalid(&[("payload", "type")]);
+    alice.operate("decrypt", json!({ "iv": "*", "tag": 1, "algorithm": "AES" })).await.invalid(&[
+        ("payload.ciphertext", "required"),
+        ("payload.iv", "format"),
+        ("payload.tag", "type"),
+        ("payload.algorithm", "unsupported"),
+        ("payload.keyId", "required"),
+    ]);
     alice.operate("verify", json!({})).await.invalid(&[
         ("payload.data", "required"),
         ("payload.signature", "required"),
@@ -182,9 +149,7 @@ async fn all_problems_of_an_operation_are_reported() {
         ("payload.keyId", "required"),
     ]);
     for algorithm in ["MD5", "sha-256", "SHA256", ""] {
-        let refused = alice
-            .operate("hash", json!({ "data": 1, "algorithm": algorithm }))
-            .await;
+        let refused = alice.operate("hash", json!({ "data": 1, "algorithm": algorithm })).await;
         let message = refused.json()["error"]["details"][0]["message"].to_string();
         assert!(message.contains("SHA-256, SHA-384, SHA-512"), "{message}");
         refused.invalid(&[("payload.algorithm", "unsupported")]);
@@ -195,16 +160,8 @@ async fn all_problems_of_an_operation_are_reported() {
 async fn an_unknown_key_is_not_found() {
     let world = World::new().await;
     let alice = world.application("alice").await;
-    for key in [
-        "",
-        "key_",
-        "key_01h455vb4pex5vsknk084sn02q",
-        "svc_01h455vb4pex5vsknk084sn02q",
-    ] {
+    for key in ["", "key_", "key_01h455vb4pex5vsknk084sn02q", "svc_01h455vb4pex5vsknk084sn02q"] {
         let payload = json!({ "data": 1, "algorithm": "Ed25519", "keyId": key });
-        alice
-            .operate("sign", payload)
-            .await
-            .refused(404, "KEY_NOT_FOUND");
+        alice.operate("sign", payload).await.refused(404, "KEY_NOT_FOUND");
     }
 }

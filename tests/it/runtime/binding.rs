@@ -80,10 +80,7 @@ async fn the_policy_of_an_envelope_is_cached() {
     open(&alice, &other, &envelope).await.ok();
     // A query of the policies would wait for this lock.
     let mut lock = world.pool.begin().await.unwrap();
-    sqlx::query("LOCK TABLE policies IN ACCESS EXCLUSIVE MODE")
-        .execute(&mut *lock)
-        .await
-        .unwrap();
+    sqlx::query("LOCK TABLE policies IN ACCESS EXCLUSIVE MODE").execute(&mut *lock).await.unwrap();
     for _ in 0..20 {
         open(&alice, &other, &envelope).await.ok();
     }
@@ -94,10 +91,7 @@ async fn the_policy_of_an_envelope_is_cached() {
 async fn both_policies_must_allow_opening() {
     let world = World::new().await;
     let one = world.some_destination().await;
-    let (alice, bob) = (
-        world.application("alice").await,
-        world.application("bob").await,
-    );
+    let (alice, bob) = (world.application("alice").await, world.application("bob").await);
     let other = policy(&world, &one, json!({})).await;
     let sealed = jwe(&alice.protect_under(&one.policy, json!(1)).await);
     for client in [&alice, &bob] {
@@ -120,9 +114,7 @@ async fn both_policies_must_allow_opening() {
     not_allowed(open(&bob, &other, &sealed).await);
     open(&bob, &one, &sealed).await.ok();
     // Payloads stay readable under an inactive policy.
-    world
-        .change_policy(&one, json!({ "status": "inactive" }))
-        .await;
+    world.change_policy(&one, json!({ "status": "inactive" })).await;
     open(&bob, &one, &sealed).await.ok();
 }
 
@@ -130,10 +122,7 @@ async fn both_policies_must_allow_opening() {
 async fn a_deleted_policy_decides_by_its_last_state() {
     let world = World::new().await;
     let named = world.some_destination().await;
-    let (alice, bob) = (
-        world.application("alice").await,
-        world.application("bob").await,
-    );
+    let (alice, bob) = (world.application("alice").await, world.application("bob").await);
     let only_alice = json!({ "allowedServiceIds": [alice.service] });
     let for_alice = policy(&world, &named, only_alice).await;
     let for_none = policy(&world, &named, json!({})).await;
@@ -150,9 +139,7 @@ async fn a_deleted_policy_decides_by_its_last_state() {
     not_allowed(open(&bob, &named, &sealed).await);
     not_allowed(open(&alice, &named, &closed).await);
     // The policy is deleted.
-    open(&alice, &for_alice, &sealed)
-        .await
-        .refused(404, "POLICY_NOT_FOUND");
+    open(&alice, &for_alice, &sealed).await.refused(404, "POLICY_NOT_FOUND");
 }
 
 #[tokio::test]
@@ -205,10 +192,7 @@ async fn a_changed_or_removed_policy_does_not_open() {
     for header in [removed, changed] {
         let mut forged = sealed.clone();
         forged["protected"] = json!(BASE64URL.encode(header.to_string()));
-        alice
-            .unprotect(&forged)
-            .await
-            .refused(500, "INTERNAL_ERROR");
+        alice.unprotect(&forged).await.refused(500, "INTERNAL_ERROR");
     }
 }
 
@@ -216,26 +200,17 @@ async fn a_changed_or_removed_policy_does_not_open() {
 async fn the_policy_of_the_envelope_is_checked_before_any_key() {
     let world = World::new().await;
     let destination = world.some_destination().await;
-    let (alice, bob) = (
-        world.application("alice").await,
-        world.application("bob").await,
-    );
+    let (alice, bob) = (world.application("alice").await, world.application("bob").await);
     let only_alice = json!({ "allowedServiceIds": [alice.service] });
     let own = policy(&world, &destination, only_alice).await;
     let sealed = jwe(&alice.protect_under(&own.policy, json!(1)).await);
     let change = json!({ "keyOwnership": "destination_managed" });
     world.change_policy(&destination, change).await;
     not_allowed(open(&bob, &destination, &sealed).await);
-    open(&alice, &destination, &sealed)
-        .await
-        .refused(400, "UNPROTECT_NOT_AVAILABLE");
+    open(&alice, &destination, &sealed).await.refused(400, "UNPROTECT_NOT_AVAILABLE");
     let change = json!({ "keyOwnership": "service_managed" });
     world.change_policy(&destination, change).await;
-    world
-        .change_key(&destination.key, json!({ "status": "disabled" }))
-        .await;
+    world.change_key(&destination.key, json!({ "status": "disabled" })).await;
     not_allowed(open(&bob, &destination, &sealed).await);
-    open(&alice, &destination, &sealed)
-        .await
-        .refused(500, "DESTINATION_KEY_NOT_FOUND");
+    open(&alice, &destination, &sealed).await.refused(500, "DESTINATION_KEY_NOT_FOUND");
 }

@@ -54,10 +54,7 @@ async fn an_envelope_opens_with_its_context_alone() {
             (&bound, json!({ "tenant": "acme", "Record": "4711" })),
             (&free, acme()),
         ];
-        wrong.push((
-            &bound,
-            json!({ "tenant": "acme", "record": "4711", "x": "" }),
-        ));
+        wrong.push((&bound, json!({ "tenant": "acme", "record": "4711", "x": "" })));
         for (envelope, context) in wrong {
             let answer = unprotect(&alice, envelope, context.clone()).await;
             assert_eq!(seen(&answer), reference, "{context}");
@@ -91,13 +88,8 @@ async fn an_unknown_ctx_matches_no_context() {
     for ctx in ["", "a text", &"A".repeat(43)] {
         let envelope = envelope_for(&world, &destination, |header| header["ctx"] = json!(ctx));
         let envelope = envelope.await;
-        alice
-            .unprotect(&envelope)
-            .await
-            .refused(500, "INTERNAL_ERROR");
-        unprotect(&alice, &envelope, acme())
-            .await
-            .refused(500, "INTERNAL_ERROR");
+        alice.unprotect(&envelope).await.refused(500, "INTERNAL_ERROR");
+        unprotect(&alice, &envelope, acme()).await.refused(500, "INTERNAL_ERROR");
     }
 }
 
@@ -129,9 +121,7 @@ async fn contexts_have_limits() {
     ] {
         let expected = [(field, code)];
         protect(&alice, context.clone()).await.invalid(&expected);
-        unprotect(&alice, &envelope, context)
-            .await
-            .invalid(&expected);
+        unprotect(&alice, &envelope, context).await.invalid(&expected);
     }
     let twice = r#""context":{"a":"1","\u0061":"1"}"#;
     for (path, body) in [
@@ -159,15 +149,10 @@ async fn a_policy_can_require_a_context() {
     let change = json!({ "status": "inactive" });
     world.change_policy(&destination, change).await;
     alice.protect(json!(1)).await.invalid(&missing);
-    protect(&alice, acme())
-        .await
-        .refused(403, "POLICY_NOT_ACTIVE");
+    protect(&alice, acme()).await.refused(403, "POLICY_NOT_ACTIVE");
     let change = json!({ "allowedOperations": ["unprotect"] });
     world.change_policy(&destination, change).await;
-    alice
-        .protect(json!(1))
-        .await
-        .refused(403, "OPERATION_NOT_ALLOWED");
+    alice.protect(json!(1)).await.refused(403, "OPERATION_NOT_ALLOWED");
 }
 
 #[tokio::test]
@@ -178,10 +163,7 @@ async fn a_destination_that_holds_the_key_has_neither_context_nor_binding() {
     let both = json!({ "contextRequired": true, "requireBinding": true });
     world.change_policy(&destination, both.clone()).await;
     let managed = json!({ "keyOwnership": "destination_managed" });
-    let expected = [
-        ("contextRequired", "unsupported"),
-        ("requireBinding", "unsupported"),
-    ];
+    let expected = [("contextRequired", "unsupported"), ("requireBinding", "unsupported")];
     let changed = world.admin().put(&path, managed.clone()).await;
     changed.invalid(&expected);
     let none = json!({ "contextRequired": false, "requireBinding": false });
@@ -193,9 +175,7 @@ async fn a_destination_that_holds_the_key_has_neither_context_nor_binding() {
     assert_eq!(flags, (&json!(false), &json!(false)));
 
     alice.protect(json!(1)).await.ok();
-    protect(&alice, acme())
-        .await
-        .invalid(&[("context", "unsupported")]);
+    protect(&alice, acme()).await.invalid(&[("context", "unsupported")]);
 }
 
 #[tokio::test]
@@ -206,10 +186,7 @@ async fn the_audit_log_keeps_ctx_and_never_the_context() {
     let envelope = jwe(&protect(&alice, context.clone()).await);
     let created: Value = serde_json::from_str(&header(&envelope)).unwrap();
     unprotect(&alice, &envelope, context).await.ok();
-    alice
-        .unprotect(&envelope)
-        .await
-        .refused(500, "INTERNAL_ERROR");
+    alice.unprotect(&envelope).await.refused(500, "INTERNAL_ERROR");
     alice.protect(json!(1)).await.ok();
     let rows: Vec<(Option<String>, String)> = sqlx::query_as(
         "SELECT ctx, audit::text FROM crypto_operations_audit AS audit ORDER BY ts, id",

@@ -14,13 +14,8 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 async fn an_expired_key_does_not_encrypt_or_sign() {
     let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
     let world = World::at(clock, Stage::Development).await;
-    let destination = world
-        .destination("partner", "P-256", "ECDH-ES+A256KW")
-        .await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let destination = world.destination("partner", "P-256", "ECDH-ES+A256KW").await;
+    let alice = world.application("alice").bound_to(&destination.policy).await;
     let own = alice.service.clone().expect("a service");
     let sealing = world.key(&own, "data", "AES-256").await;
     let signing = world.key(&own, "sig", "Ed25519").await;
@@ -47,11 +42,7 @@ async fn an_expired_key_does_not_encrypt_or_sign() {
         named["keyId"] = json!(key);
         let refused = alice.operate(operation, named).await;
         let refused = refused.refused(403, "OPERATION_NOT_ALLOWED");
-        assert!(
-            refused.message().contains("expired"),
-            "{}",
-            refused.message()
-        );
+        assert!(refused.message().contains("expired"), "{}", refused.message());
     }
     alice.unprotect(&jwe).await.ok();
     alice.operate("decrypt", sealed).await.ok();

@@ -46,17 +46,12 @@ async fn passthrough_returns_the_exact_payload() {
     let destination = world.some_destination().await;
     let change = json!({ "status": "inactive", "failureMode": "passthrough" });
     world.change_policy(&destination, change).await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let alice = world.application("alice").bound_to(&destination.policy).await;
     for text in TEXTS {
         let body = format!(r#"{{"payload":{text}}}"#);
         let passed = alice.send_text(Method::POST, PROTECT, &body).await.ok();
         assert!(
-            passed
-                .body
-                .contains(&format!(r#","payload":{text},"warning""#)),
+            passed.body.contains(&format!(r#","payload":{text},"warning""#)),
             "{}",
             passed.body
         );
@@ -67,9 +62,7 @@ async fn passthrough_returns_the_exact_payload() {
 async fn decrypt_returns_the_exact_data() {
     let world = World::new().await;
     let alice = world.application("alice").await;
-    world
-        .key(alice.service.as_ref().unwrap(), "data", "AES-256")
-        .await;
+    world.key(alice.service.as_ref().unwrap(), "data", "AES-256").await;
     for text in TEXTS {
         let body = format!(
             r#"{{"operation":"encrypt","payload":{{"data":{text},"algorithm":"AES-256-GCM"}}}}"#
@@ -78,9 +71,7 @@ async fn decrypt_returns_the_exact_data() {
         let sealed = encrypted.json()["result"].clone();
         let opened = alice.operate("decrypt", sealed).await.ok();
         assert!(
-            opened
-                .body
-                .contains(&format!(r#""result":{{"data":{text}}},"#)),
+            opened.body.contains(&format!(r#""result":{{"data":{text}}},"#)),
             "{}",
             opened.body
         );
@@ -121,10 +112,9 @@ async fn the_largest_allowed_data_can_be_decrypted_and_verified() {
     let service = alice.service.clone().unwrap();
     world.key(&service, "data", "AES-256").await;
     world.key(&service, "sig", "P-256").await;
-    for (operation, algorithm, back) in [
-        ("encrypt", "AES-256-GCM", "decrypt"),
-        ("sign", "ECDSA-SHA256", "verify"),
-    ] {
+    for (operation, algorithm, back) in
+        [("encrypt", "AES-256-GCM", "decrypt"), ("sign", "ECDSA-SHA256", "verify")]
+    {
         let head = format!(
             r#"{{"operation":"{operation}","payload":{{"algorithm":"{algorithm}","data":""#
         );

@@ -25,18 +25,11 @@ async fn health_reports_ok_to_any_key() {
         assert_eq!(checks["database"]["status"], "ok");
         assert!(checks["database"]["latencyMs"].is_number());
         assert_eq!(checks["hsm"]["status"], "ok");
-        assert_eq!(
-            checks["hsm"]["tokens"],
-            json!([{ "label": "tests", "status": "ok" }])
-        );
+        assert_eq!(checks["hsm"]["tokens"], json!([{ "label": "tests", "status": "ok" }]));
         assert_eq!(checks["audit"], json!({ "status": "ok", "queued": 0 }));
         assert_eq!(checks["rateLimiter"], json!({ "status": "ok" }));
     }
-    world
-        .anonymous()
-        .get(HEALTH)
-        .await
-        .refused(401, "AUTHENTICATION_FAILED");
+    world.anonymous().get(HEALTH).await.refused(401, "AUTHENTICATION_FAILED");
 }
 
 #[tokio::test]

@@ -29,13 +29,7 @@ async fn tenant<'w>(world: &'w World, name: &str) -> Tenant<'w> {
     let sealed = owner.operate("encrypt", payload).await.ok().json()["result"].clone();
     let payload = json!({ "data": name, "algorithm": "Ed25519" });
     let signed = owner.operate("sign", payload).await.ok().json()["result"].clone();
-    Tenant {
-        owner,
-        destination,
-        jwe,
-        sealed,
-        signed,
-    }
+    Tenant { owner, destination, jwe, sealed, signed }
 }
 
 /// A policy for one caller, as an administrator creates it.
@@ -66,10 +60,7 @@ async fn destination(
 #[tokio::test]
 async fn a_service_cannot_open_envelopes_of_another_policy_with_the_same_destination() {
     let world = World::new().await;
-    let (alice, bob) = (
-        world.application("alice").await,
-        world.application("bob").await,
-    );
+    let (alice, bob) = (world.application("alice").await, world.application("bob").await);
     let service = world.service("bank").await;
     let key = world.key(&service, "enc", "P-256").await;
     let of_alice = destination(&world, &alice, service.clone(), key.clone()).await;
@@ -77,9 +68,7 @@ async fn a_service_cannot_open_envelopes_of_another_policy_with_the_same_destina
     let envelope = jwe(&alice.protect_under(&of_alice.policy, json!("secret")).await);
     for policy in [&of_alice, &of_bob] {
         let body = json!({ "jwe": envelope, "policyNumber": policy.policy });
-        bob.post(UNPROTECT, body)
-            .await
-            .refused(403, "OPERATION_NOT_ALLOWED");
+        bob.post(UNPROTECT, body).await.refused(403, "OPERATION_NOT_ALLOWED");
     }
     let body = json!({ "jwe": envelope, "policyNumber": of_alice.policy });
     alice.post(UNPROTECT, body).await.ok();
@@ -91,20 +80,13 @@ async fn a_service_cannot_open_envelopes_of_another_policy_with_the_same_destina
 #[tokio::test]
 async fn a_service_cannot_use_resources_of_another_service() {
     let world = World::new().await;
-    let tenants = [
-        tenant(&world, "one").await,
-        tenant(&world, "two").await,
-        tenant(&world, "three").await,
-    ];
+    let tenants =
+        [tenant(&world, "one").await, tenant(&world, "two").await, tenant(&world, "three").await];
     let mut grid = String::new();
     for (who, caller) in tenants.iter().enumerate() {
         for (whose, owner) in tenants.iter().enumerate() {
             let asked = ask(&caller.owner, owner).await;
-            grid.push_str(&format!(
-                "application {} at service {}:",
-                who + 1,
-                whose + 1
-            ));
+            grid.push_str(&format!("application {} at service {}:", who + 1, whose + 1));
             for (operation, outcome) in asked {
                 grid.push_str(&format!(" {operation} {outcome};"));
             }
@@ -128,28 +110,16 @@ async fn ask(caller: &Client<'_>, owner: &Tenant<'_>) -> Vec<(&'static str, Stri
     let answers = [
         ("protect", caller.protect_under(policy, json!(1)).await),
         ("unprotect", caller.post(UNPROTECT, unprotect).await),
-        (
-            "unprotect under own policy",
-            caller.unprotect(&owner.jwe).await,
-        ),
+        ("unprotect under own policy", caller.unprotect(&owner.jwe).await),
         ("encrypt", caller.operate("encrypt", encrypt).await),
-        (
-            "decrypt",
-            caller.operate("decrypt", owner.sealed.clone()).await,
-        ),
+        ("decrypt", caller.operate("decrypt", owner.sealed.clone()).await),
         ("sign", caller.operate("sign", sign).await),
         ("verify", caller.operate("verify", verify).await),
-        (
-            "sign with the envelope key",
-            caller.operate("sign", misused).await,
-        ),
+        ("sign with the envelope key", caller.operate("sign", misused).await),
     ];
     let outcome = |answer: &testkit::Answer| {
         let code = answer.json()["error"]["code"].as_str().map(str::to_owned);
         code.unwrap_or_else(|| answer.status.as_u16().to_string())
     };
-    answers
-        .iter()
-        .map(|(operation, answer)| (*operation, outcome(answer)))
-        .collect()
+    answers.iter().map(|(operation, answer)| (*operation, outcome(answer))).collect()
 }

@@ -55,10 +55,7 @@ async fn stall(world: &World, client: &Client<'_>) -> JoinHandle<()> {
 #[tokio::test]
 async fn slow_bodies_of_one_service_do_not_delay_another() {
     let patient = World::new().await;
-    let (busy, other) = (
-        patient.application("busy").await,
-        patient.application("other").await,
-    );
+    let (busy, other) = (patient.application("busy").await, patient.application("other").await);
     // A body waits for a quarter of the time limit.
     let world = patient.another_within(Span::seconds(8)).await;
     let on = |client: &Client<'_>| world.client(client.key.as_ref().expect("a key of its own"));
@@ -192,12 +189,8 @@ async fn unfinished_bodies_of_visitors_close_no_sign_in_page() {
         let request = request("unknown", OPERATIONS, 60 * 1024, Body::empty());
         from([192, 0, 2, place / 64], request)
     });
-    let form = |address| {
-        from(
-            address,
-            request("unknown", "/dashboard/sign-in", 100, Body::empty()),
-        )
-    };
+    let form =
+        |address| from(address, request("unknown", "/dashboard/sign-in", 100, Body::empty()));
     let refused = open(&world, unknown).await;
     let forms = open(&world, (0..64).map(|_| form([192, 0, 2, 0]))).await;
     let page = Request::get("/dashboard/sign-in").header(header::HOST, "it");

@@ -30,23 +30,13 @@ async fn limited(requests_per_second: u32, burst: u32) -> (World, Clock, Value) 
         "tier": "enterprise",
         "rateLimit": { "requestsPerSecond": requests_per_second, "burst": burst },
     });
-    let service = world
-        .admin()
-        .post("/admin/services", service)
-        .await
-        .created()
-        .json();
+    let service = world.admin().post("/admin/services", service).await.created().json();
     (world, clock, service)
 }
 
 async fn key(world: &World, service: &Value) -> String {
     let key = json!({ "name": "key", "type": "live", "serviceId": service["id"] });
-    world
-        .admin()
-        .post("/admin/api-keys", key)
-        .await
-        .created()
-        .text("secret")
+    world.admin().post("/admin/api-keys", key).await.created().text("secret")
 }
 
 #[tokio::test]
@@ -58,17 +48,11 @@ async fn all_keys_of_a_service_share_one_rate_limit() {
     let answer = one.post(PROTECT, json!({})).await;
     assert_eq!(standing(&answer), (3, 2, start + 1));
     answer.refused(400, "INVALID_REQUEST");
-    assert_eq!(
-        standing(&other.post(PROTECT, json!({})).await),
-        (3, 1, start + 1)
-    );
+    assert_eq!(standing(&other.post(PROTECT, json!({})).await), (3, 1, start + 1));
     // An invalid body also consumes a token.
     let broken = one.send_text(Method::POST, PROTECT, "{").await;
     assert_eq!(standing(&broken), (3, 0, start + 2));
-    let over = other
-        .post(PROTECT, json!({}))
-        .await
-        .refused(429, "RATE_LIMIT_EXCEEDED");
+    let over = other.post(PROTECT, json!({})).await.refused(429, "RATE_LIMIT_EXCEEDED");
     assert_eq!(standing(&over), (3, 0, start + 2));
     assert_eq!(over.header("retry-after"), "1");
     // Malformed JSON is reported before the limit.
@@ -77,14 +61,8 @@ async fn all_keys_of_a_service_share_one_rate_limit() {
     // Health checks consume no token and have the headers.
     assert_eq!(standing(&one.get(HEALTH).await), (3, 0, start + 2));
     clock.advance(std::time::Duration::from_millis(500));
-    other
-        .post(PROTECT, json!({}))
-        .await
-        .refused(400, "INVALID_REQUEST");
-    other
-        .post(PROTECT, json!({}))
-        .await
-        .refused(429, "RATE_LIMIT_EXCEEDED");
+    other.post(PROTECT, json!({})).await.refused(400, "INVALID_REQUEST");
+    other.post(PROTECT, json!({})).await.refused(429, "RATE_LIMIT_EXCEEDED");
 }
 
 #[tokio::test]
@@ -93,15 +71,8 @@ async fn each_refusal_of_a_body_takes_a_token() {
     let key = key(&world, &service).await;
     let client = world.client(&key);
     let mut remaining = 20;
-    for path in [
-        PROTECT,
-        UNPROTECT,
-        REWRAP,
-        OPERATIONS,
-        DATA_KEYS,
-        PROTECT_BATCH,
-        UNPROTECT_BATCH,
-    ] {
+    for path in [PROTECT, UNPROTECT, REWRAP, OPERATIONS, DATA_KEYS, PROTECT_BATCH, UNPROTECT_BATCH]
+    {
         for body in ["{", r#"{"items":[]}"#] {
             let refused = client.send_text(Method::POST, path, body).await;
             remaining -= 1;
@@ -123,20 +94,12 @@ async fn each_tier_has_its_rate_limit() {
     let world = World::new().await;
     for (tier, burst) in [("standard", 200), ("professional", 1_000)] {
         let service = json!({ "name": tier, "tier": tier });
-        let service = world
-            .admin()
-            .post("/admin/services", service)
-            .await
-            .created()
-            .json();
+        let service = world.admin().post("/admin/services", service).await.created().json();
         let key = key(&world, &service).await;
         let answer = world.client(&key).post(PROTECT, json!({})).await;
         assert_eq!(standing(&answer).0, burst);
     }
-    assert_eq!(
-        standing(&world.admin().get("/admin/services").await).0,
-        1_000
-    );
+    assert_eq!(standing(&world.admin().get("/admin/services").await).0, 1_000);
 }
 
 #[tokio::test]
@@ -145,20 +108,9 @@ async fn failed_authentication_is_limited_by_address() {
     let world = World::at(clock, Stage::Development).await;
     let alice = world.application("alice").await;
     for _ in 0..1_000 {
-        world
-            .anonymous()
-            .get(HEALTH)
-            .await
-            .refused(401, "AUTHENTICATION_FAILED");
+        world.anonymous().get(HEALTH).await.refused(401, "AUTHENTICATION_FAILED");
     }
-    let refused = world
-        .anonymous()
-        .get(HEALTH)
-        .await
-        .refused(429, "RATE_LIMIT_EXCEEDED");
+    let refused = world.anonymous().get(HEALTH).await.refused(429, "RATE_LIMIT_EXCEEDED");
     assert_eq!(refused.header("retry-after"), "1");
-    alice
-        .post(PROTECT, json!({}))
-        .await
-        .refused(400, "INVALID_REQUEST");
+    alice.post(PROTECT, json!({})).await.refused(400, "INVALID_REQUEST");
 }

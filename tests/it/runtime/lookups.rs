@@ -35,10 +35,7 @@ async fn a_caller_can_read_its_identity() {
 
     let bob = world.application("bob").await;
     let found = bob.get(CALLER).await.ok().json();
-    assert_eq!(
-        (&found["policyNumber"], &found["allowedOperations"]),
-        (&Value::Null, &Value::Null)
-    );
+    assert_eq!((&found["policyNumber"], &found["allowedOperations"]), (&Value::Null, &Value::Null));
     world.admin().get(CALLER).await.refused(403, "FORBIDDEN");
 }
 
@@ -93,14 +90,9 @@ async fn only_callers_that_can_protect_can_read_a_policy() {
         let missing = alice.get(&format!("/api/v1/policies/{unknown}")).await;
         missing.refused(404, "POLICY_NOT_FOUND");
     }
-    let signer = world
-        .application("signer")
-        .with("allowedOperations", json!(["sign", "unprotect"]))
-        .await;
-    signer
-        .get(&path)
-        .await
-        .refused(403, "OPERATION_NOT_ALLOWED");
+    let signer =
+        world.application("signer").with("allowedOperations", json!(["sign", "unprotect"])).await;
+    signer.get(&path).await.refused(403, "OPERATION_NOT_ALLOWED");
     world.admin().get(&path).await.refused(403, "FORBIDDEN");
     let anonymous = world.anonymous().get(&path).await;
     anonymous.refused(401, "AUTHENTICATION_FAILED");

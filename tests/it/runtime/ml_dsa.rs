@@ -18,13 +18,8 @@ async fn only_the_signed_data_verifies() {
         let key = world.key(&service, "sig", set.name()).await;
         let order = json!({ "data": { "b": 2, "a": 1 }, "algorithm": set.name() });
         let signed = alice.operate("sign", order).await.ok().json()["result"].clone();
-        assert_eq!(
-            (&signed["keyId"], &signed["algorithm"]),
-            (&json!(key), &json!(set.name()))
-        );
-        let signature = BASE64_STANDARD
-            .decode(signed["signature"].as_str().unwrap())
-            .unwrap();
+        assert_eq!((&signed["keyId"], &signed["algorithm"]), (&json!(key), &json!(set.name())));
+        let signature = BASE64_STANDARD.decode(signed["signature"].as_str().unwrap()).unwrap();
         assert_eq!(signature.len(), set.signature_len());
 
         let verify = async |data: Value, signature: &[u8]| {
@@ -70,21 +65,11 @@ async fn signing_keys_are_published_as_jwks_of_type_akp() {
     let service = world.admin().post("/admin/services", body).await;
     let service = service.created().text("id");
     let id = world.key(&service, "sig", "ML-DSA-65").await;
-    let key = world
-        .admin()
-        .get(&format!("/admin/keys/{id}"))
-        .await
-        .ok()
-        .json();
+    let key = world.admin().get(&format!("/admin/keys/{id}")).await.ok().json();
     let own = &key["publicKey"];
-    let point = BASE64_URL_SAFE_NO_PAD
-        .decode(own["pub"].as_str().unwrap())
-        .unwrap();
+    let point = BASE64_URL_SAFE_NO_PAD.decode(own["pub"].as_str().unwrap()).unwrap();
     assert_eq!(point.len(), MlDsa::MlDsa65.public_len());
-    assert_eq!(
-        (&own["kty"], &own["alg"]),
-        (&json!("AKP"), &json!("ML-DSA-65"))
-    );
+    assert_eq!((&own["kty"], &own["alg"]), (&json!("AKP"), &json!("ML-DSA-65")));
 
     let path = format!("/.well-known/jwks/{service}");
     let published = world.anonymous().get(&path).await.ok();
@@ -143,9 +128,6 @@ async fn public_keys_verify_the_vectors_of_wycheproof() {
                 }
             }
         }
-        assert!(
-            verified > 20 && refused > 20,
-            "{name:?}: {verified} and {refused}"
-        );
+        assert!(verified > 20 && refused > 20, "{name:?}: {verified} and {refused}");
     }
 }

@@ -18,14 +18,9 @@ async fn ml_kem_keys_encapsulate_content_keys() {
     let world = World::post_quantum().await;
     for (algorithm, alg) in ALGS {
         let destination = world.destination(alg, algorithm, alg).await;
-        let alice = world
-            .application(algorithm)
-            .bound_to(&destination.policy)
-            .await;
+        let alice = world.application(algorithm).bound_to(&destination.policy).await;
         for enc in ["A128GCM", "A256GCM"] {
-            world
-                .change_policy(&destination, json!({ "enc": enc }))
-                .await;
+            world.change_policy(&destination, json!({ "enc": enc })).await;
             let envelope = jwe(&alice.protect(json!({ "amount": 1.5 })).await);
             let header = header_of(&envelope);
             assert_eq!(
@@ -51,19 +46,14 @@ async fn every_cryptographic_failure_has_the_same_response() {
 
     for (algorithm, alg) in ALGS {
         let destination = world.destination(alg, algorithm, alg).await;
-        let alice = world
-            .application(algorithm)
-            .bound_to(&destination.policy)
-            .await;
+        let alice = world.application(algorithm).bound_to(&destination.policy).await;
         let alice = alice.with("x-request-id", "always the same");
         let envelope = jwe(&alice.protect(json!([1, 2])).await);
         alice.unprotect(&envelope).await.ok();
         let another = jwe(&alice.protect(json!([1, 2])).await);
         let mut faults = Vec::new();
         for member in ["encrypted_key", "iv", "ciphertext", "tag"] {
-            let bytes = BASE64URL
-                .decode(envelope[member].as_str().unwrap())
-                .unwrap();
+            let bytes = BASE64URL.decode(envelope[member].as_str().unwrap()).unwrap();
             for bytes in damages(&bytes) {
                 let mut damaged = envelope.clone();
                 damaged[member] = json!(BASE64URL.encode(bytes));
@@ -73,9 +63,7 @@ async fn every_cryptographic_failure_has_the_same_response() {
             swapped[member] = another[member].clone();
             faults.push(swapped);
         }
-        let ek = BASE64URL
-            .decode(header_of(&envelope)["ek"].as_str().unwrap())
-            .unwrap();
+        let ek = BASE64URL.decode(header_of(&envelope)["ek"].as_str().unwrap()).unwrap();
         let mut eks: Vec<_> = damages(&ek).map(|ek| BASE64URL.encode(ek)).collect();
         eks.push(header_of(&another)["ek"].as_str().unwrap().to_owned());
         eks.push("A".to_owned());
@@ -89,12 +77,9 @@ async fn every_cryptographic_failure_has_the_same_response() {
             }
         }
         faults.extend(
-            eks.into_iter()
-                .map(|ek| with_header(&envelope, |header| header["ek"] = json!(ek))),
+            eks.into_iter().map(|ek| with_header(&envelope, |header| header["ek"] = json!(ek))),
         );
-        faults.push(with_header(&envelope, |header| {
-            header["enc"] = json!("A128GCM")
-        }));
+        faults.push(with_header(&envelope, |header| header["enc"] = json!("A128GCM")));
         for fault in faults {
             let answer = alice.unprotect(&fault).await.refused(500, "INTERNAL_ERROR");
             assert_eq!(seen(&answer), expected, "{fault}");
@@ -121,10 +106,7 @@ fn with_header(envelope: &Value, change: impl FnOnce(&mut Value)) -> Value {
 async fn malformed_headers_are_refused_by_their_member() {
     let world = World::post_quantum().await;
     let destination = world.destination("d", "ML-KEM-768", "HPKE-12-KE").await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let alice = world.application("alice").bound_to(&destination.policy).await;
     let envelope = jwe(&alice.protect(json!(1)).await);
     let without = with_header(&envelope, |header| {
         header.as_object_mut().unwrap().remove("ek");
@@ -149,25 +131,18 @@ async fn envelopes_move_from_ec_to_a_hybrid_key_by_rewrap() {
     let alice = world.application("alice").bound_to(&old.policy).await;
     let envelope = jwe(&alice.protect(json!({ "record": 7 })).await);
     let new = world.key(&old.service, "enc", "P-256+ML-KEM-768").await;
-    world
-        .change_policy(&old, json!({ "alg": "HPKE-8-KE" }))
-        .await;
+    world.change_policy(&old, json!({ "alg": "HPKE-8-KE" })).await;
     // The EC key stays active, because it has another family.
     alice.unprotect(&envelope).await.ok();
     let rewrapped = rewrap(&alice, &envelope).await;
     let header = header_of(&rewrapped);
-    assert_eq!(
-        (&header["alg"], &header["kid"]),
-        (&json!("HPKE-8-KE"), &json!(new))
-    );
+    assert_eq!((&header["alg"], &header["kid"]), (&json!("HPKE-8-KE"), &json!(new)));
     let opened = alice.unprotect(&rewrapped).await.ok().json();
     assert_eq!(opened["payload"], json!({ "record": 7 }));
 }
 
 async fn rewrap(client: &Client<'_>, envelope: &Value) -> Value {
-    let answer = client
-        .post("/api/v1/rewrap", json!({ "jwe": envelope }))
-        .await;
+    let answer = client.post("/api/v1/rewrap", json!({ "jwe": envelope })).await;
     answer.ok().json()["jwe"].clone()
 }
 
@@ -175,10 +150,7 @@ async fn rewrap(client: &Client<'_>, envelope: &Value) -> Value {
 async fn without_the_setting_envelopes_of_hpke_are_unsupported() {
     let world = World::post_quantum().await;
     let destination = world.destination("d", "ML-KEM-768", "HPKE-12-KE").await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let alice = world.application("alice").bound_to(&destination.policy).await;
     let envelope = jwe(&alice.protect(json!(1)).await);
     let off = world.another_without_post_quantum().await;
     let alice = off.client(alice.key.as_ref().unwrap());
@@ -186,9 +158,7 @@ async fn without_the_setting_envelopes_of_hpke_are_unsupported() {
         let refused = alice.post(path, json!({ "jwe": envelope })).await;
         refused.invalid(&[("jwe.protected.alg", "unsupported")]);
         let legacy = BASE64URL.encode(envelope.to_string());
-        let refused = alice
-            .post(path, json!({ "protectedPayload": legacy }))
-            .await;
+        let refused = alice.post(path, json!({ "protectedPayload": legacy })).await;
         refused.refused(400, "INVALID_PROTECTED_PAYLOAD");
     }
 }

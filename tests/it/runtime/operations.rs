@@ -15,9 +15,7 @@ async fn decrypt_reverses_encrypt() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     for (key, algorithm) in [("AES-256", "AES-256-GCM"), ("AES-128", "AES-128-GCM")] {
-        let key = world
-            .key(alice.service.as_ref().unwrap(), "data", key)
-            .await;
+        let key = world.key(alice.service.as_ref().unwrap(), "data", key).await;
         let data = json!({ "secret": [1, 2] });
         let payload = json!({ "data": data, "algorithm": algorithm });
         let answer = alice.operate("encrypt", payload).await.ok().json();
@@ -26,10 +24,7 @@ async fn decrypt_reverses_encrypt() {
         let sealed = &answer["result"];
         assert_eq!(sealed["algorithm"], algorithm);
         assert_eq!(sealed["keyId"], key);
-        assert_eq!(
-            (bytes(&sealed["iv"]).len(), bytes(&sealed["tag"]).len()),
-            (12, 16)
-        );
+        assert_eq!((bytes(&sealed["iv"]).len(), bytes(&sealed["tag"]).len()), (12, 16));
         assert_eq!(bytes(&sealed["ciphertext"]).len(), data.to_string().len());
         let opened = alice.operate("decrypt", sealed.clone()).await.ok().json();
         assert_eq!(opened["result"], json!({ "data": data }));
@@ -40,9 +35,7 @@ async fn decrypt_reverses_encrypt() {
 async fn base64_is_read_in_either_alphabet_with_or_without_padding() {
     let world = World::new().await;
     let alice = world.application("alice").await;
-    world
-        .key(alice.service.as_ref().unwrap(), "data", "AES-256")
-        .await;
+    world.key(alice.service.as_ref().unwrap(), "data", "AES-256").await;
     let payload = json!({ "data": "x".repeat(100), "algorithm": "AES-256-GCM" });
     let sealed = alice.operate("encrypt", payload).await.ok().json()["result"].clone();
     for engine in [&BASE64_URL_SAFE, &BASE64_STANDARD_NO_PAD] {
@@ -69,10 +62,7 @@ async fn an_unauthentic_ciphertext_is_not_decrypted() {
             changed[place] ^= 1;
             let mut sent = sealed.clone();
             sent[member] = json!(BASE64_STANDARD.encode(changed));
-            alice
-                .operate("decrypt", sent)
-                .await
-                .refused(400, "DECRYPTION_FAILED");
+            alice.operate("decrypt", sent).await.refused(400, "DECRYPTION_FAILED");
         }
         let shorter = [0, intact.len() - 1].map(|length| BASE64_STANDARD.encode(&intact[..length]));
         // Texts that are truncated or changed at their end, without whole bytes.
@@ -80,18 +70,12 @@ async fn an_unauthentic_ciphertext_is_not_decrypted() {
         for text in shorter.into_iter().chain(cut) {
             let mut sent = sealed.clone();
             sent[member] = json!(text);
-            alice
-                .operate("decrypt", sent)
-                .await
-                .refused(400, "DECRYPTION_FAILED");
+            alice.operate("decrypt", sent).await.refused(400, "DECRYPTION_FAILED");
         }
     }
     let mut sent = sealed;
     sent["keyId"] = json!(world.key(&service, "data", "AES-256").await);
-    alice
-        .operate("decrypt", sent)
-        .await
-        .refused(400, "DECRYPTION_FAILED");
+    alice.operate("decrypt", sent).await.refused(400, "DECRYPTION_FAILED");
 }
 
 #[tokio::test]
@@ -100,23 +84,16 @@ async fn the_key_activated_last_encrypts() {
     let alice = world.application("alice").await;
     let service = alice.service.clone().unwrap();
     let payload = json!({ "data": 1, "algorithm": "AES-256-GCM" });
-    alice
-        .operate("encrypt", payload.clone())
-        .await
-        .refused(404, "KEY_NOT_FOUND");
+    alice.operate("encrypt", payload.clone()).await.refused(404, "KEY_NOT_FOUND");
     let first = world.key(&service, "data", "AES-256").await;
     let second = world.key(&service, "data", "AES-256").await;
     let used = async || {
         alice.operate("encrypt", payload.clone()).await.ok().json()["result"]["keyId"].clone()
     };
     assert_eq!(used().await, second);
-    world
-        .change_key(&second, json!({ "status": "retired" }))
-        .await;
+    world.change_key(&second, json!({ "status": "retired" })).await;
     assert_eq!(used().await, first);
-    world
-        .change_key(&second, json!({ "status": "active" }))
-        .await;
+    world.change_key(&second, json!({ "status": "active" })).await;
     assert_eq!(used().await, second);
 }
 
@@ -124,28 +101,15 @@ async fn the_key_activated_last_encrypts() {
 async fn the_state_of_a_key_limits_its_operations() {
     let world = World::new().await;
     let alice = world.application("alice").await;
-    let key = world
-        .key(alice.service.as_ref().unwrap(), "data", "AES-256")
-        .await;
+    let key = world.key(alice.service.as_ref().unwrap(), "data", "AES-256").await;
     let payload = json!({ "data": 1, "algorithm": "AES-256-GCM", "keyId": key });
     let sealed = alice.operate("encrypt", payload.clone()).await.ok().json()["result"].clone();
     world.change_key(&key, json!({ "status": "retired" })).await;
-    alice
-        .operate("encrypt", payload.clone())
-        .await
-        .refused(403, "OPERATION_NOT_ALLOWED");
+    alice.operate("encrypt", payload.clone()).await.refused(403, "OPERATION_NOT_ALLOWED");
     alice.operate("decrypt", sealed.clone()).await.ok();
-    world
-        .change_key(&key, json!({ "status": "disabled" }))
-        .await;
-    alice
-        .operate("encrypt", payload)
-        .await
-        .refused(403, "OPERATION_NOT_ALLOWED");
-    alice
-        .operate("decrypt", sealed)
-        .await
-        .refused(403, "OPERATION_NOT_ALLOWED");
+    world.change_key(&key, json!({ "status": "disabled" })).await;
+    alice.operate("encrypt", payload).await.refused(403, "OPERATION_NOT_ALLOWED");
+    alice.operate("decrypt", sealed).await.refused(403, "OPERATION_NOT_ALLOWED");
 }
 
 /// The hashes of the FIPS 180 example "abc", and of the canonical `{"a":1,"b":[true]}`.
@@ -168,8 +132,5 @@ async fn hashes_match_the_standard() {
     }
     use sha2::Digest as _;
     let canonical = sha2::Sha256::digest(br#"{"a":1,"b":[true]}"#).to_vec();
-    assert_eq!(
-        hash(json!({ "b": [true], "a": 1.0 }), "SHA-256").await,
-        canonical
-    );
+    assert_eq!(hash(json!({ "b": [true], "a": 1.0 }), "SHA-256").await, canonical);
 }

@@ -13,24 +13,14 @@ use tokio::sync::mpsc;
 
 use testkit::{OPERATIONS, PROTECT, UNPROTECT, World, jwe};
 
-const EVERYTHING: [&str; 7] = [
-    "protect",
-    "unprotect",
-    "encrypt",
-    "decrypt",
-    "sign",
-    "verify",
-    "hash",
-];
+const EVERYTHING: [&str; 7] =
+    ["protect", "unprotect", "encrypt", "decrypt", "sign", "verify", "hash"];
 
 #[tokio::test]
 async fn an_api_key_is_limited_to_its_operations() {
     let world = World::new().await;
     let destination = world.some_destination().await;
-    let maker = world
-        .application("maker")
-        .bound_to(&destination.policy)
-        .await;
+    let maker = world.application("maker").bound_to(&destination.policy).await;
     let jwe = jwe(&maker.protect(json!(1)).await);
     let payload = |operation: &str| -> Value {
         match operation {
@@ -56,11 +46,7 @@ async fn an_api_key_is_limited_to_its_operations() {
                 _ => alice.operate(asked, payload(asked)).await,
             };
             let code = answer.json()["error"]["code"].clone();
-            assert_eq!(
-                code == "OPERATION_NOT_ALLOWED",
-                asked != allowed,
-                "{asked}: {code}"
-            );
+            assert_eq!(code == "OPERATION_NOT_ALLOWED", asked != allowed, "{asked}: {code}");
             if asked != allowed {
                 answer.refused(403, "OPERATION_NOT_ALLOWED");
             }
@@ -75,14 +61,9 @@ async fn a_policy_is_limited_to_its_operations_and_services() {
     let bob = world.application("bob").bound_to(&destination.policy).await;
     let jwe = jwe(&alice.protect(json!(1)).await);
 
-    world
-        .change_policy(&destination, json!({ "allowedOperations": ["protect"] }))
-        .await;
+    world.change_policy(&destination, json!({ "allowedOperations": ["protect"] })).await;
     alice.protect(json!(1)).await.ok();
-    alice
-        .unprotect(&jwe)
-        .await
-        .refused(403, "OPERATION_NOT_ALLOWED");
+    alice.unprotect(&jwe).await.refused(403, "OPERATION_NOT_ALLOWED");
 
     let change = json!({
         "allowedOperations": ["protect", "unprotect"],
@@ -91,42 +72,21 @@ async fn a_policy_is_limited_to_its_operations_and_services() {
     world.change_policy(&destination, change).await;
     bob.protect(json!(1)).await.ok();
     bob.unprotect(&jwe).await.ok();
-    alice
-        .protect(json!(1))
-        .await
-        .refused(403, "OPERATION_NOT_ALLOWED");
-    alice
-        .unprotect(&jwe)
-        .await
-        .refused(403, "OPERATION_NOT_ALLOWED");
+    alice.protect(json!(1)).await.refused(403, "OPERATION_NOT_ALLOWED");
+    alice.unprotect(&jwe).await.refused(403, "OPERATION_NOT_ALLOWED");
 
     // Permissions are checked before the state of the policy.
-    world
-        .change_policy(&destination, json!({ "status": "inactive" }))
-        .await;
-    alice
-        .protect(json!(1))
-        .await
-        .refused(403, "OPERATION_NOT_ALLOWED");
-    bob.protect(json!(1))
-        .await
-        .refused(403, "POLICY_NOT_ACTIVE");
+    world.change_policy(&destination, json!({ "status": "inactive" })).await;
+    alice.protect(json!(1)).await.refused(403, "OPERATION_NOT_ALLOWED");
+    bob.protect(json!(1)).await.refused(403, "POLICY_NOT_ACTIVE");
 }
 
 #[tokio::test]
 async fn the_runtime_api_requires_an_application_key() {
     let world = World::new().await;
     for path in [PROTECT, UNPROTECT, OPERATIONS] {
-        world
-            .admin()
-            .post(path, json!({}))
-            .await
-            .refused(403, "FORBIDDEN");
-        world
-            .anonymous()
-            .post(path, json!({}))
-            .await
-            .refused(401, "AUTHENTICATION_FAILED");
+        world.admin().post(path, json!({})).await.refused(403, "FORBIDDEN");
+        world.anonymous().post(path, json!({})).await.refused(401, "AUTHENTICATION_FAILED");
     }
 }
 

@@ -36,9 +36,7 @@ async fn only_the_signed_data_verifies() {
         let result = alice.operate("sign", payload).await.ok().json()["result"].clone();
         assert_eq!(result["algorithm"], algorithm);
         assert_eq!(result["keyId"], key);
-        let signature = BASE64_STANDARD
-            .decode(result["signature"].as_str().unwrap())
-            .unwrap();
+        let signature = BASE64_STANDARD.decode(result["signature"].as_str().unwrap()).unwrap();
         assert_eq!(signature.len(), length, "{algorithm}");
 
         let verify_text = async |data: serde_json::Value, signature: &str| {
@@ -56,11 +54,7 @@ async fn only_the_signed_data_verifies() {
         let valid = json!({ "valid": true });
         let invalid = json!({ "valid": false });
         // The order of members and the notation of numbers do not matter.
-        assert_eq!(
-            verify(json!({ "a": 1.0, "b": 2 }), &signature).await,
-            valid,
-            "{algorithm}"
-        );
+        assert_eq!(verify(json!({ "a": 1.0, "b": 2 }), &signature).await, valid, "{algorithm}");
         assert_eq!(verify(json!({ "a": 1, "b": 3 }), &signature).await, invalid);
         assert_eq!(verify(json!("{\"a\":1,\"b\":2}"), &signature).await, valid);
         for place in [0, length / 2, length - 1] {
@@ -74,18 +68,12 @@ async fn only_the_signed_data_verifies() {
             let valid = verify_text(json!({ "a": 1, "b": 2 }), text).await;
             assert_eq!(valid, invalid, "{algorithm}");
         }
-        assert_eq!(
-            verify(json!({ "a": 1, "b": 2 }), &signature[1..]).await,
-            invalid
-        );
+        assert_eq!(verify(json!({ "a": 1, "b": 2 }), &signature[1..]).await, invalid);
         assert_eq!(
             verify(json!({ "a": 1, "b": 2 }), &[&signature[..], &[0]].concat()).await,
             invalid
         );
-        assert_eq!(
-            verify(json!({ "a": 1, "b": 2 }), &vec![0; length]).await,
-            invalid
-        );
+        assert_eq!(verify(json!({ "a": 1, "b": 2 }), &vec![0; length]).await, invalid);
     }
 }
 
@@ -93,9 +81,7 @@ async fn only_the_signed_data_verifies() {
 async fn ambiguous_json_is_not_signed() {
     let world = World::new().await;
     let alice = world.application("alice").await;
-    world
-        .key(alice.service.as_ref().unwrap(), "sig", "P-256")
-        .await;
+    world.key(alice.service.as_ref().unwrap(), "sig", "P-256").await;
     for (data, code) in [
         (r#"{"a":1,"a":1}"#, "conflict"),
         (r#""\ud800""#, "format"),
@@ -106,9 +92,7 @@ async fn ambiguous_json_is_not_signed() {
         let body = format!(
             r#"{{"operation":"sign","payload":{{"data":{data},"algorithm":"ECDSA-SHA256"}}}}"#
         );
-        let refused = alice
-            .send_text(axum::http::Method::POST, OPERATIONS, &body)
-            .await;
+        let refused = alice.send_text(axum::http::Method::POST, OPERATIONS, &body).await;
         refused.invalid(&[("payload.data", code)]);
     }
 }
@@ -120,11 +104,9 @@ async fn a_key_supports_only_its_own_algorithms() {
     let service = alice.service.clone().unwrap();
     let ec = world.key(&service, "sig", "P-256").await;
     let envelopes = world.key(&service, "enc", "P-384").await;
-    for (key, algorithm) in [
-        (&ec, "ECDSA-SHA384"),
-        (&ec, "RSA-SHA256"),
-        (&envelopes, "ECDSA-SHA384"),
-    ] {
+    for (key, algorithm) in
+        [(&ec, "ECDSA-SHA384"), (&ec, "RSA-SHA256"), (&envelopes, "ECDSA-SHA384")]
+    {
         let payload = json!({ "data": 1, "algorithm": algorithm, "keyId": key });
         let refused = alice.operate("sign", payload).await;
         refused.invalid(&[("payload.algorithm", "unsupported")]);
@@ -132,8 +114,5 @@ async fn a_key_supports_only_its_own_algorithms() {
     let payload = json!({ "data": 1, "algorithm": "ECDSA-SHA256", "keyId": ec });
     alice.operate("sign", payload.clone()).await.ok();
     let payload = json!({ "data": 1, "algorithm": "RSA-SHA256" });
-    alice
-        .operate("sign", payload)
-        .await
-        .refused(404, "KEY_NOT_FOUND");
+    alice.operate("sign", payload).await.refused(404, "KEY_NOT_FOUND");
 }

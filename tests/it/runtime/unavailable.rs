@@ -23,10 +23,7 @@ async fn without_the_audit_log_every_request_is_refused() {
     let opened = opened.refused(503, "SERVICE_UNAVAILABLE");
     assert!(!opened.body.contains("a secret"));
     // Refusals also need a record.
-    alice
-        .post(PROTECT, json!({}))
-        .await
-        .refused(503, "SERVICE_UNAVAILABLE");
+    alice.post(PROTECT, json!({})).await.refused(503, "SERVICE_UNAVAILABLE");
     let health = alice.get("/api/v1/health").await;
     assert_eq!(health.json()["checks"]["audit"]["status"], "unavailable");
 
@@ -55,10 +52,7 @@ async fn a_record_is_written_after_the_client_disconnects() {
     writer.rollback().await.unwrap();
     within(PATIENCE, async || {
         let sql = "SELECT count(*) FROM crypto_operations_audit WHERE request_id = 'gone'";
-        let count: i64 = sqlx::query_scalar(sql)
-            .fetch_one(&world.pool)
-            .await
-            .unwrap();
+        let count: i64 = sqlx::query_scalar(sql).fetch_one(&world.pool).await.unwrap();
         count == 1
     })
     .await;

@@ -11,20 +11,14 @@ type Damage = fn(&mut Vec<u8>);
 
 const DAMAGES: [(&str, &str, Damage); 21] = [
     ("encrypted_key", "first bit", |bytes| bytes[0] ^= 0x80),
-    ("encrypted_key", "last bit", |bytes| {
-        *bytes.last_mut().unwrap() ^= 1
-    }),
+    ("encrypted_key", "last bit", |bytes| *bytes.last_mut().unwrap() ^= 1),
     ("encrypted_key", "shorter", |bytes| _ = bytes.pop()),
     ("encrypted_key", "longer", |bytes| bytes.push(0)),
-    ("encrypted_key", "longer by eight", |bytes| {
-        bytes.extend([0; 8])
-    }),
+    ("encrypted_key", "longer by eight", |bytes| bytes.extend([0; 8])),
     ("encrypted_key", "leading zero", |bytes| bytes.insert(0, 0)),
     ("encrypted_key", "empty", Vec::clear),
     ("encrypted_key", "zeros", |bytes| bytes.fill(0)),
-    ("encrypted_key", "beyond the modulus", |bytes| {
-        bytes.fill(0xff)
-    }),
+    ("encrypted_key", "beyond the modulus", |bytes| bytes.fill(0xff)),
     ("iv", "changed", |bytes| bytes[0] ^= 1),
     ("iv", "shorter", |bytes| _ = bytes.pop()),
     ("iv", "longer", |bytes| bytes.push(0)),
@@ -39,14 +33,7 @@ const DAMAGES: [(&str, &str, Damage); 21] = [
     ("tag", "empty", Vec::clear),
 ];
 
-const NOT_JSON: [&[u8]; 6] = [
-    b"",
-    b"not JSON",
-    b"1 2",
-    b"[1,]",
-    b"\"\xff\"",
-    b"\xef\xbb\xbf1",
-];
+const NOT_JSON: [&[u8]; 6] = [b"", b"not JSON", b"1 2", b"[1,]", b"\"\xff\"", b"\xef\xbb\xbf1"];
 
 /// An envelope for `destination` with a changed header. The other parts match the header.
 pub(super) async fn envelope_for(
@@ -60,9 +47,7 @@ pub(super) async fn envelope_for(
 }
 
 fn damaged(envelope: &Value, member: &str, damage: Damage) -> Value {
-    let mut bytes = BASE64URL
-        .decode(envelope[member].as_str().unwrap())
-        .unwrap();
+    let mut bytes = BASE64URL.decode(envelope[member].as_str().unwrap()).unwrap();
     damage(&mut bytes);
     let mut envelope = envelope.clone();
     envelope[member] = json!(BASE64URL.encode(bytes));
@@ -75,10 +60,7 @@ async fn faults(world: &World, to: &Destination, other: &Destination) -> Vec<(St
     let envelope = sound().await.envelope();
     let mut faults = Vec::new();
     for (member, what, damage) in DAMAGES {
-        faults.push((
-            format!("{member} {what}"),
-            damaged(&envelope, member, damage),
-        ));
+        faults.push((format!("{member} {what}"), damaged(&envelope, member, damage)));
     }
     for member in ["encrypted_key", "iv", "ciphertext", "tag"] {
         let whole = envelope[member].as_str().unwrap();
@@ -102,9 +84,7 @@ async fn faults(world: &World, to: &Destination, other: &Destination) -> Vec<(St
         builder.content_key = vec![7; length];
         faults.push((format!("content key of {length} bytes"), builder.envelope()));
     }
-    let wrong_key = sound()
-        .await
-        .with_key_of(EnvelopeBuilder::to(world, other).await);
+    let wrong_key = sound().await.with_key_of(EnvelopeBuilder::to(world, other).await);
     faults.push(("for another key".into(), wrong_key.envelope()));
     let mut other_header = envelope.clone();
     let mut header = sound().await.header;
@@ -136,13 +116,9 @@ pub(super) fn seen(answer: &Answer) -> String {
 async fn every_cryptographic_failure_has_the_same_response() {
     let world = World::new().await;
     let rsa = world.destination("rsa", "RSA-2048", "RSA-OAEP-256").await;
-    let other_rsa = world
-        .destination("other rsa", "RSA-2048", "RSA-OAEP-256")
-        .await;
+    let other_rsa = world.destination("other rsa", "RSA-2048", "RSA-OAEP-256").await;
     let ec = world.destination("ec", "P-256", "ECDH-ES+A256KW").await;
-    let other_ec = world
-        .destination("other ec", "P-256", "ECDH-ES+A256KW")
-        .await;
+    let other_ec = world.destination("other ec", "P-256", "ECDH-ES+A256KW").await;
 
     let mut faults_of_rsa = faults(&world, &rsa, &other_rsa).await;
     let mut sha1 = EnvelopeBuilder::to(&world, &rsa).await.envelope();
@@ -152,11 +128,9 @@ async fn every_cryptographic_failure_has_the_same_response() {
     faults_of_rsa.push(("another hash".into(), sha1));
 
     let mut faults_of_ec = faults(&world, &ec, &other_ec).await;
-    for (what, point) in [
-        ("off the curve", [5; 64]),
-        ("at zero", [0; 64]),
-        ("beyond the field", [0xff; 64]),
-    ] {
+    for (what, point) in
+        [("off the curve", [5; 64]), ("at zero", [0; 64]), ("beyond the field", [0xff; 64])]
+    {
         let envelope = envelope_for(&world, &ec, |header| header["epk"] = epk(&point)).await;
         faults_of_ec.push((format!("point {what}"), envelope));
     }
@@ -170,21 +144,12 @@ async fn every_cryptographic_failure_has_the_same_response() {
 
     let mut first: Option<String> = None;
     for (destination, faults) in [(rsa, faults_of_rsa), (ec, faults_of_ec)] {
-        let alice = world
-            .application(&destination.policy)
-            .bound_to(&destination.policy)
-            .await;
+        let alice = world.application(&destination.policy).bound_to(&destination.policy).await;
         let alice = alice.with("x-request-id", "always the same");
         let sound = EnvelopeBuilder::to(&world, &destination).await.envelope();
-        assert_eq!(
-            alice.unprotect(&sound).await.ok().json()["payload"],
-            json!([1, 2])
-        );
+        assert_eq!(alice.unprotect(&sound).await.ok().json()["payload"], json!([1, 2]));
         for (what, envelope) in faults {
-            let answer = alice
-                .unprotect(&envelope)
-                .await
-                .refused(500, "INTERNAL_ERROR");
+            let answer = alice.unprotect(&envelope).await.refused(500, "INTERNAL_ERROR");
             let seen = seen(&answer);
             assert_eq!(*first.get_or_insert(seen.clone()), seen, "{what}");
         }
@@ -196,15 +161,9 @@ async fn the_audit_log_shows_no_more_than_the_response() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let other = world.destination("other", "P-256", "ECDH-ES+A256KW").await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let alice = world.application("alice").bound_to(&destination.policy).await;
     for (_, envelope) in faults(&world, &destination, &other).await {
-        alice
-            .unprotect(&envelope)
-            .await
-            .refused(500, "INTERNAL_ERROR");
+        alice.unprotect(&envelope).await.refused(500, "INTERNAL_ERROR");
     }
     let records: Vec<(i16, String, String)> = sqlx::query_as(
         "SELECT DISTINCT response_status, error_code, error_message
@@ -213,10 +172,6 @@ async fn the_audit_log_shows_no_more_than_the_response() {
     .fetch_all(&world.pool)
     .await
     .unwrap();
-    let only = (
-        500,
-        "INTERNAL_ERROR".to_owned(),
-        "the operation failed".to_owned(),
-    );
+    let only = (500, "INTERNAL_ERROR".to_owned(), "the operation failed".to_owned());
     assert_eq!(records, [only]);
 }

@@ -26,30 +26,14 @@ async fn every_legacy_form_is_supported() {
         BASE64_URL_SAFE.encode(&compact),
         compact,
     ] {
-        let opened = alice
-            .post(UNPROTECT, json!({ "protectedPayload": legacy }))
-            .await
-            .ok();
+        let opened = alice.post(UNPROTECT, json!({ "protectedPayload": legacy })).await.ok();
         assert_eq!(opened.json()["payload"], json!({ "a": 1 }));
     }
-    for legacy in [
-        "",
-        "x",
-        "a.b",
-        "a.b.c.d.e",
-        "{}",
-        "bm90IGpzb24",
-        "\u{fc}",
-        "e30",
-    ] {
-        let refused = alice
-            .post(UNPROTECT, json!({ "protectedPayload": legacy }))
-            .await;
+    for legacy in ["", "x", "a.b", "a.b.c.d.e", "{}", "bm90IGpzb24", "\u{fc}", "e30"] {
+        let refused = alice.post(UNPROTECT, json!({ "protectedPayload": legacy })).await;
         refused.refused(400, "INVALID_PROTECTED_PAYLOAD");
     }
-    let wrong = alice
-        .post(UNPROTECT, json!({ "protectedPayload": 1 }))
-        .await;
+    let wrong = alice.post(UNPROTECT, json!({ "protectedPayload": 1 })).await;
     wrong.invalid(&[("protectedPayload", "type")]);
 }
 
@@ -59,14 +43,8 @@ async fn exactly_one_envelope_form_is_required() {
     let (_, alice) = world.bound_application().await;
     let jwe = jwe(&alice.protect(json!(1)).await);
     let both = json!({ "jwe": jwe, "protectedPayload": compact(&jwe) });
-    alice
-        .post(UNPROTECT, both)
-        .await
-        .invalid(&[("protectedPayload", "conflict")]);
-    alice
-        .post(UNPROTECT, json!({}))
-        .await
-        .invalid(&[("jwe", "required")]);
+    alice.post(UNPROTECT, both).await.invalid(&[("protectedPayload", "conflict")]);
+    alice.post(UNPROTECT, json!({})).await.invalid(&[("jwe", "required")]);
 }
 
 #[tokio::test]
@@ -92,9 +70,7 @@ async fn protected_payloads_stay_readable() {
     let old = jwe(&alice.protect(json!("old")).await);
 
     // With an inactive policy, after a change of its algorithm, and after a rotation.
-    world
-        .change_policy(&destination, json!({ "status": "inactive" }))
-        .await;
+    world.change_policy(&destination, json!({ "status": "inactive" })).await;
     assert_eq!(alice.unprotect(&old).await.ok().json()["payload"], "old");
     let change = json!({ "status": "active", "alg": "ECDH-ES+A128KW", "enc": "A128GCM" });
     world.change_policy(&destination, change).await;
@@ -105,9 +81,7 @@ async fn protected_payloads_stay_readable() {
     assert_eq!(alice.unprotect(&new).await.ok().json()["payload"], "new");
 
     // A disabled key is not used: the active key cannot open the envelope.
-    world
-        .change_key(&destination.key, json!({ "status": "disabled" }))
-        .await;
+    world.change_key(&destination.key, json!({ "status": "disabled" })).await;
     alice.unprotect(&old).await.refused(500, "INTERNAL_ERROR");
     assert_eq!(alice.unprotect(&new).await.ok().json()["payload"], "new");
 }
@@ -117,13 +91,8 @@ async fn unprotect_requires_an_active_key() {
     let world = World::new().await;
     let (destination, alice) = world.bound_application().await;
     let jwe = jwe(&alice.protect(json!(1)).await);
-    world
-        .change_key(&destination.key, json!({ "status": "retired" }))
-        .await;
-    alice
-        .unprotect(&jwe)
-        .await
-        .refused(500, "DESTINATION_KEY_NOT_FOUND");
+    world.change_key(&destination.key, json!({ "status": "retired" })).await;
+    alice.unprotect(&jwe).await.refused(500, "DESTINATION_KEY_NOT_FOUND");
 }
 
 #[tokio::test]
@@ -133,21 +102,12 @@ async fn a_destination_managed_policy_cannot_unprotect() {
     let change = json!({ "keyOwnership": "destination_managed" });
     world.change_policy(&destination, change).await;
     let jwe = jwe(&alice.protect(json!(1)).await);
-    alice
-        .unprotect(&jwe)
-        .await
-        .refused(400, "UNPROTECT_NOT_AVAILABLE");
+    alice.unprotect(&jwe).await.refused(400, "UNPROTECT_NOT_AVAILABLE");
     let legacy = json!({ "protectedPayload": compact(&jwe) });
-    alice
-        .post(UNPROTECT, legacy)
-        .await
-        .refused(400, "UNPROTECT_NOT_AVAILABLE");
+    alice.post(UNPROTECT, legacy).await.refused(400, "UNPROTECT_NOT_AVAILABLE");
     // Earlier checks still refuse the request.
     let broken = json!({ "protectedPayload": "x" });
-    alice
-        .post(UNPROTECT, broken)
-        .await
-        .refused(400, "INVALID_PROTECTED_PAYLOAD");
+    alice.post(UNPROTECT, broken).await.refused(400, "INVALID_PROTECTED_PAYLOAD");
 }
 
 #[tokio::test]
@@ -160,17 +120,11 @@ async fn an_envelope_without_kid_uses_the_active_key() {
             header.as_object_mut().unwrap().remove("kid");
             header.as_object_mut().unwrap().remove("cty");
         });
-        assert_eq!(
-            alice.unprotect(&created.await).await.ok().json()["payload"],
-            json!([1, 2])
-        );
+        assert_eq!(alice.unprotect(&created.await).await.ok().json()["payload"], json!([1, 2]));
         let created = super::uniform::envelope_for(&world, &destination, |header| {
             header["kid"] = json!("somebody else's key");
         });
-        assert_eq!(
-            alice.unprotect(&created.await).await.ok().json()["payload"],
-            json!([1, 2])
-        );
+        assert_eq!(alice.unprotect(&created.await).await.ok().json()["payload"], json!([1, 2]));
     }
 }
 
@@ -178,10 +132,7 @@ async fn an_envelope_without_kid_uses_the_active_key() {
 async fn epk_can_be_outside_of_protected() {
     let world = World::new().await;
     let destination = world.destination("P-256", "P-256", "ECDH-ES+A256KW").await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let alice = world.application("alice").bound_to(&destination.policy).await;
     for name in ["unprotected", "header"] {
         let created = async || {
             let mut builder = EnvelopeBuilder::to(&world, &destination).await;
@@ -190,10 +141,7 @@ async fn epk_can_be_outside_of_protected() {
         };
         let mut jwe = created().await;
         let legacy = json!({ "protectedPayload": BASE64_URL_SAFE.encode(jwe.to_string()) });
-        for opened in [
-            alice.unprotect(&jwe).await,
-            alice.post(UNPROTECT, legacy).await,
-        ] {
+        for opened in [alice.unprotect(&jwe).await, alice.post(UNPROTECT, legacy).await] {
             assert_eq!(opened.ok().json()["payload"], json!([1, 2]));
         }
 

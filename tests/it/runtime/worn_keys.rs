@@ -9,9 +9,7 @@ use testkit::{Client, PATIENCE, World, within};
 async fn health_warns_administrators_after_half_of_the_encryptions_of_a_key() {
     let world = World::new().await;
     let alice = world.application("alice").await;
-    let key = world
-        .key(alice.service.as_ref().unwrap(), "data", "AES-256")
-        .await;
+    let key = world.key(alice.service.as_ref().unwrap(), "data", "AES-256").await;
     let health = async |client: &Client<'_>| client.get("/api/v1/health").await.json();
     let hsm = async || health(&world.admin()).await["checks"]["hsm"].clone();
     reserved(&world, &key, (1 << 31) - 1).await;
@@ -41,10 +39,7 @@ async fn a_key_at_its_encryption_limit_only_decrypts() {
     reserved(&world, &key, 1 << 32).await;
     let other = world.another().await;
     let there = other.client(alice.key.as_ref().unwrap());
-    there
-        .operate("encrypt", payload)
-        .await
-        .refused(403, "OPERATION_NOT_ALLOWED");
+    there.operate("encrypt", payload).await.refused(403, "OPERATION_NOT_ALLOWED");
     let opened = there.operate("decrypt", sealed).await.ok().json();
     assert_eq!(opened["result"], json!({ "data": 1 }));
 

@@ -13,9 +13,7 @@ use super::site::Site;
 use testkit::{Answer, Exposition, World};
 
 fn file(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("deploy")
-        .join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy").join(name);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -78,10 +76,7 @@ fn assert_valid(page: &Exposition, expression: &str) {
         })
     });
     for label in chosen.chain(summed) {
-        assert!(
-            labels.contains(label.as_str()),
-            "no label {label}: {expression}"
-        );
+        assert!(labels.contains(label.as_str()), "no label {label}: {expression}");
     }
 }
 
@@ -101,17 +96,11 @@ async fn every_alert_uses_existing_metrics() {
             .filter_map(|next| expression.find(next))
             .min();
         let expression = &expression[..end.expect("something after it")];
-        let folded: Vec<_> = expression
-            .trim_start_matches(">-")
-            .split_whitespace()
-            .collect();
+        let folded: Vec<_> = expression.trim_start_matches(">-").split_whitespace().collect();
         assert_valid(&page, &folded.join(" "));
         let severities =
             ["critical", "warning", "info"].map(|name| format!("{{ severity: {name} }}"));
-        assert!(
-            severities.iter().any(|severity| alert.contains(severity)),
-            "{name}"
-        );
+        assert!(severities.iter().any(|severity| alert.contains(severity)), "{name}");
         for part in ["summary: \"", "action: \""] {
             assert!(alert.contains(part), "{name} has no {part}");
         }
@@ -127,15 +116,8 @@ async fn every_panel_uses_existing_metrics() {
     let mut shown = String::new();
     for panel in panels {
         let place = &panel["gridPos"];
-        assert!(
-            places.insert((place["x"].as_u64(), place["y"].as_u64())),
-            "{panel}"
-        );
-        assert!(
-            panel["title"]
-                .as_str()
-                .is_some_and(|title| !title.is_empty())
-        );
+        assert!(places.insert((place["x"].as_u64(), place["y"].as_u64())), "{panel}");
+        assert!(panel["title"].as_str().is_some_and(|title| !title.is_empty()));
         for target in panel["targets"].as_array().into_iter().flatten() {
             let expression = target["expr"].as_str().unwrap();
             assert_valid(&page, expression);

@@ -11,10 +11,8 @@ use testkit::{Process, Site};
 /// The preface of a client and its empty SETTINGS frame.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 
-const ALL: &[(&str, &str)] = &[
-    ("SEALWARD_METRICS_LISTEN", "127.0.0.1:0"),
-    ("SEALWARD_HTTP_PROBE_LISTEN", "127.0.0.1:0"),
-];
+const ALL: &[(&str, &str)] =
+    &[("SEALWARD_METRICS_LISTEN", "127.0.0.1:0"), ("SEALWARD_HTTP_PROBE_LISTEN", "127.0.0.1:0")];
 
 /// Sends these parts and returns all responses until the connection ends in order.
 async fn responses<S>(mut stream: S, parts: &[&[u8]]) -> String
@@ -27,18 +25,13 @@ where
     }
     let mut responses = String::new();
     let read = tokio::time::timeout(PATIENCE, stream.read_to_string(&mut responses));
-    read.await
-        .expect("the end")
-        .expect("responses and no reset");
+    read.await.expect("the end").expect("responses and no reset");
     responses
 }
 
 /// Asserts that the last response refuses the request.
 fn is_refused(response: &str) {
-    assert!(
-        response.starts_with("HTTP/1.1 400 Bad Request\r\n"),
-        "{response}"
-    );
+    assert!(response.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{response}");
     for part in ["connection: close\r\n", "content-length: 0\r\n"] {
         assert!(response.contains(part), "{response}");
     }
@@ -82,13 +75,8 @@ async fn the_listener_over_tls_refuses_the_preface_of_http_2() {
     let site = Site::new().await;
     let authority = Authority::new();
     let files = authority.server(HOST).write(site.folder());
-    let [certificate, key] = files
-        .each_ref()
-        .map(|file| file.to_str().expect("a path of text"));
-    let tls = [
-        ("SEALWARD_HTTP_TLS_CERTIFICATE", certificate),
-        ("SEALWARD_HTTP_TLS_KEY", key),
-    ];
+    let [certificate, key] = files.each_ref().map(|file| file.to_str().expect("a path of text"));
+    let tls = [("SEALWARD_HTTP_TLS_CERTIFICATE", certificate), ("SEALWARD_HTTP_TLS_KEY", key)];
     let process = Process::start_with(&site, &tls).await;
     let address = process.address().parse().expect("an address");
     for offered in [&["http/1.1"][..], &[]] {

@@ -14,12 +14,7 @@ use testkit::{Answer, Client, Exposition, PATIENCE, World, jwe, within};
 async fn scrape(world: &World) -> Exposition {
     let request = Request::get("/metrics").body(Body::empty()).unwrap();
     let tls = Site::new().tls().unwrap();
-    let response = world
-        .metrics(Some(tls))
-        .await
-        .oneshot(request)
-        .await
-        .unwrap();
+    let response = world.metrics(Some(tls)).await.oneshot(request).await.unwrap();
     let answer = Answer::of(response).await.ok();
     assert_eq!(
         answer.header("content-type"),
@@ -34,21 +29,13 @@ async fn each_metric_exists_and_has_a_description() {
     world.anonymous().get("/livez").await.ok();
     // The metrics of token operations begin with the first operation.
     world.some_destination().await;
-    within(PATIENCE, async || {
-        scrape(&world).await.sum("sealward_database_up", &[]) > 0.0
-    })
-    .await;
+    within(PATIENCE, async || scrape(&world).await.sum("sealward_database_up", &[]) > 0.0).await;
     let page = scrape(&world).await;
     let mut text = String::new();
     for (name, family) in &page.families {
         let (_, labels) = page.lines_of(name);
         let labels: Vec<_> = labels.into_iter().collect();
-        text += &format!(
-            "{} {name} {{{}}}\n    {}\n",
-            family.kind,
-            labels.join(", "),
-            family.help
-        );
+        text += &format!("{} {name} {{{}}}\n    {}\n", family.kind, labels.join(", "), family.help);
     }
     insta::assert_snapshot!(text);
 }
@@ -59,18 +46,14 @@ async fn metric_names_follow_the_prometheus_conventions() {
     world.anonymous().get("/livez").await.ok();
     let page = scrape(&world).await;
     let plain = |name: &str| {
-        name.bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+        name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
     };
     for (name, family) in &page.families {
         let is_own = name.starts_with("sealward_") || name.starts_with("process_");
         assert!(is_own && plain(name), "{name}");
         assert!(family.help.ends_with('.'), "{name}: {:?}", family.help);
         let (lines, labels) = page.lines_of(name);
-        assert!(
-            labels.iter().all(|label| plain(label)),
-            "{name}: {labels:?}"
-        );
+        assert!(labels.iter().all(|label| plain(label)), "{name}: {labels:?}");
         // These labels would have an unlimited number of values.
         for unlimited in ["id", "service", "key", "client", "request", "policy"] {
             assert!(!labels.contains(unlimited), "{name}: {labels:?}");
@@ -82,21 +65,11 @@ async fn metric_names_follow_the_prometheus_conventions() {
             other => panic!("{name} is a {other}"),
         };
         // A metric without values has no samples.
-        assert!(
-            lines.is_empty() || lines.iter().copied().eq(expected.iter()),
-            "{name}: {lines:?}"
-        );
+        assert!(lines.is_empty() || lines.iter().copied().eq(expected.iter()), "{name}: {lines:?}");
         for unit in ["millis", "micros", "_ms", "minutes", "percent", "_kb"] {
             assert!(!name.contains(unit), "{name} is not in a base unit");
         }
-        let times = [
-            "_duration_",
-            "_latency_",
-            "_age_",
-            "_timestamp_",
-            "_cpu_",
-            "_start_time_",
-        ];
+        let times = ["_duration_", "_latency_", "_age_", "_timestamp_", "_cpu_", "_start_time_"];
         let is_time = times.iter().any(|word| name.contains(word));
         assert_eq!(is_time, name.ends_with("_seconds"), "{name}");
     }
@@ -139,44 +112,21 @@ async fn a_request_changes_the_metrics_of_its_components() {
     let growth = Growth::during(&world, async || {
         let protected = caller.protect(json!("secret")).await;
         caller.unprotect(&jwe(&protected)).await.ok();
-        caller
-            .unprotect(&json!({}))
-            .await
-            .refused(400, "INVALID_REQUEST");
-        world
-            .anonymous()
-            .get("/nowhere/at/all")
-            .await
-            .refused(404, "NOT_FOUND");
+        caller.unprotect(&json!({})).await.refused(400, "INVALID_REQUEST");
+        world.anonymous().get("/nowhere/at/all").await.refused(404, "NOT_FOUND");
     })
     .await;
     let requests = "sealward_http_requests_total";
-    let protect = [
-        ("route", "/api/v1/protect"),
-        ("method", "POST"),
-        ("status", "200"),
-        ("code", ""),
-    ];
+    let protect =
+        [("route", "/api/v1/protect"), ("method", "POST"), ("status", "200"), ("code", "")];
     growth.is(requests, &protect, 1.0);
     let unprotect = ("route", "/api/v1/unprotect");
     growth.is(requests, &[unprotect, ("status", "200")], 1.0);
-    growth.is(
-        requests,
-        &[unprotect, ("status", "400"), ("code", "INVALID_REQUEST")],
-        1.0,
-    );
-    growth.is(
-        requests,
-        &[("route", "other"), ("status", "404"), ("code", "NOT_FOUND")],
-        1.0,
-    );
+    growth.is(requests, &[unprotect, ("status", "400"), ("code", "INVALID_REQUEST")], 1.0);
+    growth.is(requests, &[("route", "other"), ("status", "404"), ("code", "NOT_FOUND")], 1.0);
     let total = "sealward_http_request_duration_seconds";
     growth.is(&format!("{total}_count"), &[unprotect], 2.0);
-    growth.is(
-        &format!("{total}_bucket"),
-        &[unprotect, ("le", "+Inf")],
-        2.0,
-    );
+    growth.is(&format!("{total}_bucket"), &[unprotect, ("le", "+Inf")], 2.0);
     growth.is(&format!("{total}_count"), &[("route", "other")], 1.0);
     growth.is("sealward_audit_commit_duration_seconds_count", &[], 3.0);
     growth.is("sealward_audit_batch_records_sum", &[], 3.0);
@@ -189,16 +139,8 @@ async fn a_request_changes_the_metrics_of_its_components() {
     }
     growth.is_at_least("sealward_token_operation_duration_seconds_sum", 1e-6);
     let limiter = "sealward_ratelimit_requests_total";
-    growth.is(
-        limiter,
-        &[("scope", "service"), ("outcome", "admitted")],
-        3.0,
-    );
-    growth.is(
-        limiter,
-        &[("scope", "service"), ("outcome", "refused")],
-        0.0,
-    );
+    growth.is(limiter, &[("scope", "service"), ("outcome", "admitted")], 3.0);
+    growth.is(limiter, &[("scope", "service"), ("outcome", "refused")], 0.0);
     let decisions = "sealward_ratelimit_decisions_total";
     growth.is(decisions, &[("counting", "alone")], 3.0);
     growth.is(decisions, &[("counting", "together")], 0.0);
@@ -234,11 +176,7 @@ async fn pages_of_the_dashboard_are_counted_by_their_routes() {
     })
     .await;
     let requests = "sealward_http_requests_total";
-    let sign_in = [
-        ("route", "/dashboard/sign-in"),
-        ("method", "GET"),
-        ("status", "200"),
-    ];
+    let sign_in = [("route", "/dashboard/sign-in"), ("method", "GET"), ("status", "200")];
     growth.is(requests, &sign_in, 1.0);
     let key = ("route", "/dashboard/keys/{id}");
     growth.is(requests, &[key, ("status", "303")], 2.0);
@@ -251,18 +189,9 @@ async fn refusals_of_the_limiter_are_visible_in_the_metrics() {
     let world = World::new().await;
     let service = world.service("busy").await;
     let slow = json!({ "tier": "enterprise", "rateLimit": { "requestsPerSecond": 1, "burst": 1 } });
-    world
-        .admin()
-        .put(&format!("/admin/services/{service}"), slow)
-        .await
-        .ok();
+    world.admin().put(&format!("/admin/services/{service}"), slow).await.ok();
     let key = json!({ "name": "key", "type": "live", "serviceId": service });
-    let key = world
-        .admin()
-        .post("/admin/api-keys", key)
-        .await
-        .created()
-        .text("secret");
+    let key = world.admin().post("/admin/api-keys", key).await.created().text("secret");
     let caller = world.client(&key);
     let growth = Growth::during(&world, async || {
         let hash = json!({ "data": 1, "algorithm": "SHA-256" });
@@ -282,16 +211,8 @@ async fn refusals_of_the_limiter_are_visible_in_the_metrics() {
     })
     .await;
     let limiter = "sealward_ratelimit_requests_total";
-    growth.is(
-        limiter,
-        &[("scope", "service"), ("outcome", "refused")],
-        1.0,
-    );
-    growth.is(
-        limiter,
-        &[("scope", "failed_authentication"), ("outcome", "admitted")],
-        1.0,
-    );
+    growth.is(limiter, &[("scope", "service"), ("outcome", "refused")], 1.0);
+    growth.is(limiter, &[("scope", "failed_authentication"), ("outcome", "admitted")], 1.0);
     let refused = [("status", "429"), ("code", "RATE_LIMIT_EXCEEDED")];
     growth.is("sealward_http_requests_total", &refused, 1.0);
 }
@@ -302,13 +223,9 @@ async fn dependencies_are_visible_in_the_metrics() {
     let patience = Duration::from_secs(60);
     within(patience, async || {
         let page = scrape(&world).await;
-        [
-            "sealward_database_up",
-            "sealward_audit_up",
-            "sealward_catalog_current",
-        ]
-        .iter()
-        .all(|name| page.sum(name, &[]) > 0.0)
+        ["sealward_database_up", "sealward_audit_up", "sealward_catalog_current"]
+            .iter()
+            .all(|name| page.sum(name, &[]) > 0.0)
     })
     .await;
     let page = scrape(&world).await;
@@ -331,11 +248,7 @@ async fn dependencies_are_visible_in_the_metrics() {
     assert!(page.sum("sealward_database_connections", &[]) > 0.0);
     exactly("sealward_audit_queue_limit_records", &[], 16_384.0);
     // The certificates of tests end in the year 4096.
-    exactly(
-        "sealward_tls_certificate_expiry_timestamp_seconds",
-        &[],
-        67_090_118_400.0,
-    );
+    exactly("sealward_tls_certificate_expiry_timestamp_seconds", &[], 67_090_118_400.0);
 }
 
 #[tokio::test]

@@ -32,10 +32,7 @@ async fn changed_files_are_loaded_and_open_connections_stay() {
     let renewed = site.authority.server(HOST);
     site.renew(&renewed);
     let expected = certificate(&renewed.certificate);
-    within(PATIENCE, async || {
-        server_certificate(&site, &serving).await == expected
-    })
-    .await;
+    within(PATIENCE, async || server_certificate(&site, &serving).await == expected).await;
     assert_ne!(open.certificate, expected);
     open.get("/").await.unwrap().ok();
     reloading.abort();
@@ -87,17 +84,11 @@ async fn mismatched_files_change_nothing() {
     fs::write(&files.certificate, &issued.certificate).unwrap();
     let error = tls.reload().unwrap_err().to_string();
     assert!(error.starts_with("http.tls.key: "), "{error}");
-    assert!(
-        error.contains("must be the key of the certificate in"),
-        "{error}"
-    );
+    assert!(error.contains("must be the key of the certificate in"), "{error}");
     assert_eq!(server_certificate(&site, &serving).await, before);
     fs::write(&files.key, &issued.key).unwrap();
     tls.reload().unwrap();
-    assert_eq!(
-        server_certificate(&site, &serving).await,
-        certificate(&issued.certificate)
-    );
+    assert_eq!(server_certificate(&site, &serving).await, certificate(&issued.certificate));
 }
 
 #[test]
@@ -119,18 +110,8 @@ fn errors_of_a_file_name_its_setting() {
     let expired_list = clients.expired_revocation_list(&[]);
     let cases: [(&str, &std::path::Path, Option<&str>, &str); 14] = [
         ("certificate", &files.certificate, None, "cannot be read: "),
-        (
-            "certificate",
-            &files.certificate,
-            Some(""),
-            "must contain a certificate in PEM",
-        ),
-        (
-            "certificate",
-            &files.certificate,
-            Some(damaged),
-            "cannot be used: it is no X.509",
-        ),
+        ("certificate", &files.certificate, Some(""), "must contain a certificate in PEM"),
+        ("certificate", &files.certificate, Some(damaged), "cannot be used: it is no X.509"),
         (
             "certificate",
             &files.certificate,
@@ -145,18 +126,8 @@ fn errors_of_a_file_name_its_setting() {
         ),
         ("key", &files.key, None, "cannot be read: "),
         ("key", &files.key, Some(encrypted), "without a passphrase"),
-        (
-            "key",
-            &files.key,
-            Some(&expired.key),
-            "must be the key of the certificate in",
-        ),
-        (
-            "client_ca",
-            &client_ca,
-            Some("nothing"),
-            "must contain a certificate in PEM",
-        ),
+        ("key", &files.key, Some(&expired.key), "must be the key of the certificate in"),
+        ("client_ca", &client_ca, Some("nothing"), "must contain a certificate in PEM"),
         ("client_ca", &client_ca, Some(damaged), "cannot be used: "),
         ("client_crl", &client_crl, None, "cannot be read: "),
         (
@@ -165,12 +136,7 @@ fn errors_of_a_file_name_its_setting() {
             Some(damaged),
             "must contain a certificate revocation list in PEM",
         ),
-        (
-            "client_crl",
-            &client_crl,
-            Some(&invalid_list),
-            "cannot be used: ",
-        ),
+        ("client_crl", &client_crl, Some(&invalid_list), "cannot be used: "),
         (
             "client_crl",
             &client_crl,

@@ -43,20 +43,14 @@ impl Site {
     pub(super) fn with_client_authority(self, authority: &Authority) -> Self {
         let file = self.folder.path().join("clients.pem");
         std::fs::write(&file, authority.certificate()).expect("write a certificate");
-        Self {
-            client_ca: Some(file),
-            ..self
-        }
+        Self { client_ca: Some(file), ..self }
     }
 
     /// Uses this revocation list for client certificates.
     pub(super) fn with_list(self, list: &str) -> Self {
         let file = self.folder.path().join("revoked.pem");
         std::fs::write(&file, list).expect("write a list");
-        Self {
-            client_crl: Some(file),
-            ..self
-        }
+        Self { client_crl: Some(file), ..self }
     }
 
     /// Replaces the server certificate.
@@ -92,11 +86,7 @@ impl Serving {
             Duration::ZERO,
             Duration::from_secs(60),
         );
-        Self {
-            address,
-            stop,
-            ended: tokio::spawn(serving),
-        }
+        Self { address, stop, ended: tokio::spawn(serving) }
     }
 
     /// Stops the listener. Returns whether all requests in flight completed.

@@ -61,10 +61,7 @@ async fn begin(address: SocketAddr, site: Option<&Site>, path: &str) -> Box<dyn 
         }
     };
     let request = format!("GET {path} HTTP/1.1\r\nHost: {HOST}\r\nConnection: close\r\n\r\n");
-    stream
-        .write_all(request.as_bytes())
-        .await
-        .expect("a reader");
+    stream.write_all(request.as_bytes()).await.expect("a reader");
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(stream.read_u8().await.expect("a response"));
@@ -99,12 +96,9 @@ async fn length_read_slowly(mut stream: Box<dyn Stream>) -> usize {
 async fn a_client_that_reads_slowly_receives_the_whole_response() {
     let site = Site::new();
     let mut lengths = Vec::new();
-    for (site, path) in [
-        (None, "/whole"),
-        (None, "/parts"),
-        (Some(&site), "/whole"),
-        (Some(&site), "/parts"),
-    ] {
+    for (site, path) in
+        [(None, "/whole"), (None, "/parts"), (Some(&site), "/whole"), (Some(&site), "/parts")]
+    {
         let (address, _) = serve(site).await;
         let stream = begin(address, site, path).await;
         lengths.push(length_read_slowly(stream));

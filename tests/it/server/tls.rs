@@ -48,11 +48,9 @@ async fn http_1_1_is_the_only_application_protocol() {
             SecureClient::with_versions(&site.authority, &[version], protocols, None)
         };
         let chosen: Option<&[u8]> = Some(b"http/1.1");
-        for (offered, expected) in [
-            (&["h2", "http/1.1"][..], chosen),
-            (&["http/1.1"], chosen),
-            (&[], None),
-        ] {
+        for (offered, expected) in
+            [(&["h2", "http/1.1"][..], chosen), (&["http/1.1"], chosen), (&[], None)]
+        {
             let mut connection = offering(offered).connect(serving.address).await.unwrap();
             assert_eq!(connection.protocol.as_deref(), expected, "{offered:?}");
             assert_eq!(connection.get("/").await.unwrap().ok().body, "here");
@@ -108,17 +106,8 @@ fn hello(version: [u8; 2], suite: [u8; 2]) -> Vec<u8> {
     ]
     .concat();
     let length = u8::try_from(extensions.len()).unwrap();
-    let body = [
-        &version[..],
-        &[7; 32],
-        &[0],
-        &[0, 2],
-        &suite,
-        &[1, 0],
-        &[0, length],
-        &extensions,
-    ]
-    .concat();
+    let body = [&version[..], &[7; 32], &[0], &[0, 2], &suite, &[1, 0], &[0, length], &extensions]
+        .concat();
     let length = u8::try_from(body.len()).unwrap();
     [&[22, 3, 1, 0, length + 4, 1, 0, 0, length][..], &body].concat()
 }
@@ -215,9 +204,7 @@ async fn revoked_client_certificates_are_refused() {
 #[tokio::test]
 async fn a_revocation_list_does_not_affect_other_authorities() {
     let (clients, others) = (Authority::new(), Authority::new());
-    let site = Site::new()
-        .with_client_authority(&clients)
-        .with_list(&others.revocation_list(&[]));
+    let site = Site::new().with_client_authority(&clients).with_list(&others.revocation_list(&[]));
     let serving = Serving::start(site.tls().unwrap(), router()).await;
     assert!(!accepts(&site, &serving, Some(&clients.client())).await);
     assert!(!accepts(&site, &serving, Some(&others.client())).await);
@@ -238,10 +225,7 @@ async fn allowed_networks_apply_to_the_client_address() {
         let client = SecureClient::trusting(&site.authority).from(Ipv4Addr::from(from));
         let mut connection = client.connect(serving.address).await.unwrap();
         let request = Request::post(format!("https://{HOST}{PROTECT}"))
-            .header(
-                "authorization",
-                format!("Bearer {}", caller.key.as_ref().unwrap()),
-            )
+            .header("authorization", format!("Bearer {}", caller.key.as_ref().unwrap()))
             .header("content-type", "application/json")
             // There is no trusted proxy, so this header has no effect.
             .header("x-forwarded-for", "127.0.0.2")
@@ -260,9 +244,7 @@ async fn allowed_networks_apply_to_the_client_address() {
     .await
     .unwrap();
     assert_eq!(recorded, [("127.0.0.2".to_owned(), 200)]);
-    ask([127, 0, 0, 3])
-        .await
-        .refused(401, "AUTHENTICATION_FAILED");
+    ask([127, 0, 0, 3]).await.refused(401, "AUTHENTICATION_FAILED");
 }
 
 #[tokio::test]
@@ -270,17 +252,12 @@ async fn cookies_and_pages_require_tls_in_browsers() {
     let world = World::new().await;
     let site = Site::new();
     let serving = Serving::start(site.tls().unwrap(), world.front()).await;
-    let mut browser = SecureClient::trusting(&site.authority)
-        .connect(serving.address)
-        .await
-        .unwrap();
+    let mut browser =
+        SecureClient::trusting(&site.authority).connect(serving.address).await.unwrap();
     let page = browser.get("/dashboard/sign-in").await.unwrap().ok();
     let cookie = page.header("set-cookie");
     assert!(cookie.starts_with("__Host-sealward="), "{cookie}");
-    assert!(
-        cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict; Secure"),
-        "{cookie}"
-    );
+    assert!(cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict; Secure"), "{cookie}");
     assert_eq!(page.header("strict-transport-security"), "max-age=31536000");
 }
 

@@ -11,11 +11,8 @@ use secrecy::ExposeSecret as _;
 use testkit::{PATIENCE, Proxy, World, within};
 
 /// The statements of the three kinds of look-ups: API keys, sessions and published keys.
-const LOOK_UPS: [&str; 3] = [
-    "WHERE k.digest = $1",
-    "UPDATE dashboard_sessions AS s",
-    "SELECT publish_keys FROM services",
-];
+const LOOK_UPS: [&str; 3] =
+    ["WHERE k.digest = $1", "UPDATE dashboard_sessions AS s", "SELECT publish_keys FROM services"];
 
 const MANY: u64 = 400;
 
@@ -139,7 +136,5 @@ async fn an_address_with_many_unknown_credentials_queues_but_its_known_keys_pass
     billing.get("/api/v1/health").await.ok();
     let new = first.application("new").await;
     let new = world.client(new.key.as_deref().unwrap());
-    new.get("/api/v1/health")
-        .await
-        .refused(503, "SERVICE_UNAVAILABLE");
+    new.get("/api/v1/health").await.refused(503, "SERVICE_UNAVAILABLE");
 }

@@ -68,10 +68,7 @@ async fn main() -> ExitCode {
     fill(&owner, now, rows / days, days).await;
     let service = pool(database.as_application());
     maintain_days(&service, now).await.expect("closed days");
-    sqlx::query("VACUUM ANALYZE crypto_operations_audit")
-        .execute(&owner)
-        .await
-        .unwrap();
+    sqlx::query("VACUUM ANALYZE crypto_operations_audit").execute(&owner).await.unwrap();
     println!(
         "{} records in {days} days, generated and closed in {:.0?}; pages of {PAGE} entries, {ROUNDS} queries each\n",
         rows / days * days,
@@ -85,10 +82,7 @@ async fn main() -> ExitCode {
     let mut plans = Vec::new();
     let mut is_slow = false;
     for (name, filter) in filters(now, days) {
-        let closed = EntryFilter {
-            to: Some(midnight),
-            ..filter.clone()
-        };
+        let closed = EntryFilter { to: Some(midnight), ..filter.clone() };
         let (_, [median, slowest]) = timed(&service, now, &closed).await;
         let (found, [whole_median, whole_slowest]) = timed(&service, now, &filter).await;
         println!(
@@ -98,10 +92,7 @@ async fn main() -> ExitCode {
             millis(whole_median),
             millis(whole_slowest),
         );
-        plans.push((
-            name,
-            plan(&service, now, &filter, None, PAGE).await.unwrap(),
-        ));
+        plans.push((name, plan(&service, now, &filter, None, PAGE).await.unwrap()));
         is_slow |= median.max(whole_median) > BOUND;
     }
     for (name, plan) in plans {
@@ -142,46 +133,24 @@ fn filters(now: Timestamp, days: u64) -> Vec<(String, EntryFilter)> {
     let ago = |days| back_from(now, days);
     let service = |number| Some(ServiceId::from_uuid(Uuid::from_u128(number)));
     let key = |number| Some(KeyId::from_uuid(Uuid::from_u128(number)));
-    let operation = |operation_type| EntryFilter {
-        operation_type: Some(operation_type),
-        ..any.clone()
-    };
-    let status = |status| EntryFilter {
-        status: Some(status),
-        ..any.clone()
-    };
-    let policy = |number: &str| EntryFilter {
-        policy_number: Some(number.to_owned()),
-        ..any.clone()
-    };
-    let request = |id: String| EntryFilter {
-        request_id: Some(id),
-        ..any.clone()
-    };
-    let application = |number| EntryFilter {
-        service_id: service(number),
-        ..any.clone()
-    };
-    let of_key = |number| EntryFilter {
-        key_id: key(number),
-        ..any.clone()
-    };
+    let operation =
+        |operation_type| EntryFilter { operation_type: Some(operation_type), ..any.clone() };
+    let status = |status| EntryFilter { status: Some(status), ..any.clone() };
+    let policy =
+        |number: &str| EntryFilter { policy_number: Some(number.to_owned()), ..any.clone() };
+    let request = |id: String| EntryFilter { request_id: Some(id), ..any.clone() };
+    let application = |number| EntryFilter { service_id: service(number), ..any.clone() };
+    let of_key = |number| EntryFilter { key_id: key(number), ..any.clone() };
     let named = [
         ("none", any.clone()),
         ("requestId, of today", request("req-0-7".to_owned())),
-        (
-            "requestId, of the oldest day",
-            request(format!("req-{}-7", days - 1)),
-        ),
+        ("requestId, of the oldest day", request(format!("req-{}-7", days - 1))),
         ("requestId, unknown", request("unknown".to_owned())),
         ("applicationId, frequent", application(1)),
         ("applicationId, rare", application(1_000)),
         ("applicationId, unknown", application(5_000)),
         ("operationType, frequent", operation(OperationType::Hash)),
-        (
-            "operationType, one in a million",
-            operation(OperationType::Verify),
-        ),
+        ("operationType, one in a million", operation(OperationType::Verify)),
         ("status, frequent", status(400)),
         ("status, one in a million", status(503)),
         ("status, unknown", status(418)),
@@ -193,19 +162,9 @@ fn filters(now: Timestamp, days: u64) -> Vec<(String, EntryFilter)> {
         ("keyId, unknown", of_key(5_000)),
         (
             "from and to, an old day",
-            EntryFilter {
-                from: Some(ago(days)),
-                to: Some(ago(days - 1)),
-                ..any.clone()
-            },
+            EntryFilter { from: Some(ago(days)), to: Some(ago(days - 1)), ..any.clone() },
         ),
-        (
-            "applicationId and status",
-            EntryFilter {
-                status: Some(400),
-                ..application(900)
-            },
-        ),
+        ("applicationId and status", EntryFilter { status: Some(400), ..application(900) }),
         (
             "all at once",
             EntryFilter {

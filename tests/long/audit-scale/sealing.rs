@@ -74,14 +74,9 @@ async fn main() -> ExitCode {
     row("peak while sealing", sealing.time, &memory);
     for table in ["audit_log_index", "audit_log_nodes"] {
         let size = format!("SELECT pg_total_relation_size('{table}')");
-        let size: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(size))
-            .fetch_one(&owner)
-            .await
-            .unwrap();
-        println!(
-            "| table `{table}` with its indexes | | {} |",
-            mib(size.unsigned_abs())
-        );
+        let size: i64 =
+            sqlx::query_scalar(sqlx::AssertSqlSafe(size)).fetch_one(&owner).await.unwrap();
+        println!("| table `{table}` with its indexes | | {} |", mib(size.unsigned_abs()));
     }
     let began = Instant::now();
     let (tiles, bytes) = read_tiles(&service, rows).await;
@@ -90,11 +85,7 @@ async fn main() -> ExitCode {
     let began = Instant::now();
     let export = folder.path().join("export");
     let bytes = write_export(&service, &export).await;
-    row(
-        "export in the order of the log",
-        began.elapsed(),
-        &mib(bytes),
-    );
+    row("export in the order of the log", began.elapsed(), &mib(bytes));
     let note = ledger::checkpoint(&service, Log::Operations).await;
     let mut trust = Trust::new(&key.to_string()).unwrap();
     trust.add(&note.unwrap().unwrap()).unwrap();
@@ -103,11 +94,7 @@ async fn main() -> ExitCode {
     let verified = verify::export(&trust, file, None, &mut |_| ()).unwrap();
     assert_eq!(verified.covered, rows);
     let verifying = began.elapsed();
-    row(
-        "verified from the export",
-        verifying,
-        &rate(rows, verifying),
-    );
+    row("verified from the export", verifying, &rate(rows, verifying));
 
     let is_within = per_second(rows, sealing.time) >= SEALED
         && per_second(rows, verifying) >= VERIFIED
@@ -165,10 +152,7 @@ async fn seal(service: &Pool, folder: &Scratch, rows: u64) -> Sealing {
     }
     let time = began.elapsed();
     job.abort();
-    Sealing {
-        time,
-        memory_kib: peak - before,
-    }
+    Sealing { time, memory_kib: peak - before }
 }
 
 fn resident_kib() -> u64 {

@@ -25,9 +25,7 @@ pub(crate) fn echo() {
         process::exit(0);
     });
     runtime().block_on(async {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
-            .await
-            .expect("a port");
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         println!("{}", listener.local_addr().expect("an address"));
         let router = Router::new().route("/", post(async |body: Bytes| body));
         axum::serve(listener, router).await.expect("it serves");
@@ -46,19 +44,11 @@ pub(crate) fn recorder(database: &str) {
     tokio::spawn(async move { writer.run(pulse).await });
     for command in stdin().lines() {
         let command = command.expect("a command");
-        let numbers: Vec<u64> = command
-            .split(' ')
-            .filter_map(|it| it.parse().ok())
-            .collect();
+        let numbers: Vec<u64> = command.split(' ').filter_map(|it| it.parse().ok()).collect();
         let [at_once, millis] = numbers[..] else {
             panic!("an invalid command: {command}");
         };
-        runtime.block_on(commit(
-            &recorder,
-            &clock,
-            at_once,
-            Duration::from_millis(millis),
-        ));
+        runtime.block_on(commit(&recorder, &clock, at_once, Duration::from_millis(millis)));
     }
 }
 

@@ -37,12 +37,8 @@ const BATCHES: [(&str, usize); 3] = [
 ];
 
 /// The operations on kryoptic, a token in software with ML-KEM.
-const KRYOPTIC_OPERATIONS: [&str; 4] = [
-    "unprotect RSA-2048",
-    "unprotect P-256",
-    "unprotect P-256+ML-KEM-768",
-    "unprotect ML-KEM-768",
-];
+const KRYOPTIC_OPERATIONS: [&str; 4] =
+    ["unprotect RSA-2048", "unprotect P-256", "unprotect P-256+ML-KEM-768", "unprotect ML-KEM-768"];
 
 const TOKEN_OPERATIONS: [&str; 7] = [
     "rsa-2048-decrypt",
@@ -55,22 +51,14 @@ const TOKEN_OPERATIONS: [&str; 7] = [
 ];
 
 pub(crate) fn cases(is_quick: bool) -> Vec<Case> {
-    let case = |subject, at_once, bytes| Case {
-        subject,
-        at_once,
-        bytes,
-    };
+    let case = |subject, at_once, bytes| Case { subject, at_once, bytes };
     let services = || OPERATIONS.map(Subject::Service);
     let everything = || once(Subject::Echo).chain(services());
     let small = |subject, at_once| case(subject, at_once, KIB);
     let mut cases: Vec<Case> = everything().map(|subject| small(subject, 16)).collect();
     let protect = Subject::Service(OPERATIONS[0]);
     if is_quick {
-        cases.extend([
-            small(protect, 1),
-            small(protect, 64),
-            small(Subject::Commit, 1),
-        ]);
+        cases.extend([small(protect, 1), small(protect, 64), small(Subject::Commit, 1)]);
         cases.push(small(Subject::Commit, 16));
     } else {
         for at_once in [1, 64] {

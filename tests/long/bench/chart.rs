@@ -30,11 +30,7 @@ pub(crate) fn svg(results: &[(Case, Measured)]) -> String {
             }
         };
         let target = CPU.iter().find(|(operation, _)| *operation == name);
-        is_shown.then_some(Bar {
-            name,
-            measured,
-            target: target.map(|(_, most)| *most),
-        })
+        is_shown.then_some(Bar { name, measured, target: target.map(|(_, most)| *most) })
     });
     let (token, own): (Vec<_>, Vec<_>) = bars.partition(|bar| uses_the_token(bar.name));
     let rows = token.len() + own.len() + 2;
@@ -58,15 +54,10 @@ pub(crate) fn svg(results: &[(Case, Measured)]) -> String {
 
 /// Draws one group with its own scale, and returns the position of the next group.
 fn group(out: &mut String, bars: &[Bar<'_>], top: f64, title: &str) -> f64 {
-    let longest = bars
-        .iter()
-        .map(|bar| bar.measured.cpu().max(bar.target.unwrap_or(0.0)));
+    let longest = bars.iter().map(|bar| bar.measured.cpu().max(bar.target.unwrap_or(0.0)));
     let scale = (WIDTH - 60.0) / longest.fold(1.0, f64::max);
     let mut draw = |text: String| writeln!(out, "{text}").expect("memory");
-    draw(format!(
-        r#"<text x="16" y="{:.0}" font-weight="600">{title}</text>"#,
-        top + 17.0
-    ));
+    draw(format!(r#"<text x="16" y="{:.0}" font-weight="600">{title}</text>"#, top + 17.0));
     for (row, bar) in bars.iter().enumerate() {
         let y = top + ROW * (row as f64 + 1.0);
         let (service, postgres) = (bar.measured.service * scale, bar.measured.postgres * scale);

@@ -27,10 +27,7 @@ pub(crate) fn of_ended_children() -> Duration {
 pub(crate) fn of_process_and_children(id: u32) -> Duration {
     let children = fs::read_dir("/proc").expect("/proc").flatten();
     let children = children.filter_map(|entry| stat(entry.file_name().to_str()?));
-    let living: u64 = children
-        .filter(|child| child.parent == id)
-        .map(|child| child.own)
-        .sum();
+    let living: u64 = children.filter(|child| child.parent == id).map(|child| child.own).sum();
     let parent = stat(&id.to_string()).expect("a running process");
     ticks(parent.own + parent.ended_children + living)
 }
@@ -47,16 +44,10 @@ impl Machine {
         let text = fs::read_to_string("/proc/stat").expect("/proc/stat");
         let line = text.lines().next().expect("all processors");
         // user nice system idle iowait irq softirq steal
-        let times: Vec<u64> = line
-            .split_whitespace()
-            .skip(1)
-            .map(|it| it.parse().expect("a number"))
-            .collect();
+        let times: Vec<u64> =
+            line.split_whitespace().skip(1).map(|it| it.parse().expect("a number")).collect();
         let stolen = times[7];
-        Self {
-            busy: times[..3].iter().chain(&times[5..7]).sum::<u64>() + stolen,
-            stolen,
-        }
+        Self { busy: times[..3].iter().chain(&times[5..7]).sum::<u64>() + stolen, stolen }
     }
 
     /// The steal time since then, in percent of the busy time.
@@ -76,12 +67,7 @@ pub(crate) fn resident(id: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{id}/status")).expect("a running process");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
-    kibibytes
-        .expect("kB")
-        .trim()
-        .parse::<u64>()
-        .expect("a number")
-        * 1024
+    kibibytes.expect("kB").trim().parse::<u64>().expect("a number") * 1024
 }
 
 fn stat(process: &str) -> Option<Stat> {

@@ -25,8 +25,7 @@ pub(crate) fn time() -> Duration {
 
 fn one(file: &File, page: usize) -> Duration {
     let began = Instant::now();
-    file.write_all_at(&PAGE, (page * PAGE.len()) as u64)
-        .expect("a page");
+    file.write_all_at(&PAGE, (page * PAGE.len()) as u64).expect("a page");
     file.sync_data().expect("a disk");
     began.elapsed()
 }

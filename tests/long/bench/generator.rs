@@ -53,11 +53,7 @@ fn finished(mut command: Command, log: &Path, items: usize) -> Load {
     let load = read(log);
     fs::remove_file(log).expect("its end");
     let load = load.unwrap_or_else(|| panic!("{command:?}: no responses: {text}"));
-    Load {
-        answers: load.answers * items,
-        rate: load.rate * items as f64,
-        ..load
-    }
+    Load { answers: load.answers * items, rate: load.rate * items as f64, ..load }
 }
 
 fn h2load_command(request: &Request, connections: usize, span: Duration, log: &Path) -> Command {
@@ -98,11 +94,8 @@ fn read(log: &Path) -> Option<Load> {
     let (mut first, mut last) = (u64::MAX, 0);
     for line in text.lines() {
         let mut words = line.split_whitespace();
-        let (began, status, took): (u64, i32, u64) = (
-            words.next()?.parse().ok()?,
-            words.next()?.parse().ok()?,
-            words.next()?.parse().ok()?,
-        );
+        let (began, status, took): (u64, i32, u64) =
+            (words.next()?.parse().ok()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?);
         // A request that the end of the load cut off has no status.
         let Ok(status) = u16::try_from(status) else {
             continue;

@@ -58,11 +58,7 @@ impl Instance {
     async fn start_with(site: &Site, has_ml_kem: bool) -> Self {
         let (process, started_in) = started(site, &[]).await;
         let callers = Callers::create(&process, has_ml_kem).await;
-        Self {
-            process,
-            callers,
-            started_in,
-        }
+        Self { process, callers, started_in }
     }
 
     /// Starts the service with existing resources.
@@ -72,11 +68,7 @@ impl Instance {
         variables: &[(&str, &str)],
     ) -> Self {
         let (process, started_in) = started(site, variables).await;
-        Self {
-            process,
-            callers: callers.clone(),
-            started_in,
-        }
+        Self { process, callers: callers.clone(), started_in }
     }
 
     /// The request for an operation on a payload of `bytes` bytes.
@@ -106,12 +98,7 @@ impl Instance {
             "rewrap/batch RSA-2048" => ("/api/v1/rewrap/batch", &callers.rsa_2048, sealed_batch()),
             "401" => {
                 let url = self.process.url(protect);
-                return Request {
-                    url,
-                    key: None,
-                    body: Some(plain.to_string()),
-                    items: 1,
-                };
+                return Request { url, key: None, body: Some(plain.to_string()), items: 1 };
             }
             "health" => {
                 return Request {
@@ -164,11 +151,7 @@ impl Instance {
             .header("Authorization", format!("Bearer {key}"))
             .header("Content-Type", "application/json");
         let mut answer = request.send(body.to_string()).expect("a success");
-        let text = answer
-            .body_mut()
-            .with_config()
-            .limit(1 << 24)
-            .read_to_string();
+        let text = answer.body_mut().with_config().limit(1 << 24).read_to_string();
         serde_json::from_str(&text.expect("a body")).expect("JSON")
     }
 }

@@ -103,8 +103,6 @@ async fn bench((rounds, span): (usize, Duration), is_quick: bool) {
 }
 
 fn run(what: impl Future<Output = ()>) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime").block_on(what);
 }

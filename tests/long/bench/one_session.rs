@@ -29,15 +29,8 @@ pub(crate) async fn measured(
         let request = instance.request(operation, KIB);
         median_of_three(processes, &request, 16, span)
     };
-    let (unprotect, rewrap) = (
-        batch("unprotect/batch RSA-2048"),
-        batch("rewrap/batch RSA-2048"),
-    );
-    OneSession {
-        unprotect,
-        rewrap,
-        token: baselines.token_alone(1, span),
-    }
+    let (unprotect, rewrap) = (batch("unprotect/batch RSA-2048"), batch("rewrap/batch RSA-2048"));
+    OneSession { unprotect, rewrap, token: baselines.token_alone(1, span) }
 }
 
 impl OneSession {

@@ -37,10 +37,7 @@ pub(crate) async fn print(operation: &str, bytes: usize) {
         .args(["--", "sleep", &seconds])
         .status();
     let status = status.expect("perf, of linux-perf");
-    assert!(
-        status.success(),
-        "perf needs permission to record: run as root"
-    );
+    assert!(status.success(), "perf needs permission to record: run as root");
     let load = loading.join().expect("an end of the load");
     println!(
         "{operation}, {bytes} bytes: {:.0} per second, statuses {:?}",
@@ -62,13 +59,9 @@ fn shares(recording: &Path, by: &str) -> String {
         .output();
     let report = report.expect("perf").stdout;
     let report = String::from_utf8_lossy(&report);
-    let lines = report
-        .lines()
-        .filter(|line| !line.starts_with('#') && !line.contains("0x00000000"));
+    let lines =
+        report.lines().filter(|line| !line.starts_with('#') && !line.contains("0x00000000"));
     let lines = lines.map(|line| line.chars().take(WIDTH).collect::<String>());
     let lines = lines.map(|line| line.trim_end().to_owned());
-    lines
-        .filter(|line| !line.is_empty())
-        .map(|line| line + "\n")
-        .collect()
+    lines.filter(|line| !line.is_empty()).map(|line| line + "\n").collect()
 }

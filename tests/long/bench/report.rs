@@ -42,12 +42,7 @@ pub(crate) fn markdown(
          extra keys in the token: ready after {:.2} s; unprotect RSA-2048 {:.0}/s ({:.0} µs), the token \
          alone {:.0}/s ({:.0} µs).",
         resources.at_rest,
-        resources
-            .loaded
-            .iter()
-            .map(|it| format!("{it:.1}"))
-            .collect::<Vec<_>>()
-            .join(", "),
+        resources.loaded.iter().map(|it| format!("{it:.1}")).collect::<Vec<_>>().join(", "),
         resources.started_in,
         resources.unprotect.rate,
         resources.unprotect.cpu(),
@@ -69,11 +64,7 @@ pub(crate) fn markdown(
             target.unit,
             target.measured,
             bound,
-            if target.is_reached() {
-                "reached"
-            } else {
-                "missed"
-            },
+            if target.is_reached() { "reached" } else { "missed" },
         ));
     }
     out
@@ -99,9 +90,7 @@ pub(crate) fn json(
 /// The machine of this run.
 pub(crate) fn machine() -> Value {
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = processors
-        .lines()
-        .find(|line| line.starts_with("model name"));
+    let model = processors.lines().find(|line| line.starts_with("model name"));
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     json!({
         "processor": model.and_then(|line| line.split_once(": ")).map(|(_, name)| name),

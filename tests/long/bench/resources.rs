@@ -46,13 +46,7 @@ pub(crate) async fn measured(
     let processes = baselines.with(instance.process.id());
     let unprotect = median_of_three(processes, &request, 16, span);
     let token = baselines.token_alone(SESSIONS, span);
-    Resources {
-        at_rest,
-        loaded,
-        started_in: starts[1].as_secs_f64(),
-        unprotect,
-        token,
-    }
+    Resources { at_rest, loaded, started_in: starts[1].as_secs_f64(), unprotect, token }
 }
 
 async fn memory(

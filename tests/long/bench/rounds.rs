@@ -38,9 +38,7 @@ impl Baselines {
             echo_address: echo.line(),
             echo,
             commit: Baseline::start(
-                this_program()
-                    .arg("recorder")
-                    .arg(database.options().to_url_lossy().as_str()),
+                this_program().arg("recorder").arg(database.options().to_url_lossy().as_str()),
             ),
             token: token(site),
             postgres: cpu::parent_of(backend),
@@ -50,10 +48,7 @@ impl Baselines {
 
     /// The processes whose CPU time counts, for this process of the service.
     pub(crate) fn with(&self, service: u32) -> Processes {
-        Processes {
-            service,
-            postgres: self.postgres,
-        }
+        Processes { service, postgres: self.postgres }
     }
 
     /// Takes one measurement of one case.
@@ -120,10 +115,8 @@ pub(crate) fn measured(
         Subject::OnKryoptic(_) => on_kryoptic,
         Subject::Service(_) | Subject::Echo | Subject::Commit | Subject::Token(_) => instance,
     };
-    let requests: Vec<_> = cases
-        .iter()
-        .map(|case| baselines.request(instance_of(case), case))
-        .collect();
+    let requests: Vec<_> =
+        cases.iter().map(|case| baselines.request(instance_of(case), case)).collect();
     let mut taken = vec![Vec::new(); cases.len()];
     for round in 0..=rounds {
         let span = if round == 0 { span / 2 } else { span };

@@ -70,18 +70,10 @@ pub(crate) fn reached(
     };
     let service = |operation, connections| of(Subject::Service(operation), connections);
     let token = |operation| of(Subject::Token(operation), 0);
-    let at_most = |what, unit, measured, most| Target {
-        what,
-        unit,
-        measured,
-        bound: Bound::AtMost(most),
-    };
-    let at_least = |what, unit, measured, least| Target {
-        what,
-        unit,
-        measured,
-        bound: Bound::AtLeast(least),
-    };
+    let at_most =
+        |what, unit, measured, most| Target { what, unit, measured, bound: Bound::AtMost(most) };
+    let at_least =
+        |what, unit, measured, least| Target { what, unit, measured, bound: Bound::AtLeast(least) };
     let mut targets: Vec<Target> = CPU
         .map(|(operation, most)| at_most(operation, "µs CPU", service(operation, 16).cpu(), most))
         .into();
@@ -91,43 +83,18 @@ pub(crate) fn reached(
     let rsa = (service("unprotect RSA-2048", 16), token("rsa-2048-decrypt"));
     let p256 = (service("unprotect P-256", 16), token("p-256-derive"));
     targets.extend([
-        at_most(
-            "protect RSA-2048 at 64",
-            "µs CPU",
-            service(one, most).cpu(),
-            50.0,
-        ),
+        at_most("protect RSA-2048 at 64", "µs CPU", service(one, most).cpu(), 50.0),
         at_least("protect RSA-2048", "per second", many.rate, 20_000.0),
-        at_least(
-            "protect RSA-2048 at 64",
-            "per second",
-            service(one, most).rate,
-            27_000.0,
-        ),
-        at_most(
-            "unprotect RSA-2048 (1.1 × token)",
-            "µs CPU",
-            rsa.0.cpu(),
-            1.1 * rsa.1.service,
-        ),
-        at_least(
-            "unprotect RSA-2048 (0.9 × token)",
-            "per second",
-            rsa.0.rate,
-            0.9 * rsa.1.rate,
-        ),
+        at_least("protect RSA-2048 at 64", "per second", service(one, most).rate, 27_000.0),
+        at_most("unprotect RSA-2048 (1.1 × token)", "µs CPU", rsa.0.cpu(), 1.1 * rsa.1.service),
+        at_least("unprotect RSA-2048 (0.9 × token)", "per second", rsa.0.rate, 0.9 * rsa.1.rate),
         at_least(
             "unprotect RSA-2048 with 1,000 keys (0.9 × token)",
             "per second",
             resources.unprotect.rate,
             0.9 * resources.token.rate,
         ),
-        at_most(
-            "unprotect P-256 (token + 50)",
-            "µs CPU",
-            p256.0.cpu(),
-            p256.1.service + 50.0,
-        ),
+        at_most("unprotect P-256 (token + 50)", "µs CPU", p256.0.cpu(), p256.1.service + 50.0),
         at_most(
             "protect/batch RSA-2048 at 64, per item (0.6 × protect)",
             "µs CPU",
@@ -158,26 +125,11 @@ pub(crate) fn reached(
             one_session.rewrap.rate,
             one_session.token.rate / 1.1,
         ),
-        at_most(
-            "protect RSA-2048 at 1, p50 (one commit + 300)",
-            "µs",
-            single.p50,
-            commit + 300.0,
-        ),
-        at_most(
-            "protect RSA-2048, p99 (4 × p50)",
-            "µs",
-            many.p99,
-            4.0 * many.p50,
-        ),
+        at_most("protect RSA-2048 at 1, p50 (one commit + 300)", "µs", single.p50, commit + 300.0),
+        at_most("protect RSA-2048, p99 (4 × p50)", "µs", many.p99, 4.0 * many.p50),
         at_most("memory when idle", "MiB", resources.at_rest, 60.0),
         at_most("memory at 64 connections", "MiB", resources.most(), 150.0),
-        at_most(
-            "ready with 1,000 keys in the token",
-            "s",
-            resources.started_in,
-            1.5,
-        ),
+        at_most("ready with 1,000 keys in the token", "s", resources.started_in, 1.5),
     ]);
     targets
 }

@@ -40,10 +40,7 @@ struct Keys {
 }
 
 fn main() {
-    let arguments: Vec<String> = env::args()
-        .skip(1)
-        .filter(|it| !it.starts_with("--"))
-        .collect();
+    let arguments: Vec<String> = env::args().skip(1).filter(|it| !it.starts_with("--")).collect();
     let [module, label, pin_file] = &arguments[..] else {
         panic!("raw-token MODULE LABEL PIN-FILE");
     };
@@ -64,14 +61,7 @@ fn main() {
         let number = |index: usize| words[index].parse::<u64>().expect("a number");
         match words[0] {
             "fill" => fill(&anchor, number(2)),
-            what => run(
-                &token,
-                slot,
-                &keys,
-                what,
-                number(1),
-                Duration::from_millis(number(2)),
-            ),
+            what => run(&token, slot, &keys, what, number(1), Duration::from_millis(number(2))),
         }
     }
 }
@@ -119,9 +109,7 @@ impl Keys {
             &[Attribute::Derive(true), Attribute::Sign(true)],
         );
         let aes = secret(session);
-        let attributes = session
-            .get_attributes(public, &[AttributeType::EcPoint])
-            .unwrap();
+        let attributes = session.get_attributes(public, &[AttributeType::EcPoint]).unwrap();
         let [Attribute::EcPoint(point)] = &attributes[..] else {
             panic!("a point");
         };
@@ -144,15 +132,11 @@ impl Keys {
             "rsa-2048-sign" => {
                 let info = [0x5a; 51];
                 Box::new(move |session, keys| {
-                    session
-                        .sign(&Mechanism::RsaPkcs, keys.rsa_2048, &info)
-                        .unwrap();
+                    session.sign(&Mechanism::RsaPkcs, keys.rsa_2048, &info).unwrap();
                 })
             }
             "p-256-sign" => Box::new(|session, keys| {
-                session
-                    .sign(&Mechanism::Ecdsa, keys.p256, &[0x5a; 32])
-                    .unwrap();
+                session.sign(&Mechanism::Ecdsa, keys.p256, &[0x5a; 32]).unwrap();
             }),
             "p-256-derive" => Box::new(derive),
             "aes-256-encrypt" => Box::new(|session, keys| {
@@ -163,9 +147,7 @@ impl Keys {
                 Box::new(move |session, keys| {
                     let mut iv = [7; 12];
                     let by = GcmParams::new(&mut iv, b"", 128.into()).unwrap();
-                    session
-                        .decrypt(&Mechanism::AesGcm(by), keys.aes, &sealed)
-                        .unwrap();
+                    session.decrypt(&Mechanism::AesGcm(by), keys.aes, &sealed).unwrap();
                 })
             }
             _ => panic!("unknown operation: {what}"),
@@ -185,9 +167,7 @@ fn decrypt_rsa(key: ObjectHandle, bits: usize) -> Operation {
 fn encrypt(session: &Session, keys: &Keys) -> Vec<u8> {
     let mut iv = [7; 12];
     let by = GcmParams::new(&mut iv, b"", 128.into()).unwrap();
-    session
-        .encrypt(&Mechanism::AesGcm(by), keys.aes, &[0x5a; KIB])
-        .unwrap()
+    session.encrypt(&Mechanism::AesGcm(by), keys.aes, &[0x5a; KIB]).unwrap()
 }
 
 fn derive(session: &Session, keys: &Keys) {
@@ -202,9 +182,7 @@ fn derive(session: &Session, keys: &Keys) {
     ];
     let by = Mechanism::Ecdh1Derive(by);
     let secret = session.derive_key(&by, keys.p256, &template).unwrap();
-    session
-        .get_attributes(secret, &[AttributeType::Value])
-        .unwrap();
+    session.get_attributes(secret, &[AttributeType::Value]).unwrap();
     session.destroy_object(secret).unwrap();
 }
 
@@ -217,10 +195,7 @@ fn fill(session: &Session, count: u64) {
 }
 
 fn rsa(session: &Session, bits: u64) -> ObjectHandle {
-    let public = [
-        Attribute::ModulusBits(bits.into()),
-        Attribute::PublicExponent(vec![1, 0, 1]),
-    ];
+    let public = [Attribute::ModulusBits(bits.into()), Attribute::PublicExponent(vec![1, 0, 1])];
     let usages = [Attribute::Decrypt(true), Attribute::Sign(true)];
     pair(session, &Mechanism::RsaPkcsKeyPairGen, &public, &usages).1
 }
@@ -233,21 +208,13 @@ fn pair(
 ) -> (ObjectHandle, ObjectHandle) {
     let public = [&[Attribute::Token(false)], public].concat();
     let private = [&key_attributes()[..], usages].concat();
-    session
-        .generate_key_pair(by, &public, &private)
-        .expect("a key pair")
+    session.generate_key_pair(by, &public, &private).expect("a key pair")
 }
 
 fn secret(session: &Session) -> ObjectHandle {
-    let own = [
-        Attribute::ValueLen(32.into()),
-        Attribute::Encrypt(true),
-        Attribute::Decrypt(true),
-    ];
+    let own = [Attribute::ValueLen(32.into()), Attribute::Encrypt(true), Attribute::Decrypt(true)];
     let template = [&key_attributes()[..], &own].concat();
-    session
-        .generate_key(&Mechanism::AesKeyGen, &template)
-        .expect("a key")
+    session.generate_key(&Mechanism::AesKeyGen, &template).expect("a key")
 }
 
 /// The attributes of the keys of the service.

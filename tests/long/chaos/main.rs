@@ -65,11 +65,7 @@ struct Arguments {
 
 impl Arguments {
     fn read() -> Self {
-        let mut read = Self {
-            seed: rand::random::<u32>().into(),
-            minutes: 1.0,
-            runs: 1,
-        };
+        let mut read = Self { seed: rand::random::<u32>().into(), minutes: 1.0, runs: 1 };
         let mut given = std::env::args().skip(1);
         while let Some(name) = given.next() {
             let mut value = || {

@@ -90,10 +90,7 @@ fn envelopes(payload: &str) {
 async fn requests(payload: &str) {
     let world = World::new().await;
     let destination = world.destination("d", "RSA-2048", "RSA-OAEP-256").await;
-    let caller = world
-        .application("caller")
-        .bound_to(&destination.policy)
-        .await;
+    let caller = world.application("caller").bound_to(&destination.policy).await;
     let key = caller.key.as_deref().expect("a key");
     let jwe = jwe(&caller.protect(json!(payload)).await);
     let hash = json!({ "operation": "hash",
@@ -161,19 +158,12 @@ async fn authenticate() {
     let key = application.key.as_deref().expect("a key");
 
     let (catalog, pool) = (Catalog::new(), world.pool.clone());
-    let settings = Settings {
-        environment: Stage::Development,
-        auth: issuer.auth(),
-        ..Settings::default()
-    };
+    let settings =
+        Settings { environment: Stage::Development, auth: issuer.auth(), ..Settings::default() };
     let clock = world.clock.clone();
     let authenticator = Authenticator::new(clock, catalog.clone(), pool.clone(), &settings);
     let authenticator = authenticator.expect("settings in order");
-    tokio::spawn(
-        catalog
-            .clone()
-            .listen(pool, Entropy::system(), testkit::pulse()),
-    );
+    tokio::spawn(catalog.clone().listen(pool, Entropy::system(), testkit::pulse()));
     within(PATIENCE, async || catalog.is_current()).await;
     for (name, credential) in [("authenticate-key", key), ("authenticate-token", &token)] {
         let bearer = format!("Bearer {credential}");

@@ -40,12 +40,7 @@ fn seal_rsa_2048(bencher: Bencher<'_, '_>, size: usize) {
 
 #[divan::bench(args = SIZES)]
 fn seal_p_256(bencher: Bencher<'_, '_>, size: usize) {
-    sealing(
-        bencher,
-        &PrivateKey::ec(Curve::P256),
-        Alg::EcdhEsA256Kw,
-        size,
-    );
+    sealing(bencher, &PrivateKey::ec(Curve::P256), Alg::EcdhEsA256Kw, size);
 }
 
 /// All steps except the token operation.
@@ -56,9 +51,7 @@ fn open_rsa_2048(bencher: Bencher<'_, '_>, size: usize) {
     let content_key = private.answer(private.asked(parsed(&envelope)).question());
     bencher.bench(|| {
         let opening = private.asked(parsed(black_box(&envelope)));
-        opening
-            .open(&Entropy::system(), content_key.as_deref(), None)
-            .expect("an envelope")
+        opening.open(&Entropy::system(), content_key.as_deref(), None).expect("an envelope")
     });
 }
 
@@ -85,14 +78,8 @@ fn hit_catalog(bencher: Bencher<'_, '_>) {
     let database = runtime.block_on(Database::new());
     let _inside = runtime.enter();
     let catalog = Catalog::new();
-    runtime.spawn(
-        catalog
-            .clone()
-            .listen(database.pool(), Entropy::system(), pulse()),
-    );
-    runtime.block_on(within(Duration::from_secs(60), async || {
-        catalog.is_current()
-    }));
+    runtime.spawn(catalog.clone().listen(database.pool(), Entropy::system(), pulse()));
+    runtime.block_on(within(Duration::from_secs(60), async || catalog.is_current()));
     let read = |key: u64| async move { Ok(Some(key)) };
     let cache = Cache::new(catalog, &[Topic::Keys], 10, read);
     bencher.bench(|| runtime.block_on(cache.get(black_box(&7))).expect("a value"));

@@ -1,12 +1,7 @@
 //! Tests that the time to refuse OAEP padding does not depend on the fault, like dudect: it decodes two
 //! kinds of faults in random order and compares the times with Welch's t-test. It measures only the
 //! decoding, because a complete request would hide a difference of microseconds.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "a manual check"
-)]
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::print_stdout, reason = "a manual check")]
 
 #[path = "../timing/compare.rs"]
 mod compare;
@@ -67,16 +62,10 @@ const FAULTS: [(&str, Make); 7] = [
     // A kind against itself shows the noise of the machine.
     ("rubbish", rubbish),
     ("first byte not zero", || block(1, &data(label(), 158))),
-    ("first byte not zero, longest message", || {
-        block(1, &data(label(), 0))
-    }),
-    ("first byte not zero, empty message", || {
-        block(1, &data(label(), 190))
-    }),
+    ("first byte not zero, longest message", || block(1, &data(label(), 0))),
+    ("first byte not zero, empty message", || block(1, &data(label(), 190))),
     ("another label", || block(0, &data(random(), 158))),
-    ("no separator", || {
-        block(0, &[label().to_vec(), vec![0; 191]].concat())
-    }),
+    ("no separator", || block(0, &[label().to_vec(), vec![0; 191]].concat())),
     ("a byte before the separator", || {
         let mut data = data(label(), 158);
         data[HASH + 3] = 2;
@@ -110,10 +99,7 @@ fn block(first: u8, data: &[u8]) -> Vec<u8> {
 /// XORs MGF1 of a seed.
 fn masked(bytes: &[u8], seed: &[u8]) -> Vec<u8> {
     let mask = (0_u32..).flat_map(|counter| {
-        Sha256::new()
-            .chain_update(seed)
-            .chain_update(counter.to_be_bytes())
-            .finalize()
+        Sha256::new().chain_update(seed).chain_update(counter.to_be_bytes()).finalize()
     });
     let pairs = bytes.iter().zip(mask);
     pairs.map(|(byte, mask)| byte ^ mask).collect()

@@ -105,11 +105,7 @@ impl Gauge {
     }
 
     /// The token sessions, from the metrics of the process.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a few sessions"
-    )]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few sessions")]
     fn sessions(&self) -> u64 {
         let page = ureq::get(format!("http://{}/metrics", self.metrics)).call();
         let text = page.expect("metrics").body_mut().read_to_string();
@@ -179,10 +175,7 @@ pub(crate) fn failures(
         found.push(format!("memory grew by {:.1} %", growth * 100.0));
     }
     if after.sessions != before.sessions {
-        found.push(format!(
-            "{} token sessions before, {} after",
-            before.sessions, after.sessions
-        ));
+        found.push(format!("{} token sessions before, {} after", before.sessions, after.sessions));
     }
     if after.other_descriptors() > before.other_descriptors() {
         found.push(format!(

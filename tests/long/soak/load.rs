@@ -25,17 +25,13 @@ pub(crate) struct Load {
 impl Load {
     /// Starts the clients with a total rate, or without a limit.
     pub(crate) fn start(workers: Vec<Worker>, per_second: Option<f64>) -> Self {
-        let mut load = Self {
-            clients: JoinSet::new(),
-            answered: Arc::default(),
-            stop: Arc::default(),
-        };
+        let mut load =
+            Self { clients: JoinSet::new(), answered: Arc::default(), stop: Arc::default() };
         let number = f64::from(u32::try_from(workers.len()).expect("a few"));
         let pause = per_second.map_or(NO_PAUSE, |rate| Duration::from_secs_f64(number / rate));
         for worker in workers {
             let (stop, answered) = (load.stop.clone(), load.answered.clone());
-            load.clients
-                .spawn(send_requests(worker, pause, stop, answered));
+            load.clients.spawn(send_requests(worker, pause, stop, answered));
         }
         load
     }

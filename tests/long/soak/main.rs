@@ -80,9 +80,7 @@ async fn main() -> ExitCode {
         names.map(worker).collect()
     };
 
-    let answered = Load::start(new_clients("capacity"), None)
-        .last(CAPACITY)
-        .await;
+    let answered = Load::start(new_clients("capacity"), None).last(CAPACITY).await;
     let capacity = f64::from(answered) / CAPACITY.as_secs_f64();
     println!(
         "capacity with {CLIENTS} clients: {capacity:.0} requests per second; load: half of it for {length:?}\n"
@@ -124,10 +122,8 @@ async fn main() -> ExitCode {
     let mut entries = std::mem::take(&mut *run_log.lock());
     entries.history.instances = 1;
     entries.history.rows = rows(&cluster).await;
-    let mut failures: Vec<String> = violations(&entries.history)
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let mut failures: Vec<String> =
+        violations(&entries.history).iter().map(ToString::to_string).collect();
     failures.extend(entries.violated.iter().map(ToString::to_string));
     failures.extend(gauge::failures(&before, &lines, &after, GROWTH));
     println!(
@@ -168,10 +164,7 @@ impl Arguments {
                 other => panic!("unknown argument {other}; known: --minutes M --softhsm"),
             }
         }
-        Self {
-            length: Duration::from_secs_f64(minutes * 60.0),
-            on_softhsm,
-        }
+        Self { length: Duration::from_secs_f64(minutes * 60.0), on_softhsm }
     }
 }
 
@@ -185,10 +178,7 @@ fn changes(length: Duration) -> Vec<Step<AdminChange>> {
         3 => AdminChange::ReplacePolicy,
         _ => AdminChange::NewEnvelopeKey(which),
     };
-    let steps = (0..number).map(|which| Step {
-        after: CHANGES,
-        what: kinds(which),
-        lasts: Duration::ZERO,
-    });
+    let steps =
+        (0..number).map(|which| Step { after: CHANGES, what: kinds(which), lasts: Duration::ZERO });
     steps.collect()
 }

@@ -47,18 +47,13 @@ async fn main() -> ExitCode {
     ] {
         let destination = world.destination(algorithm, algorithm, alg).await;
         let client = unlimited(world, algorithm, &destination.policy).await;
-        let reference = damaged(
-            &valid_envelope(world, &destination).await.envelope(),
-            "tag",
-            |tag| tag[3] ^= 1,
-        );
+        let reference =
+            damaged(&valid_envelope(world, &destination).await.envelope(), "tag", |tag| {
+                tag[3] ^= 1
+            });
         let of_envelopes = faults(world, &destination).await;
         let of_envelopes = of_envelopes.into_iter().map(|(fault, envelope)| {
-            (
-                fault,
-                json!({ "jwe": envelope }),
-                json!({ "jwe": reference }),
-            )
+            (fault, json!({ "jwe": envelope }), json!({ "jwe": reference }))
         });
         let of_contexts = context_faults(&client).await;
         for (fault, request, reference) in of_envelopes.chain(of_contexts) {
@@ -94,18 +89,9 @@ async fn faults(world: &World, destination: &Destination) -> Vec<(&'static str, 
     let mut faults = vec![
         // A wrong tag against itself shows the noise of the machine.
         ("tag", damaged(&envelope, "tag", |tag| tag[3] ^= 1)),
-        (
-            "wrapped key changed",
-            damaged(&envelope, "encrypted_key", |key| key[9] ^= 1),
-        ),
-        (
-            "wrapped key too short",
-            damaged(&envelope, "encrypted_key", |key| _ = key.pop()),
-        ),
-        (
-            "wrapped key of zeros",
-            damaged(&envelope, "encrypted_key", |key| key.fill(0)),
-        ),
+        ("wrapped key changed", damaged(&envelope, "encrypted_key", |key| key[9] ^= 1)),
+        ("wrapped key too short", damaged(&envelope, "encrypted_key", |key| _ = key.pop())),
+        ("wrapped key of zeros", damaged(&envelope, "encrypted_key", |key| key.fill(0))),
         ("content key too short", short_key.envelope()),
         ("iv too long", damaged(&envelope, "iv", |iv| iv.push(0))),
         ("not JSON", not_json.envelope()),
@@ -124,10 +110,7 @@ async fn faults(world: &World, destination: &Destination) -> Vec<(&'static str, 
         zeros[..ml_kem].fill(0);
         let mut short = encapsulated(&envelope);
         short.pop();
-        let mut faulty = vec![
-            ("ciphertext of zeros", zeros),
-            ("ciphertext too short", short),
-        ];
+        let mut faulty = vec![("ciphertext of zeros", zeros), ("ciphertext too short", short)];
         if envelope_alg == "HPKE-8-KE" {
             let mut off_the_curve = encapsulated(&envelope);
             off_the_curve[1088 + 1..].fill(5);
@@ -168,19 +151,13 @@ async fn context_faults(client: &Client<'_>) -> Vec<(&'static str, Value, Value)
     };
     let cases = cases.map(|(fault, envelope, context, of_reference)| {
         let reference = damaged(envelope, "tag", |tag| tag[3] ^= 1);
-        (
-            fault,
-            request(envelope.clone(), context),
-            request(reference, of_reference),
-        )
+        (fault, request(envelope.clone(), context), request(reference, of_reference))
     });
     cases.into()
 }
 
 fn damaged(envelope: &Value, member: &str, damage: fn(&mut Vec<u8>)) -> Value {
-    let mut bytes = BASE64URL
-        .decode(envelope[member].as_str().unwrap())
-        .unwrap();
+    let mut bytes = BASE64URL.decode(envelope[member].as_str().unwrap()).unwrap();
     damage(&mut bytes);
     let mut envelope = envelope.clone();
     envelope[member] = json!(BASE64URL.encode(bytes));
@@ -189,10 +166,7 @@ fn damaged(envelope: &Value, member: &str, damage: fn(&mut Vec<u8>)) -> Value {
 
 /// A client without an effective rate limit.
 async fn unlimited<'w>(world: &'w World, name: &str, policy: &str) -> Client<'w> {
-    let client = world
-        .application(&format!("client of {name}"))
-        .bound_to(policy)
-        .await;
+    let client = world.application(&format!("client of {name}")).bound_to(policy).await;
     let service = format!("/admin/services/{}", client.service.as_ref().unwrap());
     let limit = json!({
         "tier": "enterprise",

@@ -33,12 +33,7 @@ pub struct ChangeResult {
 
 impl Administrator {
     pub fn new(places: Places, key: &str, rng: SmallRng) -> Self {
-        Self {
-            client: Client::default(),
-            places,
-            key: key.to_owned(),
-            rng,
-        }
+        Self { client: Client::default(), places, key: key.to_owned(), rng }
     }
 
     pub async fn create(&mut self, path: &str, body: &Value) -> Option<Value> {
@@ -59,9 +54,7 @@ impl Administrator {
 
     /// Deletes a resource without references. 404 on a later attempt means that an earlier one succeeded.
     pub async fn delete(&mut self, path: &str) -> Option<ChangeResult> {
-        let result = self
-            .retry_until_known(Method::DELETE, path, &json!(null))
-            .await?;
+        let result = self.retry_until_known(Method::DELETE, path, &json!(null)).await?;
         matches!(result.status, 204 | 404).then_some(result)
     }
 

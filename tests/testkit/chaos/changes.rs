@@ -36,9 +36,7 @@ pub async fn by_administrator(
             AdminChange::ToggleKey(which) => toggle_key(admin, fixtures, run_log, which).await,
             AdminChange::NewEnvelopeKey(which) => {
                 let (service, algorithm, _) = fixtures.lock().destinations[which % 2].clone();
-                admin
-                    .create("/admin/keys", &envelope_key(&service, algorithm))
-                    .await;
+                admin.create("/admin/keys", &envelope_key(&service, algorithm)).await;
             }
         }
         run_log.event(began, format!("change {:?}", step.what));
@@ -70,9 +68,8 @@ async fn toggle_policy(
     let found = {
         let state = fixtures.lock();
         let all = state.policies.iter().enumerate();
-        let toggled: Vec<_> = all
-            .filter(|(_, policy)| policy.role == PolicyRole::Toggled)
-            .collect();
+        let toggled: Vec<_> =
+            all.filter(|(_, policy)| policy.role == PolicyRole::Toggled).collect();
         let (which, policy) = toggled[number % toggled.len()];
         (which, policy.id.clone())
     };
@@ -100,18 +97,14 @@ async fn replace_policy(admin: &mut Administrator, fixtures: &Fixtures, run_log:
     };
     // The previous replacement failed.
     let Some((which, id, destination)) = found else {
-        return fixtures
-            .new_policy(admin, run_log, 0, PolicyRole::Replaced)
-            .await;
+        return fixtures.new_policy(admin, run_log, 0, PolicyRole::Replaced).await;
     };
     let change = run_log.changing(Of::Policy(which), State::Gone);
     if let Some(result) = admin.delete(&format!("/admin/policies/{id}")).await {
         run_log.changed(Of::Policy(which), change, result.by);
     }
     fixtures.lock().policies[which].role = PolicyRole::Deleted;
-    fixtures
-        .new_policy(admin, run_log, destination, PolicyRole::Replaced)
-        .await;
+    fixtures.new_policy(admin, run_log, destination, PolicyRole::Replaced).await;
 }
 
 async fn toggle_key(
@@ -127,10 +120,7 @@ async fn toggle_key(
         let (which, key) = toggled[number % toggled.len()];
         (which, key.id.clone())
     };
-    let now = run_log.lock().history.keys[which]
-        .changes
-        .last()
-        .map(|change| change.to);
+    let now = run_log.lock().history.keys[which].changes.last().map(|change| change.to);
     let (state, status) = match now {
         Some(State::Refusing) => (State::Active, "active"),
         _ => (State::Refusing, "disabled"),

@@ -50,11 +50,7 @@ pub enum Sent {
     Not,
     Lost,
     Silence,
-    Answered {
-        status: u16,
-        request_id: Option<String>,
-        body: String,
-    },
+    Answered { status: u16, request_id: Option<String>, body: String },
 }
 
 /// Keeps one connection per place.

@@ -151,16 +151,8 @@ fn rules(fault: TokenFault) -> Vec<Rule> {
         TokenFault::Hanging => all(&work, Fault::Hang),
         TokenFault::Away => {
             let entry = ["C_GetTokenInfo", "C_OpenSession", "C_GetSessionInfo"];
-            let operations = [
-                "C_DecryptInit",
-                "C_SignInit",
-                "C_EncryptInit",
-                "C_DeriveKey",
-            ];
-            all(
-                &[entry.as_slice(), &operations].concat(),
-                Fault::Return(TOKEN_NOT_PRESENT),
-            )
+            let operations = ["C_DecryptInit", "C_SignInit", "C_EncryptInit", "C_DeriveKey"];
+            all(&[entry.as_slice(), &operations].concat(), Fault::Return(TOKEN_NOT_PRESENT))
         }
         TokenFault::SessionsDropped => vec![Fault::DropSessions.on("C_DecryptInit").calls(2..=2)],
         TokenFault::LoginDropped => vec![Fault::DropLogin.on("C_DecryptInit").calls(2..=2)],
@@ -211,9 +203,6 @@ pub(super) async fn on_instances(
 /// Whether two spans are close enough to affect each other.
 pub(super) fn is_close(one: Span, other: Span) -> bool {
     const CLOSE: Duration = Duration::from_secs(3);
-    let widened = Span {
-        from: one.from.saturating_sub(CLOSE),
-        to: one.to + CLOSE,
-    };
+    let widened = Span { from: one.from.saturating_sub(CLOSE), to: one.to + CLOSE };
     widened.meets(other)
 }

@@ -15,10 +15,7 @@ use super::run_log::RunLog;
 const UNLIMITED: u32 = 1_000_000;
 
 /// The limit of the last application.
-const LIMIT: Limit = Limit {
-    per_second: 6,
-    burst: 12,
-};
+const LIMIT: Limit = Limit { per_second: 6, burst: 12 };
 
 /// The number of envelopes, ciphertexts and signatures to keep for later requests.
 const KEPT: usize = 300;
@@ -110,9 +107,7 @@ impl Fixtures {
         for (algorithm, alg) in destinations {
             let service = json!({ "name": format!("destination of {algorithm}") });
             let id = text(&admin.must_create("/admin/services", &service).await, "id");
-            admin
-                .must_create("/admin/keys", &envelope_key(&id, algorithm))
-                .await;
+            admin.must_create("/admin/keys", &envelope_key(&id, algorithm)).await;
             fixtures.lock().destinations.push((id, algorithm, alg));
         }
         for name in ["one", "two", "three", "limited"] {
@@ -126,13 +121,9 @@ impl Fixtures {
                 PolicyRole::Toggled,
                 PolicyRole::Replaced,
             ][number % POLICIES];
-            fixtures
-                .new_policy(admin, run_log, number / 2 % 2, role)
-                .await;
+            fixtures.new_policy(admin, run_log, number / 2 % 2, role).await;
         }
-        fixtures
-            .new_policy(admin, run_log, 0, PolicyRole::Restricted)
-            .await;
+        fixtures.new_policy(admin, run_log, 0, PolicyRole::Restricted).await;
         fixtures
     }
 
@@ -143,19 +134,14 @@ impl Fixtures {
     /// Creates a calling service with its keys.
     async fn add_application(&self, admin: &mut Administrator, run_log: &RunLog, name: &str) {
         let limit = (name == "limited").then_some(LIMIT);
-        let Limit { per_second, burst } = limit.unwrap_or(Limit {
-            per_second: UNLIMITED,
-            burst: UNLIMITED,
-        });
+        let Limit { per_second, burst } =
+            limit.unwrap_or(Limit { per_second: UNLIMITED, burst: UNLIMITED });
         let limits = json!({ "requestsPerSecond": per_second, "burst": burst });
         let service = json!({ "name": name, "tier": "enterprise", "rateLimit": limits });
         let id = text(&admin.must_create("/admin/services", &service).await, "id");
         let place = self.lock().applications.len();
         self.lock().applications.push(id.clone());
-        let application = Application {
-            id: id.clone(),
-            limit,
-        };
+        let application = Application { id: id.clone(), limit };
         run_log.lock().history.applications.push(application);
         for (usage, algorithm) in [("data", "AES-256"), ("sig", "HMAC-SHA256")] {
             for is_toggled in [false, true] {
@@ -222,12 +208,7 @@ impl Fixtures {
         let mut entries = run_log.lock();
         let number = text(&created, "policyNumber");
         entries.history.policies.push(Timeline::new(number.clone()));
-        self.lock().policies.push(Policy {
-            id: text(&created, "id"),
-            number,
-            destination,
-            role,
-        });
+        self.lock().policies.push(Policy { id: text(&created, "id"), number, destination, role });
     }
 }
 
@@ -275,6 +256,5 @@ pub fn envelope_key(service: &str, algorithm: &str) -> Value {
 
 pub fn text(json: &Value, member: &str) -> String {
     let text = json[member].as_str();
-    text.unwrap_or_else(|| panic!("no {member} in {json}"))
-        .to_owned()
+    text.unwrap_or_else(|| panic!("no {member} in {json}")).to_owned()
 }

@@ -201,11 +201,7 @@ const BOUND: Duration = Duration::from_secs(1);
 
 impl Timeline {
     pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            first: State::Active,
-            changes: Vec::new(),
-        }
+        Self { name: name.into(), first: State::Active, changes: Vec::new() }
     }
 
     /// The possible states for a request that `instance` processed during `span`.
@@ -217,21 +213,14 @@ impl Timeline {
                 Some(by) if by == instance => Duration::ZERO,
                 _ => BOUND,
             };
-            change
-                .confirmed
-                .map_or(Moment::MAX, |confirmed| confirmed + bound)
+            change.confirmed.map_or(Moment::MAX, |confirmed| confirmed + bound)
         });
         let until = until.chain([Moment::MAX]);
         let states = [self.first].into_iter();
         let states = states.chain(self.changes.iter().map(|change| change.to));
         states
             .zip(since.zip(until))
-            .filter(|(_, (from, to))| {
-                span.meets(Span {
-                    from: *from,
-                    to: *to,
-                })
-            })
+            .filter(|(_, (from, to))| span.meets(Span { from: *from, to: *to }))
             .map(|(state, _)| state)
             .collect()
     }
@@ -261,9 +250,6 @@ impl Call {
 
     /// Whether the operation uses the token.
     pub fn needs_token(self) -> bool {
-        !matches!(
-            self,
-            Self::Protect { .. } | Self::ForeignPolicy { .. } | Self::Hash
-        )
+        !matches!(self, Self::Protect { .. } | Self::ForeignPolicy { .. } | Self::Hash)
     }
 }

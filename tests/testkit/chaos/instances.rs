@@ -114,8 +114,7 @@ impl<'s> Instances<'s> {
         let how = process.exit_status().expect("its end");
         if !how.success() {
             let details = format!("instance {place} exited after SIGTERM with {how}");
-            self.run_log
-                .violated(Guarantee::Available.violated(details));
+            self.run_log.violated(Guarantee::Available.violated(details));
         }
         self.logs.push(process.log());
     }
@@ -136,8 +135,7 @@ impl<'s> Instances<'s> {
                     continue;
                 };
                 let details = format!("instance {place} exited unexpectedly ({how})");
-                self.run_log
-                    .violated(Guarantee::Available.violated(details));
+                self.run_log.violated(Guarantee::Available.violated(details));
                 self.kill(place);
                 self.start_at(place).await;
             }

@@ -32,9 +32,7 @@ pub(super) async fn poll(places: Places, admin_key: String, stop: Arc<AtomicBool
             for log in Log::ALL {
                 let path = format!("/admin/audit/log/{log}/checkpoint");
                 let request = request(Method::GET, &path, &admin_key, String::new());
-                if let Sent::Answered {
-                    status: 200, body, ..
-                } = client.send(place, request).await
+                if let Sent::Answered { status: 200, body, .. } = client.send(place, request).await
                 {
                     seen.entry(log).or_default().insert(body);
                 }
@@ -73,13 +71,8 @@ pub(super) async fn all_covered(
 pub(super) async fn logs(pool: &Pool, mut seen: Seen) -> Vec<SealedLog> {
     let mut logs = Vec::new();
     for log in Log::ALL {
-        let pieces: Vec<_> = ledger::Export::new(pool.clone(), log)
-            .pieces()
-            .collect()
-            .await;
-        let bytes = pieces
-            .into_iter()
-            .flat_map(|piece| piece.expect("an export"));
+        let pieces: Vec<_> = ledger::Export::new(pool.clone(), log).pieces().collect().await;
+        let bytes = pieces.into_iter().flat_map(|piece| piece.expect("an export"));
         let text = String::from_utf8(bytes.collect()).expect("lines");
         let keys = ledger::keys(pool, log).await.expect("the keys of a log");
         logs.push(SealedLog {

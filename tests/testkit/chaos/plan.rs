@@ -99,58 +99,26 @@ impl Plan {
         };
         Self {
             seed,
-            postgres: steps(
-                rng(),
-                length,
-                pauses.of(1_500.0..5_000.0),
-                200..2_500,
-                |rng| {
-                    use PostgresFault::*;
-                    let all = [
-                        Frozen,
-                        Stopped,
-                        Crashed,
-                        CutOff,
-                        Silent,
-                        Slow,
-                        NotificationsCut,
-                    ];
-                    all[rng.random_range(0..all.len())]
-                },
-            ),
-            valkey: steps(
-                rng(),
-                length,
-                pauses.of(3_000.0..8_000.0),
-                500..4_000,
-                |rng| {
-                    use ValkeyFault::*;
-                    [CutOff, Silent][rng.random_range(0..2)]
-                },
-            ),
-            token: steps(
-                rng(),
-                length,
-                pauses.of(2_000.0..6_000.0),
-                200..2_500,
-                |rng| {
-                    use TokenFault::*;
-                    let all = [Failing, Away, Slow, Hanging, SessionsDropped, LoginDropped];
-                    all[rng.random_range(0..all.len())]
-                },
-            ),
-            instances: steps(
-                rng(),
-                length,
-                pauses.of(2_000.0..7_000.0),
-                200..2_000,
-                |rng| {
-                    use InstanceFault::*;
-                    let place = rng.random_range(0..instances);
-                    let all = [Killed(place), Ended(place), Replaced, Frozen(place)];
-                    all[rng.random_range(0..all.len())]
-                },
-            ),
+            postgres: steps(rng(), length, pauses.of(1_500.0..5_000.0), 200..2_500, |rng| {
+                use PostgresFault::*;
+                let all = [Frozen, Stopped, Crashed, CutOff, Silent, Slow, NotificationsCut];
+                all[rng.random_range(0..all.len())]
+            }),
+            valkey: steps(rng(), length, pauses.of(3_000.0..8_000.0), 500..4_000, |rng| {
+                use ValkeyFault::*;
+                [CutOff, Silent][rng.random_range(0..2)]
+            }),
+            token: steps(rng(), length, pauses.of(2_000.0..6_000.0), 200..2_500, |rng| {
+                use TokenFault::*;
+                let all = [Failing, Away, Slow, Hanging, SessionsDropped, LoginDropped];
+                all[rng.random_range(0..all.len())]
+            }),
+            instances: steps(rng(), length, pauses.of(2_000.0..7_000.0), 200..2_000, |rng| {
+                use InstanceFault::*;
+                let place = rng.random_range(0..instances);
+                let all = [Killed(place), Ended(place), Replaced, Frozen(place)];
+                all[rng.random_range(0..all.len())]
+            }),
             changes: steps(rng(), length, 200..1_200, 0..1, |rng| {
                 use AdminChange::*;
                 let which = rng.random_range(0..1_000);

@@ -85,13 +85,8 @@ pub async fn run(plan: &Plan, size: Size) -> Outcomes {
             _ => (FREE.as_slice(), 40),
         };
         let name = format!("chaos-{}-{number}", plan.seed);
-        let worker = Worker::new(
-            name,
-            new_rng(),
-            places.clone(),
-            fixtures.clone(),
-            run_log.clone(),
-        );
+        let worker =
+            Worker::new(name, new_rng(), places.clone(), fixtures.clone(), run_log.clone());
         load.spawn(send_requests(worker, applications, pause, stop.clone()));
     }
     let admin_key = site.admin_key().to_owned();
@@ -196,10 +191,7 @@ pub async fn rows(cluster: &Cluster) -> Vec<Row> {
 /// The periods without shared limits, and whether the instances could be counted.
 fn unshared_limits(entries: &RunLogEntries) -> Vec<UnsharedLimits> {
     let periods = entries.limiter_outages.iter().map(|span| {
-        let span = Span {
-            to: span.to + RECONNECT_DELAY,
-            ..*span
-        };
+        let span = Span { to: span.to + RECONNECT_DELAY, ..*span };
         let mut instance_changes = entries.instance_changes.iter();
         let is_uncounted = instance_changes.any(|other| faults::is_close(span, *other));
         UnsharedLimits { span, is_uncounted }
@@ -230,10 +222,7 @@ fn figures(entries: &RunLogEntries, recovered: Duration) -> String {
         };
         *counts.entry(name).or_default() += 1;
     }
-    let counts: Vec<_> = counts
-        .iter()
-        .map(|(name, count)| format!("{name}: {count}"))
-        .collect();
+    let counts: Vec<_> = counts.iter().map(|(name, count)| format!("{name}: {count}")).collect();
     let checkpoints = history.logs.iter().map(|log| log.seen.len());
     let timelines = [&history.api_keys, &history.policies, &history.keys];
     let changes = timelines.into_iter().flatten().map(|it| it.changes.len());
@@ -260,12 +249,8 @@ fn latest_use(entries: &RunLogEntries) -> Duration {
         let key = &entries.history.api_keys[attempt.api_key];
         let revoked = key.changes.iter().find(|it| it.to == State::Refusing)?;
         let was_taken = answer.status == 200;
-        was_taken.then(|| {
-            attempt
-                .span
-                .from
-                .saturating_sub(revoked.confirmed.unwrap_or(Duration::MAX))
-        })
+        was_taken
+            .then(|| attempt.span.from.saturating_sub(revoked.confirmed.unwrap_or(Duration::MAX)))
     });
     taken.max().unwrap_or_default()
 }
@@ -285,7 +270,5 @@ fn warnings(logs: &[String]) -> Vec<String> {
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let counts = counts.into_iter().take(MAX_WARNINGS);
-    counts
-        .map(|(words, count)| format!("{count} times: {words}"))
-        .collect()
+    counts.map(|(words, count)| format!("{count} times: {words}")).collect()
 }

@@ -38,10 +38,7 @@ pub enum Of {
 
 impl RunLog {
     pub fn begin() -> Self {
-        Self {
-            began: Instant::now(),
-            entries: Arc::default(),
-        }
+        Self { began: Instant::now(), entries: Arc::default() }
     }
 
     pub fn now(&self) -> Moment {
@@ -49,10 +46,7 @@ impl RunLog {
     }
 
     pub fn since(&self, from: Moment) -> Span {
-        Span {
-            from,
-            to: self.now(),
-        }
+        Span { from, to: self.now() }
     }
 
     pub fn lock(&self) -> MutexGuard<'_, RunLogEntries> {
@@ -77,12 +71,7 @@ impl RunLog {
         let began = self.now();
         let mut entries = self.lock();
         let changes = &mut entries.timeline(of).changes;
-        changes.push(Change {
-            to,
-            began,
-            confirmed: None,
-            by: None,
-        });
+        changes.push(Change { to, began, confirmed: None, by: None });
         changes.len() - 1
     }
 

@@ -34,10 +34,7 @@ impl Exit {
     #[track_caller]
     pub fn failure(self, code: i32, expected: &[&str]) {
         assert_eq!(self.code, Some(code), "{self:?}");
-        let message = self
-            .stderr
-            .find("sealward: ")
-            .or_else(|| self.stderr.find("error: "));
+        let message = self.stderr.find("sealward: ").or_else(|| self.stderr.find("error: "));
         let message = message.map(|begins| &self.stderr[begins..]);
         let message = message.unwrap_or_else(|| panic!("no error message in {self:?}"));
         for text in expected {
@@ -49,9 +46,7 @@ impl Exit {
     #[track_caller]
     pub fn line(&self) -> &str {
         let mut lines = self.stdout.lines();
-        let line = lines
-            .next()
-            .unwrap_or_else(|| panic!("no output: {self:?}"));
+        let line = lines.next().unwrap_or_else(|| panic!("no output: {self:?}"));
         assert_eq!(lines.next(), None, "{self:?}");
         line
     }

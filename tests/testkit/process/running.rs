@@ -56,13 +56,10 @@ impl Process {
     /// Starts the service over TLS as `localhost`, with a certificate of `authority`.
     pub async fn start_over_tls(site: &Site, authority: &Authority) -> Self {
         let issued = authority.server("localhost").write(site.folder());
-        let [certificate, key] = issued
-            .each_ref()
-            .map(|file| file.to_str().expect("a path of text"));
-        let variables = [
-            ("SEALWARD_HTTP_TLS_CERTIFICATE", certificate),
-            ("SEALWARD_HTTP_TLS_KEY", key),
-        ];
+        let [certificate, key] =
+            issued.each_ref().map(|file| file.to_str().expect("a path of text"));
+        let variables =
+            [("SEALWARD_HTTP_TLS_CERTIFICATE", certificate), ("SEALWARD_HTTP_TLS_KEY", key)];
         let mut process = Self::start_with(site, &variables).await;
         let trusted = crate::certificate(&authority.certificate());
         process.agent = client(Some(&[trusted]), PATIENCE);
@@ -230,9 +227,7 @@ impl Process {
     /// A field of the `ready` message.
     fn ready_field(&self, what: &str) -> Option<String> {
         let log = self.log();
-        let lines = log
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok());
+        let lines = log.lines().filter_map(|line| serde_json::from_str(line).ok());
         let mut ready = lines.filter(|line: &Value| line["message"] == "ready");
         ready.next()?[what].as_str().map(ToOwned::to_owned)
     }
@@ -244,10 +239,7 @@ impl Process {
     }
 }
 
-#[allow(
-    clippy::print_stderr,
-    reason = "a failed test shows the log of its process"
-)]
+#[allow(clippy::print_stderr, reason = "a failed test shows the log of its process")]
 impl Drop for Process {
     fn drop(&mut self) {
         self.end();

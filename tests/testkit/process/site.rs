@@ -85,13 +85,7 @@ impl Site {
         let name = format!("sealward-site-{:032x}", rand::random::<u128>());
         let folder = std::env::temp_dir().join(name);
         fs::create_dir(&folder).expect("a folder");
-        let site = Self {
-            database,
-            folder,
-            module,
-            faults: None,
-            admin_key: OnceLock::new(),
-        };
+        let site = Self { database, folder, module, faults: None, admin_key: OnceLock::new() };
         fs::write(site.settings(), site.default_settings()).expect("write the settings");
         site
     }
@@ -99,9 +93,7 @@ impl Site {
     /// Creates a SoftHSM2 token with this label. All have the same PIN.
     pub fn add_softhsm(&self, label: &str) {
         let script = repository().join("softhsm/make-token");
-        run(Command::new(script)
-            .arg(self.folder.join("token"))
-            .arg(label));
+        run(Command::new(script).arg(self.folder.join("token")).arg(label));
     }
 
     /// Imports a private key in PEM into the token with this label without Sealward.
@@ -174,8 +166,7 @@ impl Site {
     pub async fn login(&self, section: &str, roles: &[&str]) -> [(String, String); 2] {
         let options = self.database.login(roles).await;
         let mut url = options.to_url_lossy();
-        url.set_password(None)
-            .expect("a URL that can have a password");
+        url.set_password(None).expect("a URL that can have a password");
         let file = self.write(&format!("{section}-password"), options.get_username());
         let name = |setting| format!("SEALWARD_{}_{setting}", section.to_uppercase());
         let password = format!("{{ file = \"{}\" }}", file.display());
@@ -252,11 +243,7 @@ impl Site {
             ("SOFTHSM2_CONF", self.softhsm_settings().into()),
             ("KRYOPTIC_CONF", self.kryoptic_settings().into()),
         ];
-        environment.extend(
-            self.faults
-                .as_ref()
-                .map(|faults| (FOLDER, faults.folder().into())),
-        );
+        environment.extend(self.faults.as_ref().map(|faults| (FOLDER, faults.folder().into())));
         environment
     }
 

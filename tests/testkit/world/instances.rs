@@ -16,11 +16,7 @@ impl World {
 
     /// Another instance with these settings of certificates.
     pub async fn another_with_certificates(&self, auth: Auth, http: Http) -> Self {
-        let settings = Settings {
-            auth,
-            http,
-            ..settings(self.stage)
-        };
+        let settings = Settings { auth, http, ..settings(self.stage) };
         let options = self.database.options().clone();
         self.another_with(options, settings).await
     }
@@ -66,21 +62,14 @@ impl World {
     /// Another instance where changes of these kinds need this number of approvals.
     pub async fn requiring(&self, required: &[ChangeKind], approvers: u8) -> Self {
         let mut settings = settings(self.stage);
-        settings.approvals = Approvals {
-            required: required.to_vec(),
-            approvers,
-        };
+        settings.approvals = Approvals { required: required.to_vec(), approvers };
         let options = self.database.options().clone();
         self.another_with(options, settings).await
     }
 
     async fn another_with(&self, options: PgConnectOptions, settings: Settings) -> Self {
         let database = self.database.clone();
-        let parts = (
-            self.admin_key.clone(),
-            self.limits.clone(),
-            self.token.clone(),
-        );
+        let parts = (self.admin_key.clone(), self.limits.clone(), self.token.clone());
         Self::start(self.clock.clone(), settings, database, options, parts).await
     }
 

@@ -110,21 +110,13 @@ impl World {
         let mut settings = settings(Stage::Development);
         settings.auth = auth;
         settings.admin.oidc = oidc;
-        let parts = (
-            admin_key,
-            Some(valkey.settings()),
-            super::token::token().await,
-        );
+        let parts = (admin_key, Some(valkey.settings()), super::token::token().await);
         Self::start(clock, settings, database.into(), options, parts).await
     }
 
     /// A service in development with these settings of certificates.
     pub async fn with_certificates(clock: Clock, auth: Auth, http: Http) -> Self {
-        let settings = Settings {
-            auth,
-            http,
-            ..settings(Stage::Development)
-        };
+        let settings = Settings { auth, http, ..settings(Stage::Development) };
         Self::with(clock, settings).await
     }
 
@@ -313,13 +305,8 @@ pub(super) fn limiter(clock: &Clock, settings: Option<&RateLimit>) -> Limiter {
 
 /// Creates the first admin key without the API, like an operator.
 async fn first_admin_key(clock: &Clock, pool: &Pool) -> String {
-    let system = System::new(
-        "test",
-        clock.clone(),
-        Entropy::system(),
-        Catalog::new(),
-        pool.clone(),
-    );
+    let system =
+        System::new("test", clock.clone(), Entropy::system(), Catalog::new(), pool.clone());
     let body = json!({"name": "first", "type": "admin"});
     let request = ResourceRequest::of_json(&body, ResourceRequest::to_create).expect("a request");
     let created = operator::create(&system, request).await;

@@ -146,11 +146,7 @@ fn many_threads_lose_no_job() {
             let queue = Arc::clone(&queue);
             thread::spawn(move || {
                 for n in 0..500 {
-                    let kind = if n % 5 == 0 {
-                        Access::Write
-                    } else {
-                        Access::Read
-                    };
+                    let kind = if n % 5 == 0 { Access::Write } else { Access::Read };
                     let (job, answer) = job(kind);
                     queue.push(job).unwrap();
                     assert!(answer.blocking_recv().unwrap().is_err());
@@ -158,14 +154,9 @@ fn many_threads_lose_no_job() {
             })
         })
         .collect();
-    callers
-        .into_iter()
-        .for_each(|caller| caller.join().unwrap());
+    callers.into_iter().for_each(|caller| caller.join().unwrap());
     queue.close();
-    let taken: usize = workers
-        .into_iter()
-        .map(|worker| worker.join().unwrap())
-        .sum();
+    let taken: usize = workers.into_iter().map(|worker| worker.join().unwrap()).sum();
     assert_eq!(taken, 2000);
 }
 

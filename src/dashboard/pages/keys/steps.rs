@@ -155,9 +155,7 @@ async fn carry_out(
         }
         KeyAction::Activate | KeyAction::Retire | KeyAction::Disable | KeyAction::Restore => {
             let status = step.leads_to().map(KeyStatus::name);
-            let proposal = Body::default()
-                .set_some("status", status)
-                .into_change::<KeyUpdate>()?;
+            let proposal = Body::default().set_some("status", status).into_change::<KeyUpdate>()?;
             let (context, vault) = (&cx.authorize()?, &cx.dashboard.vault);
             keys::update(context, vault, rules(cx), id, &expected, proposal).await?;
             Ok(id)
@@ -177,26 +175,14 @@ async fn rotate(cx: &PageContext, id: KeyId, expected: &Expected) -> Result<KeyI
         .set_some("rotationDays", former.rotation_days.map(RotationDays::days))
         .set("generate", true);
     let vault = &cx.dashboard.vault;
-    let made = keys::create(
-        &cx.authorize()?,
-        vault,
-        rules(cx),
-        body.into_new::<KeyRequest>()?,
-    )
-    .await?;
+    let made =
+        keys::create(&cx.authorize()?, vault, rules(cx), body.into_new::<KeyRequest>()?).await?;
     // That transaction has retired an envelope key. Other keys are retired here.
     let former = keys::read(&cx.context, id).await?;
     if former.status == KeyStatus::Active {
         let retire = Body::default().set("status", KeyStatus::Retired.name());
-        keys::update(
-            &cx.authorize()?,
-            vault,
-            rules(cx),
-            id,
-            &Expected::Any,
-            retire.into_change()?,
-        )
-        .await?;
+        keys::update(&cx.authorize()?, vault, rules(cx), id, &Expected::Any, retire.into_change()?)
+            .await?;
     }
     Ok(made.id)
 }

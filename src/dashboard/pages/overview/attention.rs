@@ -237,11 +237,7 @@ async fn busy(cx: &PageContext, now: Timestamp) -> Result<Vec<Busy>, PageError> 
         let a_minute = i64::from(service.rate_limit.requests_per_second.get()) * 60;
         let percent = load.busiest * 100 / a_minute.max(1);
         if percent >= NEAR || load.limited > 0 {
-            busy.push(Busy {
-                service,
-                percent,
-                limited: load.limited,
-            });
+            busy.push(Busy { service, percent, limited: load.limited });
         }
     }
     Ok(busy)

@@ -51,11 +51,7 @@ impl Range {
         let end = Timestamp::from_millis(now.as_millis().div_euclid(millis).saturating_mul(millis))
             .plus(step);
         let steps = u32::try_from(self.steps()).unwrap_or(u32::MAX);
-        Window {
-            from: end.minus(step * steps),
-            step,
-            steps: self.steps(),
-        }
+        Window { from: end.minus(step * steps), step, steps: self.steps() }
     }
 
     /// The label of a step: its time, in a week also its day.
@@ -98,24 +94,16 @@ pub(super) async fn charts(cx: &PageContext, range: Range) -> Result<Markup, Pag
 }
 
 fn drawn(range: Range, window: Window, seen: &Traffic) -> Markup {
-    let steps: Vec<String> = (0..window.steps)
-        .map(|step| range.label(window.start_of(step)))
-        .collect();
+    let steps: Vec<String> =
+        (0..window.steps).map(|step| range.label(window.start_of(step))).collect();
     let minutes = f64::from(range.minutes_in_a_step());
     let each = |of: fn(&Point) -> Option<f64>| seen.points.iter().map(of).collect::<Vec<_>>();
     let per_minute = |of: fn(&Point) -> f64| {
-        seen.points
-            .iter()
-            .map(|point| Some(of(point) / minutes))
-            .collect::<Vec<_>>()
+        seen.points.iter().map(|point| Some(of(point) / minutes)).collect::<Vec<_>>()
     };
     let total: u64 = seen.points.iter().map(|point| point.requests).sum();
     let failed: u64 = seen.points.iter().map(|point| point.failed).sum();
-    let worst = seen
-        .points
-        .iter()
-        .filter_map(|point| point.p99)
-        .fold(0.0, f64::max);
+    let worst = seen.points.iter().filter_map(|point| point.p99).fold(0.0, f64::max);
     let requests = Chart {
         id: "requests",
         title: "Requests per minute",
@@ -145,21 +133,9 @@ fn drawn(range: Range, window: Window, seen: &Traffic) -> Markup {
         is_alone: false,
         steps: &steps,
         series: vec![
-            Series {
-                name: "p50",
-                total: None,
-                values: each(|point| point.p50),
-            },
-            Series {
-                name: "p95",
-                total: None,
-                values: each(|point| point.p95),
-            },
-            Series {
-                name: "p99",
-                total: None,
-                values: each(|point| point.p99),
-            },
+            Series { name: "p50", total: None, values: each(|point| point.p50) },
+            Series { name: "p95", total: None, values: each(|point| point.p95) },
+            Series { name: "p99", total: None, values: each(|point| point.p99) },
         ],
         write: millis,
     };
@@ -188,11 +164,7 @@ fn errors(steps: &[String], seen: &Traffic) -> Markup {
         .collect();
     let rest: Vec<_> = seen.errors.iter().skip(CODES).collect();
     if !rest.is_empty() {
-        let of = |step: usize| {
-            rest.iter()
-                .filter_map(|(_, counts)| counts.get(step))
-                .sum::<u64>()
-        };
+        let of = |step: usize| rest.iter().filter_map(|(_, counts)| counts.get(step)).sum::<u64>();
         series.push(Series {
             name: "Other codes",
             total: Some(sum((0..steps.len()).map(of).sum())),
@@ -202,10 +174,7 @@ fn errors(steps: &[String], seen: &Traffic) -> Markup {
     let chart = Chart {
         id: "errors",
         title: "Errors by code",
-        summary: format!(
-            "most frequent: {}",
-            seen.errors.first().map_or("none", |(code, _)| code)
-        ),
+        summary: format!("most frequent: {}", seen.errors.first().map_or("none", |(code, _)| code)),
         shape: Shape::Bars,
         is_alone: true,
         steps,

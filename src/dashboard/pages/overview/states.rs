@@ -50,9 +50,7 @@ fn token_tile(token: &TokenStatus) -> Markup {
     let since = span(token.since);
     match &token.state {
         TokenState::Serving => {
-            let canary = token
-                .canary
-                .map(|took| millis(took.as_secs_f64() * 1_000.0));
+            let canary = token.canary.map(|took| millis(took.as_secs_f64() * 1_000.0));
             let detail = canary.map_or_else(
                 || format!("for {since}"),
                 |canary| format!("for {since}, canary {canary}"),

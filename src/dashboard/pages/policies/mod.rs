@@ -45,13 +45,7 @@ pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup,
     });
     let listing = Listing {
         section: SECTION,
-        columns: &[
-            "Policy",
-            "State",
-            "Destination",
-            "Algorithms",
-            "Allowed services",
-        ],
+        columns: &["Policy", "State", "Destination", "Algorithms", "Allowed services"],
         no_match: "No policy matches",
         nothing: "No policies yet",
         why: "A policy defines the destination, the algorithms and the services that can use it.",
@@ -71,11 +65,8 @@ pub(crate) async fn show(
 ) -> Result<Markup, PageError> {
     let policy = policies::read(&cx.context, &name).await?;
     let callers = policy.allowed_service_ids.listed();
-    let named: Vec<ServiceId> = callers
-        .iter()
-        .copied()
-        .chain([policy.destination_service_id])
-        .collect();
+    let named: Vec<ServiceId> =
+        callers.iter().copied().chain([policy.destination_service_id]).collect();
     let names = services::names(&cx.context, &named).await?;
     let there = place(policy.id);
     let content = html! {
@@ -165,11 +156,7 @@ fn header(policy: &Policy) -> String {
 }
 
 fn operations(policy: &Policy) -> String {
-    let names: Vec<_> = policy
-        .allowed_operations
-        .iter()
-        .map(Operation::name)
-        .collect();
+    let names: Vec<_> = policy.allowed_operations.iter().map(Operation::name).collect();
     names.join(", ")
 }
 

@@ -143,15 +143,13 @@ fn meaning(verdict: Verdict, fallback: Verdict) -> &'static [&'static str] {
                 PROTECTED,
                 "If the policy becomes inactive, payloads are returned UNPROTECTED in a successful response.",
             ],
-            Verdict::Drop => &[
-                PROTECTED,
-                "If the policy becomes inactive, payloads are discarded.",
-            ],
+            Verdict::Drop => {
+                &[PROTECTED, "If the policy becomes inactive, payloads are discarded."]
+            }
         },
-        Verdict::Refuse => &[
-            "Every /protect request with this policy gets 403 POLICY_NOT_ACTIVE.",
-            READABLE,
-        ],
+        Verdict::Refuse => {
+            &["Every /protect request with this policy gets 403 POLICY_NOT_ACTIVE.", READABLE]
+        }
         Verdict::PassThrough => &[
             "Payloads are returned UNPROTECTED: each request gets 200 with the plaintext and a warning that callers can overlook.",
             "Applications that store or send the response store or send plaintext.",

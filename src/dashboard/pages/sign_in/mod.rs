@@ -98,10 +98,7 @@ async fn admit(
     let now = dashboard.engine.clock.now();
     let sessions = &dashboard.sessions;
     sessions.open(now, secret.digest(), administrator).await?;
-    Ok(with_cookie(
-        Redirect::to(place).into_response(),
-        transport.keep(&secret),
-    ))
+    Ok(with_cookie(Redirect::to(place).into_response(), transport.keep(&secret)))
 }
 
 pub(crate) async fn leave(
@@ -125,10 +122,8 @@ async fn authenticate(
     certificate: ClientCertificate,
 ) -> Result<Result<Administrator, String>, PageError> {
     let bearer = zeroize::Zeroizing::new(format!("Bearer {}", form.text("key")));
-    let credentials = Credentials {
-        authorization: Authorization::One(bearer.as_bytes()),
-        certificate,
-    };
+    let credentials =
+        Credentials { authorization: Authorization::One(bearer.as_bytes()), certificate };
     match dashboard.engine.authenticate(&credentials, client).await {
         Ok(caller) => Ok(caller.administrator().map_err(|wrong| wrong.to_string())),
         Err(Denied::Refused(refusal)) => {
@@ -145,21 +140,13 @@ fn place(form: &Form) -> &str {
     let wanted = form.text("to");
     let path = wanted.split(['?', '#']).next().unwrap_or_default();
     let is_ours = path == "/dashboard" || path.starts_with("/dashboard/");
-    let is_plain = wanted
-        .bytes()
-        .all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+    let is_plain = wanted.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
         && !wanted.contains("..");
-    if is_ours && is_plain && wanted.len() <= LONGEST_PLACE {
-        wanted
-    } else {
-        "/dashboard"
-    }
+    if is_ours && is_plain && wanted.len() <= LONGEST_PLACE { wanted } else { "/dashboard" }
 }
 
 fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Response {
-    response
-        .headers_mut()
-        .extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
+    response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
     response
 }
 
@@ -173,12 +160,8 @@ fn page(
 ) -> Markup {
     let takes_keys = dashboard.engine.settings.admin.key_sign_in;
     let has_provider = dashboard.provider.is_some();
-    let of_key = refused
-        .filter(|why| why.is_about_key())
-        .map(SignInRefused::text);
-    let of_page = refused
-        .filter(|why| !why.is_about_key())
-        .map(SignInRefused::text);
+    let of_key = refused.filter(|why| why.is_about_key()).map(SignInRefused::text);
+    let of_page = refused.filter(|why| !why.is_about_key()).map(SignInRefused::text);
     let content = html! {
         div.lone.narrow {
             div.brand-large { (shell::logo()) }
@@ -239,11 +222,7 @@ mod tests {
     #[test]
     fn a_sign_in_redirects_only_to_dashboard_pages() {
         let to = |wanted: &str| place(&Form::default().with("to", wanted)).to_owned();
-        let ours = [
-            "/dashboard",
-            "/dashboard/keys?use=enc",
-            "/dashboard?range=day",
-        ];
+        let ours = ["/dashboard", "/dashboard/keys?use=enc", "/dashboard?range=day"];
         for wanted in ours {
             assert_eq!(to(wanted), wanted);
         }

@@ -36,12 +36,7 @@ pub(crate) async fn start(
     Query(query): Query,
 ) -> Result<Response, PageError> {
     let provider = dashboard.provider.as_ref().ok_or(PageError::NotFound)?;
-    let failure = SignInFailure {
-        dashboard: &dashboard,
-        visitor: &visitor,
-        client,
-        tag: &tag,
-    };
+    let failure = SignInFailure { dashboard: &dashboard, visitor: &visitor, client, tag: &tag };
     if let Some(refused) = failure.if_too_often().await {
         return Ok(refused);
     }
@@ -64,12 +59,7 @@ pub(crate) async fn finish(
     Query(query): Query,
 ) -> Result<Response, PageError> {
     let provider = dashboard.provider.as_ref().ok_or(PageError::NotFound)?;
-    let failure = SignInFailure {
-        dashboard: &dashboard,
-        visitor: &visitor,
-        client,
-        tag: &tag,
-    };
+    let failure = SignInFailure { dashboard: &dashboard, visitor: &visitor, client, tag: &tag };
     if let Some(refused) = failure.if_too_often().await {
         return Ok(refused);
     }
@@ -105,19 +95,11 @@ struct Values {
 
 impl Values {
     fn of(attempt: &Attempt) -> Self {
-        Self {
-            state: attempt.state(),
-            nonce: attempt.nonce(),
-            verifier: attempt.verifier(),
-        }
+        Self { state: attempt.state(), nonce: attempt.nonce(), verifier: attempt.verifier() }
     }
 
     fn binding(&self) -> Binding<'_> {
-        Binding {
-            state: &self.state,
-            nonce: &self.nonce,
-            verifier: &self.verifier,
-        }
+        Binding { state: &self.state, nonce: &self.nonce, verifier: &self.verifier }
     }
 }
 
@@ -144,13 +126,7 @@ impl SignInFailure<'_> {
         let event = Event::sign_in_failed(reason);
         let security = &self.dashboard.security;
         security.submit_anonymous(self.client, self.tag.to_string(), event);
-        let page = page(
-            self.dashboard,
-            self.visitor,
-            "/dashboard",
-            Some(refused),
-            None,
-        );
+        let page = page(self.dashboard, self.visitor, "/dashboard", Some(refused), None);
         (refused.status(), page).into_response()
     }
 }

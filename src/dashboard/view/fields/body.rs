@@ -59,9 +59,7 @@ fn value(form: &Form, name: &str, member: &Member) -> Option<Value> {
         Input::Number => form.some(name).map(number),
         Input::Flag => Some(form.has(name, "yes").into()),
         Input::Moment => form.some(name).map(moment),
-        Input::Secret => Some(form.raw(name))
-            .filter(|text| !text.is_empty())
-            .map(Value::from),
+        Input::Secret => Some(form.raw(name)).filter(|text| !text.is_empty()).map(Value::from),
         Input::PublicKey | Input::PrivateKey | Input::Json => form.some(name).map(object_or_text),
         Input::AnyOf(_) if !member.nullable => Some(selected()),
         Input::AnyOf(_) | Input::References(_) => {
@@ -87,9 +85,7 @@ fn value(form: &Form, name: &str, member: &Member) -> Option<Value> {
 /// A JWK is an object, and so are claims. PEM and other texts are strings.
 fn object_or_text(text: &str) -> Value {
     let object = serde_json::from_str::<Value>(text).ok();
-    object
-        .filter(Value::is_object)
-        .unwrap_or_else(|| text.into())
+    object.filter(Value::is_object).unwrap_or_else(|| text.into())
 }
 
 /// The form that shows these members of a resource.
@@ -131,12 +127,9 @@ fn fill(
             }
             (Some(Value::Null), Input::AnyOf(_)) => form.with(&scope_of(&name), ALL),
             (Some(object @ Value::Object(_)), Input::Json) => form.with(&name, object.to_string()),
-            (Some(object @ Value::Object(_)), Input::Object(members)) => fill(
-                form.with(&name, "yes"),
-                &format!("{name}."),
-                object,
-                members.iter(),
-            ),
+            (Some(object @ Value::Object(_)), Input::Object(members)) => {
+                fill(form.with(&name, "yes"), &format!("{name}."), object, members.iter())
+            }
             _ => form,
         }
     })
@@ -155,9 +148,7 @@ mod tests {
     /// The body of a form with these fields that changes a resource.
     fn sent<B: RequestBody>(fields: &[(&str, &str)]) -> Value {
         let form = fields.iter();
-        let form = form.fold(Form::default(), |form, (name, value)| {
-            form.with(name, *value)
-        });
+        let form = form.fold(Form::default(), |form, (name, value)| form.with(name, *value));
         body(&form, B::FIELDS.iter().copied(), false).into()
     }
 
@@ -201,16 +192,10 @@ mod tests {
         let new = Value::from(body(&empty, ServiceRequest::FIELDS.iter().copied(), true));
         assert_eq!(new, json!({ "publishKeys": false }));
         let changed = sent::<ServiceRequest>(&[]);
-        assert_eq!(
-            (&changed["name"], changed.get("rateLimit")),
-            (&json!(""), None)
-        );
+        assert_eq!((&changed["name"], changed.get("rateLimit")), (&json!(""), None));
         let key = sent::<ApiKeyRequest>(&[("allowedOperations", "hash")]);
         assert_eq!(key["allowedOperations"], Value::Null);
-        assert_eq!(
-            (&key["expiresAt"], &key["allowedCidrs"]),
-            (&Value::Null, &Value::Null)
-        );
+        assert_eq!((&key["expiresAt"], &key["allowedCidrs"]), (&Value::Null, &Value::Null));
     }
 
     #[test]

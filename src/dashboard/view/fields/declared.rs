@@ -65,12 +65,8 @@ impl Fields<'_> {
         let name = format!("{prefix}{}", member.name);
         // A form has an empty field where the API has null.
         let hint = member.documentation.trim().replace("null for", "empty for");
-        let field = Field {
-            name: &name,
-            label: member.label,
-            hint: &hint,
-            required: member.required,
-        };
+        let field =
+            Field { name: &name, label: member.label, hint: &hint, required: member.required };
         match member.input {
             Input::Line => self.line("text", field),
             Input::Paragraph | Input::Lines | Input::Json => self.area(field, 3),
@@ -78,13 +74,7 @@ impl Fields<'_> {
             Input::Flag => self.check(field),
             Input::Moment => {
                 let label = format!("{} (UTC)", member.label);
-                self.line(
-                    "datetime-local",
-                    Field {
-                        label: &label,
-                        ..field
-                    },
-                )
+                self.line("datetime-local", Field { label: &label, ..field })
             }
             Input::Secret => self.secret_line(field),
             Input::PublicKey => self.area(field, 8),
@@ -93,10 +83,8 @@ impl Fields<'_> {
                 self.one_of(field, member.nullable, names, descriptions)
             }
             Input::AnyOf(names) => {
-                let options: Vec<_> = names
-                    .iter()
-                    .map(|name| ((*name).to_owned(), words(name)))
-                    .collect();
+                let options: Vec<_> =
+                    names.iter().map(|name| ((*name).to_owned(), words(name))).collect();
                 self.any_of(field, member.nullable, &options)
             }
             Input::Reference(prefix) => match references.options(prefix) {
@@ -129,9 +117,7 @@ impl Fields<'_> {
     ) -> Markup {
         let is_open = nullable || !field.required && self.form.some(field.name).is_none();
         if is_open || names.len() > FEW {
-            let names = names
-                .iter()
-                .map(|name| ((*name).to_owned(), (*name).to_owned()));
+            let names = names.iter().map(|name| ((*name).to_owned(), (*name).to_owned()));
             return self.select(
                 field,
                 is_open.then_some(if nullable { "None" } else { "Default" }),
@@ -140,37 +126,22 @@ impl Fields<'_> {
         }
         let labels: Vec<String> = names.iter().map(|name| words(name)).collect();
         let choices = names.iter().zip(&labels).zip(descriptions);
-        let choices = choices.map(|((value, label), hint)| Choice {
-            value,
-            label,
-            hint: hint.trim(),
-        });
+        let choices =
+            choices.map(|((value, label), hint)| Choice { value, label, hint: hint.trim() });
         self.radios(field, &choices.collect::<Vec<_>>())
     }
 
     /// Checkboxes. Where all values are a choice of its own, it is made explicitly.
     fn any_of(&self, field: Field<'_>, with_all: bool, options: &[(String, String)]) -> Markup {
-        let choices = options.iter().map(|(value, label)| Choice {
-            value,
-            label,
-            hint: "",
-        });
+        let choices = options.iter().map(|(value, label)| Choice { value, label, hint: "" });
         let choices: Vec<_> = choices.collect();
         if !with_all {
             return self.checks(field, &choices);
         }
         let scope = scope_of(field.name);
         let scopes = [
-            Choice {
-                value: ALL,
-                label: "All",
-                hint: "Including those that are added later.",
-            },
-            Choice {
-                value: SOME,
-                label: "Only the selected",
-                hint: "",
-            },
+            Choice { value: ALL, label: "All", hint: "Including those that are added later." },
+            Choice { value: SOME, label: "Only the selected", hint: "" },
         ];
         html! {
             div.option-group {

@@ -49,10 +49,7 @@ pub(crate) struct Choice<'a> {
 
 impl<'a> Fields<'a> {
     pub(crate) fn new(form: &'a Form, problems: &'a [Problem]) -> Self {
-        Self {
-            form,
-            problems: Problems::new(problems),
-        }
+        Self { form, problems: Problems::new(problems) }
     }
 
     /// The complete form, with a summary of its problems above the fields.
@@ -158,11 +155,7 @@ impl<'a> Fields<'a> {
 
     /// One checkbox.
     pub(crate) fn check(&self, field: Field<'_>) -> Markup {
-        let choice = Choice {
-            value: "yes",
-            label: field.label,
-            hint: field.hint,
-        };
+        let choice = Choice { value: "yes", label: field.label, hint: field.hint };
         self.problems.note(field);
         html! {
             div.field.wrong[self.problems.are_of(field.name)] #(field.name) {
@@ -221,10 +214,7 @@ impl<'a> Fields<'a> {
 
     fn described(&self, field: Field<'_>) -> Option<String> {
         let hint = (!field.hint.is_empty()).then(|| format!("{}-hint", field.name));
-        let problem = self
-            .problems
-            .are_of(field.name)
-            .then(|| format!("{}-problem", field.name));
+        let problem = self.problems.are_of(field.name).then(|| format!("{}-problem", field.name));
         match (hint, problem) {
             (Some(hint), Some(problem)) => Some(format!("{hint} {problem}")),
             (hint, problem) => hint.or(problem),

@@ -17,10 +17,7 @@ pub(super) struct Problems<'a> {
 
 impl<'a> Problems<'a> {
     pub(super) fn new(all: &'a [Problem]) -> Self {
-        Self {
-            all,
-            labels: RefCell::default(),
-        }
+        Self { all, labels: RefCell::default() }
     }
 
     /// Records the label of a field.
@@ -111,9 +108,8 @@ fn root(member: &str) -> &str {
 
 /// The item of a list, counted from 1.
 fn detail(member: &str, name: &str) -> String {
-    let place = member
-        .strip_prefix(name)
-        .and_then(|rest| rest.strip_prefix('[')?.strip_suffix(']'));
+    let place =
+        member.strip_prefix(name).and_then(|rest| rest.strip_prefix('[')?.strip_suffix(']'));
     match place.and_then(|place| place.parse::<usize>().ok()) {
         Some(place) => format!("item {}", place + 1),
         None => member.to_owned(),
@@ -134,11 +130,7 @@ mod tests {
         ];
         let problems = Problems::new(&all);
         for (name, label) in [("name", "Name"), ("list", "Networks")] {
-            problems.note(Field {
-                name,
-                label,
-                ..Field::default()
-            });
+            problems.note(Field { name, label, ..Field::default() });
         }
         let summary = problems.summary().into_string();
         let expected = "<li>two at once</li>\
@@ -146,9 +138,6 @@ mod tests {
             <li><a href=\"#list\">Networks</a>, item 2: is unknown</li>";
         assert!(summary.contains(expected), "{summary}");
         let at_the_field = problems.of("list").into_string();
-        assert!(
-            at_the_field.contains("Item 2: Is unknown."),
-            "{at_the_field}"
-        );
+        assert!(at_the_field.contains("Item 2: Is unknown."), "{at_the_field}");
     }
 }

@@ -44,11 +44,7 @@ enum Position {
 impl<S: Source> Export<S> {
     /// An export of all records of `source`.
     pub fn new(source: S, format: Format) -> Self {
-        Self {
-            source,
-            format,
-            at: Position::Start,
-        }
+        Self { source, format, at: Position::Start }
     }
 
     /// The media type of the file.
@@ -80,10 +76,7 @@ impl<S: Source> Export<S> {
             Position::After(id) => (Some(id), Vec::new()),
             Position::End => return Ok(None),
         };
-        let records = self
-            .source
-            .page(older_than, i64::from(S::Record::CHUNK))
-            .await?;
+        let records = self.source.page(older_than, i64::from(S::Record::CHUNK)).await?;
         for record in &records {
             self.format.write(record, &mut chunk);
         }

@@ -43,9 +43,7 @@ impl Exported for Entry {
         ("request_id", |this| this.request_id.clone()),
         ("application_id", |this| cell(this.application_id.as_ref())),
         ("operation_type", |this| cell(this.operation_type.as_ref())),
-        ("payload_size_bytes", |this| {
-            this.payload_size_bytes.to_string()
-        }),
+        ("payload_size_bytes", |this| this.payload_size_bytes.to_string()),
         ("response_status", |this| this.response_status.to_string()),
         ("response_time_ms", |this| this.response_time_ms.to_string()),
         ("error_message", |this| cell(this.error_message.as_ref())),

@@ -94,10 +94,7 @@ pub async fn keep(clock: Clock, db: Pool, deadline: Duration, pulse: Pulse) -> I
     let margin = deadline.saturating_add(MARGIN);
     let mut leader = Leader::new(db.clone(), Job::TrafficSums);
     loop {
-        let look = timeout(
-            LONGEST,
-            sum_while_leading(&mut leader, &db, clock.now(), margin),
-        );
+        let look = timeout(LONGEST, sum_while_leading(&mut leader, &db, clock.now(), margin));
         let late = |_| Err(sqlx::Error::Io(ErrorKind::TimedOut.into()));
         let summed = look.await.unwrap_or_else(late);
         pulse.ended(&summed);
@@ -118,10 +115,7 @@ async fn sum_while_leading(
     let Some(leadership) = leader.lead().await? else {
         return Ok(());
     };
-    let summed = leadership
-        .marks()
-        .during(sum_up_to_present(db, now, margin))
-        .await;
+    let summed = leadership.marks().during(sum_up_to_present(db, now, margin)).await;
     leader.keep(leadership);
     summed
 }
@@ -179,8 +173,7 @@ impl Window {
     }
 
     pub fn start_of(self, step: usize) -> Timestamp {
-        self.from
-            .plus(self.step * u32::try_from(step).unwrap_or(u32::MAX))
+        self.from.plus(self.step * u32::try_from(step).unwrap_or(u32::MAX))
     }
 
     fn gather(self, sums: Vec<Sum>) -> Traffic {
@@ -199,9 +192,7 @@ impl Window {
                 continue;
             }
             *failed += requests;
-            let of_code = errors
-                .entry(sum.outcome)
-                .or_insert_with(|| vec![0; self.steps]);
+            let of_code = errors.entry(sum.outcome).or_insert_with(|| vec![0; self.steps]);
             if let Some(count) = of_code.get_mut(place) {
                 *count += requests;
             }
@@ -215,10 +206,7 @@ impl Window {
         });
         let mut errors: Vec<_> = errors.into_iter().collect();
         errors.sort_by_key(|(_, counts)| std::cmp::Reverse(counts.iter().sum::<u64>()));
-        Traffic {
-            points: points.collect(),
-            errors,
-        }
+        Traffic { points: points.collect(), errors }
     }
 }
 
@@ -228,11 +216,8 @@ mod tests {
 
     #[test]
     fn sums_are_grouped_by_step() {
-        let window = Window {
-            from: Timestamp::from_millis(0),
-            step: Duration::from_secs(60),
-            steps: 3,
-        };
+        let window =
+            Window { from: Timestamp::from_millis(0), step: Duration::from_secs(60), steps: 3 };
         let sum = |step, outcome: &str, requests| Sum {
             step,
             outcome: outcome.to_owned(),
@@ -246,17 +231,11 @@ mod tests {
             sum(3, "", 100),
             sum(-1, "", 100),
         ]);
-        let requests: Vec<_> = traffic
-            .points
-            .iter()
-            .map(|point| (point.requests, point.failed))
-            .collect();
+        let requests: Vec<_> =
+            traffic.points.iter().map(|point| (point.requests, point.failed)).collect();
         assert_eq!(requests, [(8, 1), (0, 0), (5, 5)]);
         assert_eq!(traffic.points[1].p50, None);
-        let expected = [
-            ("OFTEN".to_owned(), vec![0, 0, 5]),
-            ("RARE".to_owned(), vec![1, 0, 0]),
-        ];
+        let expected = [("OFTEN".to_owned(), vec![0, 0, 5]), ("RARE".to_owned(), vec![1, 0, 0])];
         assert_eq!(traffic.errors, expected);
         assert_eq!(window.to(), Timestamp::from_millis(180_000));
     }

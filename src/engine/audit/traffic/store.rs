@@ -95,9 +95,7 @@ pub(super) async fn forget(db: &Pool, oldest: Timestamp) -> sqlx::Result<()> {
 }
 
 pub(super) async fn progress(db: &Pool) -> sqlx::Result<Option<Timestamp>> {
-    sqlx::query_scalar("SELECT summed_up_to FROM traffic_progress")
-        .fetch_one(db)
-        .await
+    sqlx::query_scalar("SELECT summed_up_to FROM traffic_progress").fetch_one(db).await
 }
 
 pub(super) async fn sums(db: &Pool, window: Window) -> sqlx::Result<Vec<Sum>> {

@@ -68,10 +68,7 @@ fn at_pointer<'t>(token: &'t VerifiedToken, pointer: &str) -> Option<&'t Json> {
 
 /// Whether a claim is the value, or an array that contains it.
 fn holds(found: &Json, expected: &Json) -> bool {
-    found == expected
-        || found
-            .as_array()
-            .is_some_and(|items| items.contains(expected))
+    found == expected || found.as_array().is_some_and(|items| items.contains(expected))
 }
 
 impl Value for Exact {

@@ -72,9 +72,8 @@ impl Value for Match {
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         let mut found = Problems::default();
-        let read = object(text, field, problems, |request: MatchRequest| {
-            of_request(request, &mut found)
-        });
+        let read =
+            object(text, field, problems, |request: MatchRequest| of_request(request, &mut found));
         if text.kind() == ValueKind::Object {
             problems.note_inside(field, found);
         }
@@ -84,13 +83,7 @@ impl Value for Match {
 
 /// The one form that the members have. A member that is wrong is already noted.
 fn of_request(request: MatchRequest, problems: &mut Problems) -> Option<Match> {
-    let MatchRequest {
-        issuer,
-        subject,
-        claims,
-        spiffe_id,
-        certificate_sha256,
-    } = request;
+    let MatchRequest { issuer, subject, claims, spiffe_id, certificate_sha256 } = request;
     let forms = [
         ("issuer", is_stated(&issuer)),
         ("spiffeId", is_stated(&spiffe_id)),
@@ -102,13 +95,8 @@ fn of_request(request: MatchRequest, problems: &mut Problems) -> Option<Match> {
         problems.note(Problem::new("issuer", Code::Required, message));
         return None;
     };
-    let conditions = [
-        ("subject", is_stated(&subject)),
-        ("claims", is_stated(&claims)),
-    ];
-    let conditions = conditions
-        .into_iter()
-        .filter(|(_, is_stated)| *is_stated && form != "issuer");
+    let conditions = [("subject", is_stated(&subject)), ("claims", is_stated(&claims))];
+    let conditions = conditions.into_iter().filter(|(_, is_stated)| *is_stated && form != "issuer");
     for (other, _) in stated.chain(conditions) {
         let message = format!("must be left out where {form} is given");
         problems.note(Problem::new(other, Code::Conflict, message));
@@ -186,42 +174,14 @@ mod tests {
             (r#"{"subject":"b"}"#, "match.issuer", Code::Required),
             (r#"{"issuer":null}"#, "match.issuer", Code::Required),
             (r#"{"issuer":"a"}"#, "match.subject", Code::Required),
-            (
-                r#"{"issuer":"a","subject":null}"#,
-                "match.subject",
-                Code::Required,
-            ),
-            (
-                r#"{"issuer":"","subject":"b"}"#,
-                "match.issuer",
-                Code::Length,
-            ),
+            (r#"{"issuer":"a","subject":null}"#, "match.subject", Code::Required),
+            (r#"{"issuer":"","subject":"b"}"#, "match.issuer", Code::Length),
             (r#"{"issuer":"a","subject":7}"#, "match.subject", Code::Type),
-            (
-                r#"{"issuer":"a","subject":"b","sub":"c"}"#,
-                "match.sub",
-                Code::Unknown,
-            ),
-            (
-                r#"{"spiffeId":"spiffe://a/b","subject":"c"}"#,
-                "match.subject",
-                Code::Conflict,
-            ),
-            (
-                r#"{"spiffeId":"spiffe://a/b","claims":{"c":1}}"#,
-                "match.claims",
-                Code::Conflict,
-            ),
-            (
-                r#"{"spiffeId":"spiffe://a"}"#,
-                "match.spiffeId",
-                Code::Format,
-            ),
-            (
-                r#"{"certificateSha256":"ab"}"#,
-                "match.certificateSha256",
-                Code::Format,
-            ),
+            (r#"{"issuer":"a","subject":"b","sub":"c"}"#, "match.sub", Code::Unknown),
+            (r#"{"spiffeId":"spiffe://a/b","subject":"c"}"#, "match.subject", Code::Conflict),
+            (r#"{"spiffeId":"spiffe://a/b","claims":{"c":1}}"#, "match.claims", Code::Conflict),
+            (r#"{"spiffeId":"spiffe://a"}"#, "match.spiffeId", Code::Format),
+            (r#"{"certificateSha256":"ab"}"#, "match.certificateSha256", Code::Format),
         ] {
             assert_eq!(problems(wrong), [(field.to_owned(), code)], "{wrong}");
         }

@@ -48,10 +48,7 @@ impl AccessTokens {
             algorithms: JwsAlgorithm::ALL.to_vec(),
             accepts_type: |typ| typ.is_none_or(|typ| matches!(typ, "jwt" | ACCESS_TOKEN)),
         };
-        Some(Self {
-            issuer: Issuer::new(rules, keys),
-            verified: Cache::new(CAPACITY),
-        })
+        Some(Self { issuer: Issuer::new(rules, keys), verified: Cache::new(CAPACITY) })
     }
 
     /// The person of a token that was verified before, while it is valid.
@@ -83,11 +80,7 @@ impl AccessTokens {
 
     /// Remembers the person of a verified token.
     pub(super) async fn remember(&self, digest: [u8; 32], token: VerifiedToken, person: PersonId) {
-        let verified = CachedToken {
-            person,
-            refused_from: token.refused_from,
-            key: token.key,
-        };
+        let verified = CachedToken { person, refused_from: token.refused_from, key: token.key };
         self.verified.insert(digest, Arc::new(verified)).await;
     }
 }

@@ -27,16 +27,9 @@ impl Metadata {
         let read: Self = serde_json::from_slice(json)
             .map_err(|error| format!("the OpenID configuration is not valid: {error}"))?;
         if read.issuer != issuer {
-            return Err(format!(
-                "the OpenID configuration names the issuer {:?}",
-                read.issuer
-            ));
+            return Err(format!("the OpenID configuration names the issuer {:?}", read.issuer));
         }
-        let endpoints = [
-            &read.authorization_endpoint,
-            &read.token_endpoint,
-            &read.jwks_uri,
-        ];
+        let endpoints = [&read.authorization_endpoint, &read.token_endpoint, &read.jwks_uri];
         let is_safe = |url: &String| url.starts_with("https://");
         if endpoints.into_iter().all(is_safe) && read.end_session_endpoint.iter().all(is_safe) {
             return Ok(read);

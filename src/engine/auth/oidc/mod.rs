@@ -122,10 +122,7 @@ impl Provider {
             return Ok(None);
         };
         let read = |path: &PathBuf| {
-            certificates(path).map_err(|source| InvalidAuthorities {
-                path: path.clone(),
-                source,
-            })
+            certificates(path).map_err(|source| InvalidAuthorities { path: path.clone(), source })
         };
         let authorities = settings.ca.as_ref().map(read).transpose()?;
         let keys = PublishedKeys::new(
@@ -216,8 +213,7 @@ impl Provider {
             metadata.map(Arc::new).map_err(NotSignedIn::Unavailable)
         };
         let read = self.0.metadata.try_get_with((), read);
-        read.await
-            .map_err(|error: Arc<NotSignedIn>| error.as_ref().clone())
+        read.await.map_err(|error: Arc<NotSignedIn>| error.as_ref().clone())
     }
 
     async fn get(&self, url: String) -> Result<Vec<u8>, NotSignedIn> {

@@ -55,9 +55,7 @@ impl Provider {
         let Some(token) = verified.map_err(CredentialRefused::from)? else {
             return Ok(None);
         };
-        let source = TokenKind::Access {
-            has_public_subject: self.has_public_subjects().await,
-        };
+        let source = TokenKind::Access { has_public_subject: self.has_public_subjects().await };
         let profile = profile::of(settings, &token, source)
             .map_err(|_| CredentialRefused::from(TokenRefused::Claim))?;
         admission.turn().await?;

@@ -118,24 +118,15 @@ mod tests {
             ..RoleGroups::default()
         };
         let roles = |groups: &[&str]| roles::of_groups(&map, groups);
-        assert_eq!(
-            roles(&["owners"]),
-            Roles::from_iter([Role::Owner, Role::Auditor])
-        );
-        assert_eq!(
-            roles(&["audit", "staff"]),
-            Roles::from_iter([Role::Auditor])
-        );
+        assert_eq!(roles(&["owners"]), Roles::from_iter([Role::Owner, Role::Auditor]));
+        assert_eq!(roles(&["audit", "staff"]), Roles::from_iter([Role::Auditor]));
         assert_eq!(roles(&["Owners", "owner", ""]), Roles::default());
     }
 
     #[test]
     fn a_name_is_the_first_that_is_not_empty() {
         let name = |value| name(&claims(&value));
-        assert_eq!(
-            name(json!({ "name": " \n", "email": "a@b" })).as_deref(),
-            Some("a@b")
-        );
+        assert_eq!(name(json!({ "name": " \n", "email": "a@b" })).as_deref(), Some("a@b"));
         assert_eq!(name(json!({ "name": 7 })), None);
         let long = name(json!({ "name": "n".repeat(200) })).unwrap();
         assert_eq!(long.len(), LONGEST_NAME);

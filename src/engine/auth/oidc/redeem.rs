@@ -147,11 +147,7 @@ impl Provider {
             Some(party) => party == self.0.settings.client_id,
             None => has_one_audience,
         };
-        if is_ours {
-            Ok(token)
-        } else {
-            Err(NotSignedIn::Claim("azp"))
-        }
+        if is_ours { Ok(token) } else { Err(NotSignedIn::Claim("azp")) }
     }
 }
 

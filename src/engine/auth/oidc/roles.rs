@@ -5,11 +5,7 @@ use crate::settings::RoleGroups;
 
 /// The roles of a person in these groups.
 pub(super) fn of_groups(map: &RoleGroups, groups: &[&str]) -> Roles {
-    let has = |role: &Role| {
-        with_role(map, *role)
-            .iter()
-            .any(|it| groups.contains(&it.as_str()))
-    };
+    let has = |role: &Role| with_role(map, *role).iter().any(|it| groups.contains(&it.as_str()));
     Role::ALL.into_iter().filter(has).collect()
 }
 

@@ -62,11 +62,7 @@ impl Person {
     /// The rate limit: that of an admin key for a person with a role. Others only get refusals, and each
     /// is an event.
     pub(super) fn rate_limit(&self) -> RateLimit {
-        if self.roles.is_empty() {
-            RateLimit::WITHOUT_ROLE
-        } else {
-            RateLimit::OF_ADMINS
-        }
+        if self.roles.is_empty() { RateLimit::WITHOUT_ROLE } else { RateLimit::OF_ADMINS }
     }
 
     /// Their identifier.

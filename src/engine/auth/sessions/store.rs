@@ -47,10 +47,9 @@ pub(super) async fn touch(
     .fetch_optional(database)
     .await?;
     Ok(row.and_then(|row| match row {
-        HolderRow {
-            of_key: Some(digest),
-            ..
-        } => Some(Holder::Key(ApiKeyDigest::from_bytes(digest))),
+        HolderRow { of_key: Some(digest), .. } => {
+            Some(Holder::Key(ApiKeyDigest::from_bytes(digest)))
+        }
         HolderRow { person_id, .. } => person_id.map(Holder::Person),
     }))
 }

@@ -67,10 +67,8 @@ pub async fn apply(
         Ok(SchemaAge::Newer) | Err(Error::Outdated { .. }) => {}
         Err(error) => return Err(error),
     }
-    let missing: Vec<&Migration> = migrator
-        .iter()
-        .filter(|step| checksum(&applied, step).is_none())
-        .collect();
+    let missing: Vec<&Migration> =
+        migrator.iter().filter(|step| checksum(&applied, step).is_none()).collect();
     for step in &missing {
         if step.no_tx {
             store::drop_invalid_indexes(connection, step.sql.as_str()).await?;
@@ -100,11 +98,7 @@ async fn apply_one(
     patience: Duration,
 ) -> Result<(), Error> {
     let deadline = Instant::now() + patience;
-    let timeout = if step.no_tx {
-        Duration::ZERO
-    } else {
-        LOCK_TIMEOUT
-    };
+    let timeout = if step.no_tx { Duration::ZERO } else { LOCK_TIMEOUT };
     loop {
         store::set_lock_timeout(connection, timeout).await?;
         let done = migrator.run_to(step.version, &mut *connection).await;
@@ -114,10 +108,7 @@ async fn apply_one(
             Err(error) if !is_locked_out(&error) => return Err(error.into()),
             Err(_) if Instant::now() >= deadline => return Err(Error::Locked(step.version)),
             Err(_) => {
-                tracing::debug!(
-                    version = step.version,
-                    "a lock is not available, trying again"
-                );
+                tracing::debug!(version = step.version, "a lock is not available, trying again");
                 sleep(PAUSE).await;
             }
         }
@@ -150,9 +141,7 @@ fn compare(migrator: &Migrator, applied: &[(i64, Vec<u8>)]) -> Result<SchemaAge,
     let is_changed = |step: &Migration| {
         checksum(applied, step).is_some_and(|checksum| *checksum != *step.checksum)
     };
-    let is_missing = migrator
-        .iter()
-        .any(|step| checksum(applied, step).is_none());
+    let is_missing = migrator.iter().any(|step| checksum(applied, step).is_none());
     let is_newer = applied.iter().any(|(version, _)| !is_known(*version));
     match (is_missing, is_newer) {
         _ if migrator.iter().any(is_changed) => Err(Error::DevelopmentVersion),
@@ -182,18 +171,13 @@ mod tests {
 
     fn applied(count: usize) -> Vec<(i64, Vec<u8>)> {
         let steps = MIGRATIONS.iter().take(count);
-        steps
-            .map(|step| (step.version, step.checksum.to_vec()))
-            .collect()
+        steps.map(|step| (step.version, step.checksum.to_vec())).collect()
     }
 
     #[test]
     fn an_older_schema_is_refused_with_the_command_that_migrates_it() {
         let all = MIGRATIONS.iter().count();
-        assert_eq!(
-            compare(&MIGRATIONS, &applied(all)).unwrap(),
-            SchemaAge::Current
-        );
+        assert_eq!(compare(&MIGRATIONS, &applied(all)).unwrap(), SchemaAge::Current);
         for older in [0, all - 1] {
             let error = compare(&MIGRATIONS, &applied(older)).unwrap_err();
             assert!(matches!(error, Error::Outdated { .. }), "{error:?}");
@@ -212,11 +196,7 @@ mod tests {
             applied
         };
         newer.remove(1);
-        for of_development in [
-            other_content(applied(all)),
-            other_content(applied(1)),
-            newer,
-        ] {
+        for of_development in [other_content(applied(all)), other_content(applied(1)), newer] {
             let error = compare(&MIGRATIONS, &of_development).unwrap_err();
             assert!(matches!(error, Error::DevelopmentVersion), "{error:?}");
         }
@@ -224,9 +204,7 @@ mod tests {
 
     fn statements(sql: &str) -> usize {
         let code: String = sql.lines().filter(|line| !line.starts_with("--")).collect();
-        code.split(';')
-            .filter(|part| !part.trim().is_empty())
-            .count()
+        code.split(';').filter(|part| !part.trim().is_empty()).count()
     }
 
     /// Several statements in one message are one transaction.
@@ -236,12 +214,7 @@ mod tests {
         assert_eq!(statements(one), 1);
         assert_eq!(statements(&format!("{one}SELECT 1;\n")), 2);
         for step in MIGRATIONS.iter().filter(|step| step.no_tx) {
-            assert_eq!(
-                statements(step.sql.as_str()),
-                1,
-                "migration {}",
-                step.version
-            );
+            assert_eq!(statements(step.sql.as_str()), 1, "migration {}", step.version);
         }
     }
 }

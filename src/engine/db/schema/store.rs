@@ -28,9 +28,7 @@ pub(super) async fn set_search_path(
     connection: &mut PgConnection,
     schema: Option<&str>,
 ) -> sqlx::Result<()> {
-    sqlx::raw_sql("SET search_path = pg_catalog, pg_temp")
-        .execute(&mut *connection)
-        .await?;
+    sqlx::raw_sql("SET search_path = pg_catalog, pg_temp").execute(&mut *connection).await?;
     if let Some(schema) = schema {
         sqlx::query("SELECT set_config('search_path', quote_ident($1) || ', pg_temp', false)")
             .bind(schema)
@@ -76,10 +74,8 @@ pub(super) async fn drop_invalid_indexes(
     let invalid = "SELECT quote_ident(relname) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
                     WHERE NOT indisvalid AND relkind = 'i'
                       AND relnamespace = current_schema()::regnamespace AND position(relname IN $1) > 0";
-    let names: Vec<String> = sqlx::query_scalar(invalid)
-        .bind(sql)
-        .fetch_all(&mut *connection)
-        .await?;
+    let names: Vec<String> =
+        sqlx::query_scalar(invalid).bind(sql).fetch_all(&mut *connection).await?;
     for name in names {
         let drop = AssertSqlSafe(format!("DROP INDEX CONCURRENTLY {name}"));
         sqlx::raw_sql(drop).execute(&mut *connection).await?;

@@ -44,10 +44,7 @@ pub enum NotCounted {
 impl Encryptions {
     /// Counts in the database behind `pool`.
     pub fn new(pool: Pool) -> Self {
-        Self {
-            pool,
-            left: Mutex::new(HashMap::new()),
-        }
+        Self { pool, left: Mutex::new(HashMap::new()) }
     }
 
     /// Counts one encryption with `key`. Call it before the encryption.

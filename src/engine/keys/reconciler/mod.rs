@@ -41,19 +41,14 @@ impl Vault {
         let intents = store::intents(&self.pool).await?;
 
         let complete = serving.len() == self.token.status().tokens.len();
-        let missing = if complete {
-            missing(&records, &objects, asked_at)
-        } else {
-            Vec::new()
-        };
+        let missing = if complete { missing(&records, &objects, asked_at) } else { Vec::new() };
         let comparison = Comparison {
             made_at: Some(asked_at),
             orphans: orphans(&records, &intents, &objects, asked_at),
             missing,
             complete,
         };
-        self.note(&records, &intents, &objects, &serving, asked_at)
-            .await?;
+        self.note(&records, &intents, &objects, &serving, asked_at).await?;
         comparison.log();
         self.latest.set(comparison.clone());
         Ok(comparison)
@@ -88,10 +83,7 @@ impl Vault {
 
     fn serving(&self) -> Vec<String> {
         let tokens = self.token.status().tokens.into_iter();
-        tokens
-            .filter(|token| token.state == TokenState::Serving)
-            .map(|token| token.label)
-            .collect()
+        tokens.filter(|token| token.state == TokenState::Serving).map(|token| token.label).collect()
     }
 
     /// Records which token has which key, and removes intents without an object.
@@ -144,12 +136,7 @@ impl Comparison {
         }
         let (orphans, missing) = (self.orphans.len(), self.missing.len());
         let complete = self.complete;
-        tracing::info!(
-            orphans,
-            missing,
-            complete,
-            "token and records were compared"
-        );
+        tracing::info!(orphans, missing, complete, "token and records were compared");
     }
 }
 
@@ -229,14 +216,8 @@ fn orphans(
     objects: &[TokenObject],
     asked_at: Timestamp,
 ) -> Vec<Orphan> {
-    let records: HashMap<_, _> = records
-        .iter()
-        .map(|record| (&record.name, record))
-        .collect();
-    let intents: HashMap<_, _> = intents
-        .iter()
-        .map(|intent| (intent.name(), intent))
-        .collect();
+    let records: HashMap<_, _> = records.iter().map(|record| (&record.name, record)).collect();
+    let intents: HashMap<_, _> = intents.iter().map(|intent| (intent.name(), intent)).collect();
     let mut found = Vec::new();
     for object in objects.iter().filter(|object| !object.internal) {
         let name = &object.key.name;
@@ -308,15 +289,8 @@ mod tests {
     fn an_object_without_a_record_is_an_orphan() {
         let hour = 3_600_000;
         let records = [record(1, false, hour), record(2, true, hour)];
-        let intents = [
-            intent(3, hour, false),
-            intent(4, 1_000, false),
-            intent(5, hour, true),
-        ];
-        let internal = TokenObject {
-            internal: true,
-            ..object(7)
-        };
+        let intents = [intent(3, hour, false), intent(4, 1_000, false), intent(5, hour, true)];
+        let internal = TokenObject { internal: true, ..object(7) };
         let mut objects: Vec<_> = (1..=6).map(object).collect();
         objects.push(internal);
         let now = Timestamp::from_millis(NOW);
@@ -325,14 +299,7 @@ mod tests {
             .map(|orphan| orphan.intended)
             .collect();
         let id = |id| KeyId::from_uuid(Uuid::from_u128(id));
-        assert_eq!(
-            found,
-            [
-                Some(Intended::Destroyed(id(2))),
-                Some(Intended::Key(id(3))),
-                None
-            ]
-        );
+        assert_eq!(found, [Some(Intended::Destroyed(id(2))), Some(Intended::Key(id(3))), None]);
     }
 
     #[test]
@@ -349,14 +316,9 @@ mod tests {
 
     #[test]
     fn a_key_that_is_recorded_by_its_label_is_found_by_it() {
-        let labelled = |id| TokenObject {
-            label: "vendor".to_owned(),
-            ..object(id)
-        };
-        let records = [Record {
-            name: KeyName::Label("vendor".to_owned()),
-            ..record(1, false, 1_000)
-        }];
+        let labelled = |id| TokenObject { label: "vendor".to_owned(), ..object(id) };
+        let records =
+            [Record { name: KeyName::Label("vendor".to_owned()), ..record(1, false, 1_000) }];
         let now = Timestamp::from_millis(NOW);
         assert!(missing(&records, &[labelled(7)], now).is_empty());
         assert!(orphans(&records, &[], &[labelled(7)], now).is_empty());
@@ -366,14 +328,8 @@ mod tests {
 
     #[test]
     fn a_hybrid_key_is_missing_unless_one_token_has_both_objects() {
-        let hybrid = Record {
-            objects: 2,
-            ..record(1, false, 1_000)
-        };
-        let on_another = TokenObject {
-            token: "two".to_owned(),
-            ..object(1)
-        };
+        let hybrid = Record { objects: 2, ..record(1, false, 1_000) };
+        let on_another = TokenObject { token: "two".to_owned(), ..object(1) };
         let records = [hybrid];
         let is_missing = |objects: &[TokenObject]| {
             !missing(&records, objects, Timestamp::from_millis(NOW)).is_empty()

@@ -51,20 +51,13 @@ struct Attempt {
 impl RefusedPins {
     /// The refused PINs of this database. The current runtime runs its queries.
     pub fn new(pool: Pool, entropy: Entropy) -> Self {
-        Self {
-            pool,
-            entropy,
-            runtime: Handle::current(),
-        }
+        Self { pool, entropy, runtime: Handle::current() }
     }
 }
 
 impl PinMemory for RefusedPins {
     fn begin(&self, token: &str, serial: &str, pin: &SecretString) -> Result<PinAttempt, String> {
-        let token = TokenName {
-            label: token.to_owned(),
-            serial: serial.to_owned(),
-        };
+        let token = TokenName { label: token.to_owned(), serial: serial.to_owned() };
         let begun = self.runtime.block_on(async {
             let mut transaction = self.pool.begin().await?;
             store::lock(&mut transaction, &token).await?;
@@ -72,9 +65,7 @@ impl PinMemory for RefusedPins {
             Ok((transaction, refusals))
         });
         let (transaction, refusals) = begun.map_err(|error: sqlx::Error| error.to_string())?;
-        let is_refused = refusals
-            .iter()
-            .any(|it| *it == RefusedPin::of(pin, &it.salt));
+        let is_refused = refusals.iter().any(|it| *it == RefusedPin::of(pin, &it.salt));
         let salt: [u8; 16] = self.entropy.bytes();
         let mut attempt = Attempt {
             runtime: self.runtime.clone(),
@@ -83,10 +74,7 @@ impl PinMemory for RefusedPins {
             has_refusals: !refusals.is_empty(),
             transaction: Some(transaction),
         };
-        Ok(PinAttempt {
-            is_refused,
-            record: Box::new(move |accepted| attempt.record(accepted)),
-        })
+        Ok(PinAttempt { is_refused, record: Box::new(move |accepted| attempt.record(accepted)) })
     }
 }
 
@@ -94,10 +82,7 @@ impl RefusedPin {
     fn of(pin: &SecretString, salt: &[u8]) -> Self {
         let key = hmac::Key::new(HMAC_SHA256, salt);
         let mac = hmac::sign(&key, pin.expose_secret().as_bytes());
-        Self {
-            salt: salt.to_vec(),
-            digest: mac.as_ref().first().copied().unwrap_or_default(),
-        }
+        Self { salt: salt.to_vec(), digest: mac.as_ref().first().copied().unwrap_or_default() }
     }
 }
 

@@ -31,10 +31,7 @@ pub async fn update(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()
 
 /// The key with this identifier, in any state.
 pub async fn by_id(database: impl PgExecutor<'_>, id: KeyId) -> sqlx::Result<Option<Key>> {
-    select("WHERE id = $1")
-        .bind(id)
-        .fetch_optional(database)
-        .await
+    select("WHERE id = $1").bind(id).fetch_optional(database).await
 }
 
 /// The active keys of a service, latest activation first.
@@ -95,10 +92,7 @@ pub async fn lock(connection: &mut PgConnection, id: KeyId) -> sqlx::Result<Opti
     .bind(id)
     .execute(&mut *connection)
     .await?;
-    select("WHERE id = $1 FOR UPDATE")
-        .bind(id)
-        .fetch_optional(connection)
-        .await
+    select("WHERE id = $1 FOR UPDATE").bind(id).fetch_optional(connection).await
 }
 
 /// Locks a service against changes of its keys. Returns whether it exists.

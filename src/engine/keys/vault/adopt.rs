@@ -83,20 +83,15 @@ impl Vault {
 
     async fn likely_usage(&self, name: &KeyName) -> Result<Usage, VaultError> {
         for class in KeyClass::EACH {
-            let key = KeyRef {
-                name: name.clone(),
-                class,
-                adopted: true,
-            };
+            let key = KeyRef { name: name.clone(), class, adopted: true };
             match self.token.find(&key).await {
                 Ok(found) => {
                     return match found.kind {
                         KeyKind::Known(algorithm) => Ok(Usage::likely_of(algorithm)),
                         KeyKind::AesOfUnknownLength => Ok(Usage::Data),
-                        KeyKind::Other => Err(refused(
-                            Code::Unsupported,
-                            "must be a key of a supported kind",
-                        )),
+                        KeyKind::Other => {
+                            Err(refused(Code::Unsupported, "must be a key of a supported kind"))
+                        }
                     };
                 }
                 Err(error) if error.kind() == ErrorKind::KeyMissing => {}
@@ -117,11 +112,7 @@ impl Vault {
             let found = PublicKey::new(found).map_err(|problem| problem.inside(MEMBER));
             let found = found.map_err(VaultError::Problem)?;
             let same = given.is_none_or(|given| given == found);
-            return if same {
-                Ok(Some(found))
-            } else {
-                Err(unlike_half())
-            };
+            return if same { Ok(Some(found)) } else { Err(unlike_half()) };
         }
         match given {
             None if algorithm.is_secret() => Ok(None),
@@ -136,11 +127,7 @@ impl Vault {
                         .token
                         .is_private_half(&adopted.key, given.parts(), usage.purpose())
                         .await?;
-                if proven {
-                    Ok(Some(given))
-                } else {
-                    Err(unlike_half())
-                }
+                if proven { Ok(Some(given)) } else { Err(unlike_half()) }
             }
         }
     }
@@ -163,10 +150,9 @@ fn not_adopted(error: AdoptError) -> VaultError {
     match error {
         AdoptError::Token(error) => token_error(error),
         AdoptError::Missing => missing(),
-        AdoptError::Ambiguous(_) => refused(
-            Code::Conflict,
-            "must name one key; the token holds several of this name",
-        ),
+        AdoptError::Ambiguous(_) => {
+            refused(Code::Conflict, "must name one key; the token holds several of this name")
+        }
         AdoptError::OtherPublicKey => unlike_half(),
         AdoptError::Internal => of_sealward(),
         AdoptError::OtherAlgorithm(actual) => {
@@ -177,19 +163,14 @@ fn not_adopted(error: AdoptError) -> VaultError {
             let message = "is required: the token does not report the length of this AES key";
             VaultError::Problem(Problem::new("algorithm", Code::Required, message))
         }
-        AdoptError::Unfit(_) => refused(
-            Code::Unsupported,
-            "must name a key whose token attributes allow its use",
-        ),
+        AdoptError::Unfit(_) => {
+            refused(Code::Unsupported, "must name a key whose token attributes allow its use")
+        }
     }
 }
 
 fn token_error(error: HsmError) -> VaultError {
-    if error.kind() == ErrorKind::KeyMissing {
-        missing()
-    } else {
-        error.into()
-    }
+    if error.kind() == ErrorKind::KeyMissing { missing() } else { error.into() }
 }
 
 /// The identifier in the label that Sealward gives to its keys.

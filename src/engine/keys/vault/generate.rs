@@ -25,8 +25,7 @@ impl Vault {
         });
         let unrecorded = unrecorded.await.map_err(not_generated);
         let unrecorded = self.or_forget(id.uuid(), unrecorded).await?;
-        self.unrecorded(id, algorithm, unrecorded.key, unrecorded.public)
-            .await
+        self.unrecorded(id, algorithm, unrecorded.key, unrecorded.public).await
     }
 
     /// Generates the wrapping key of an import.

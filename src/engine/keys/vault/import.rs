@@ -33,8 +33,7 @@ impl Vault {
         assignment: Assignment,
         key: &PrivateKey,
     ) -> Result<UnrecordedKey, VaultError> {
-        self.import(assignment, key.algorithm(), material(key))
-            .await
+        self.import(assignment, key.algorithm(), material(key)).await
     }
 
     /// Imports a secret key in plaintext into the token.
@@ -45,8 +44,7 @@ impl Vault {
         key: &SecretKey,
     ) -> Result<UnrecordedKey, VaultError> {
         let bytes = Zeroizing::new(key.bytes().to_vec());
-        self.import(assignment, algorithm, KeyMaterial::Secret(bytes))
-            .await
+        self.import(assignment, algorithm, KeyMaterial::Secret(bytes)).await
     }
 
     async fn import(
@@ -68,8 +66,7 @@ impl Vault {
         });
         let unrecorded = unrecorded.await.map_err(|error| not_imported("", error));
         let unrecorded = self.or_forget(id.uuid(), unrecorded).await?;
-        self.unrecorded(id, algorithm, unrecorded.key, unrecorded.public)
-            .await
+        self.unrecorded(id, algorithm, unrecorded.key, unrecorded.public).await
     }
 
     /// The time at which the import key of a wrapped key expires. Uses no attempt.
@@ -113,12 +110,9 @@ impl Vault {
             wrapped: wrapped.ciphertext,
             public: wrapped.public.map(|key| key.parts().clone()),
         });
-        let unrecorded = unrecorded
-            .await
-            .map_err(|error| not_imported("wrappedKey", error));
+        let unrecorded = unrecorded.await.map_err(|error| not_imported("wrappedKey", error));
         let unrecorded = self.or_forget(id.uuid(), unrecorded).await?;
-        self.unrecorded(id, wrapped.algorithm, unrecorded.key, unrecorded.public)
-            .await
+        self.unrecorded(id, wrapped.algorithm, unrecorded.key, unrecorded.public).await
     }
 }
 
@@ -157,15 +151,13 @@ fn material(key: &PrivateKey) -> KeyMaterial {
 fn not_imported(member: &str, error: ImportError) -> VaultError {
     let (code, message) = match error {
         ImportError::Token(error) => return VaultError::Token(error),
-        ImportError::Unsupported(_) => (
-            Code::Unsupported,
-            "must be a kind of key that the token imports this way",
-        ),
+        ImportError::Unsupported(_) => {
+            (Code::Unsupported, "must be a kind of key that the token imports this way")
+        }
         ImportError::Malformed(message) => (Code::Format, message),
-        ImportError::NotUnwrapped => (
-            Code::Format,
-            "must be a key of this algorithm, wrapped with this import key",
-        ),
+        ImportError::NotUnwrapped => {
+            (Code::Format, "must be a key of this algorithm, wrapped with this import key")
+        }
         ImportError::Mismatch => return unlike_half(),
         ImportError::Weaker(_) => (
             Code::Unsupported,

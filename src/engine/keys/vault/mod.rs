@@ -207,13 +207,8 @@ impl Vault {
         key: KeyRef,
         public: Option<PublicParts>,
     ) -> Result<UnrecordedKey, VaultError> {
-        let unrecorded = UnrecordedKey {
-            id,
-            algorithm,
-            name: key.name,
-            extractable: false,
-            public: None,
-        };
+        let unrecorded =
+            UnrecordedKey { id, algorithm, name: key.name, extractable: false, public: None };
         let public = match public.map(PublicKey::new) {
             Some(Ok(public)) => Some(public),
             None if algorithm.is_secret() => None,
@@ -222,10 +217,7 @@ impl Vault {
                 return Err(VaultError::Problem(no_public_half()));
             }
         };
-        Ok(UnrecordedKey {
-            public,
-            ..unrecorded
-        })
+        Ok(UnrecordedKey { public, ..unrecorded })
     }
 }
 
@@ -246,8 +238,5 @@ fn unlike_half() -> VaultError {
 }
 
 fn no_public_half() -> Problem {
-    Problem::of_body(
-        Code::Unsupported,
-        "must be a key whose public half the token gives",
-    )
+    Problem::of_body(Code::Unsupported, "must be a key whose public half the token gives")
 }

@@ -46,10 +46,8 @@ pub(in crate::keys) async fn forget_intent(
     database: impl PgExecutor<'_>,
     id: Uuid,
 ) -> sqlx::Result<bool> {
-    let removed = sqlx::query("DELETE FROM key_intents WHERE id = $1")
-        .bind(id)
-        .execute(database)
-        .await?;
+    let removed =
+        sqlx::query("DELETE FROM key_intents WHERE id = $1").bind(id).execute(database).await?;
     Ok(removed.rows_affected() > 0)
 }
 

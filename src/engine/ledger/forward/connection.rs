@@ -134,10 +134,7 @@ impl Connector {
             return Ok(builder.with_no_client_auth());
         };
         let chain = read("audit.forward.certificate", certificate)?;
-        let unusable = |reason: String| CollectorError::Key {
-            path: key.clone(),
-            reason,
-        };
+        let unusable = |reason: String| CollectorError::Key { path: key.clone(), reason };
         let pem = std::fs::read(key).map(Zeroizing::new);
         let pem = pem.map_err(|error| unusable(error.to_string()))?;
         let private = PrivateKeyDer::from_pem_slice(&pem);

@@ -28,11 +28,7 @@ pub(super) struct Cursor {
 impl Cursor {
     /// A cursor whose entries are confirmed when they were sent so long ago.
     pub(super) fn new(position: Position, window: Duration) -> Self {
-        Self {
-            position,
-            marks: VecDeque::new(),
-            window,
-        }
+        Self { position, marks: VecDeque::new(), window }
     }
 
     /// Goes back to the confirmed entries, for a new connection.
@@ -89,21 +85,9 @@ mod tests {
         cursor.confirm(at(60));
         assert_eq!(cursor.position.confirmed, 0);
         cursor.confirm(at(61));
-        assert_eq!(
-            cursor.position,
-            Position {
-                sent: 5,
-                confirmed: 3
-            }
-        );
+        assert_eq!(cursor.position, Position { sent: 5, confirmed: 3 });
         cursor.rewind();
-        assert_eq!(
-            cursor.position,
-            Position {
-                sent: 3,
-                confirmed: 3
-            }
-        );
+        assert_eq!(cursor.position, Position { sent: 3, confirmed: 3 });
         cursor.confirm(at(1_000));
         assert_eq!(cursor.position.confirmed, 3);
     }
@@ -116,9 +100,6 @@ mod tests {
         }
         assert!(cursor.marks.len() <= 62, "{}", cursor.marks.len());
         let Position { sent, confirmed } = cursor.position;
-        assert!(
-            (600..=620).contains(&(sent - confirmed)),
-            "{sent} {confirmed}"
-        );
+        assert!((600..=620).contains(&(sent - confirmed)), "{sent} {confirmed}");
     }
 }

@@ -38,20 +38,12 @@ impl ForwardedRecord {
             // The record is retired, or missing, as verification shows.
             None => hash_line(log, index, sealed.leaf_hash),
         };
-        Self {
-            index,
-            at: sealed.key.ts,
-            line,
-            hash: sealed.leaf_hash,
-        }
+        Self { index, at: sealed.key.ts, line, hash: sealed.leaf_hash }
     }
 
     /// The entry without its record, as for a retired record.
     pub(super) fn without_record(&self, log: Log) -> Self {
-        Self {
-            line: hash_line(log, self.index, self.hash),
-            ..*self
-        }
+        Self { line: hash_line(log, self.index, self.hash), ..*self }
     }
 }
 

@@ -173,10 +173,7 @@ impl Forwarder {
             let position = store::position(&mut *connection, &self.target, log).await?;
             cursors.push((log, Cursor::new(position, self.collector.window())));
         }
-        Ok(Opened::Logs(CollectorSession {
-            leadership,
-            cursors,
-        }))
+        Ok(Opened::Logs(CollectorSession { leadership, cursors }))
     }
 
     /// Sends the entries that are sealed now, unless the collector failed a short time ago.
@@ -216,10 +213,7 @@ impl Forwarder {
     ) -> Result<(), ForwardError> {
         let deadline = Instant::now() + self.interval;
         let is_connected = self.collector.is_connected().await;
-        let CollectorSession {
-            leadership,
-            cursors,
-        } = session;
+        let CollectorSession { leadership, cursors } = session;
         let connection = leadership.connection();
         for (log, cursor) in &mut *cursors {
             let old = cursor.position;
@@ -272,11 +266,7 @@ impl Forwarder {
         let before = self.status.state();
         match &state {
             ForwardState::Failed(error) if state != before => {
-                tracing::error!(
-                    error,
-                    target = self.target,
-                    "audit records are not forwarded"
-                );
+                tracing::error!(error, target = self.target, "audit records are not forwarded");
             }
             ForwardState::Forwarding if matches!(before, ForwardState::Failed(_)) => {
                 tracing::info!(target = self.target, "audit records are forwarded again");
@@ -324,7 +314,5 @@ async fn send_batch(
 async fn in_time<T>(
     work: impl Future<Output = Result<T, ForwardError>>,
 ) -> Result<T, ForwardError> {
-    timeout(TIMEOUT, work)
-        .await
-        .unwrap_or(Err(ForwardError::Late))
+    timeout(TIMEOUT, work).await.unwrap_or(Err(ForwardError::Late))
 }

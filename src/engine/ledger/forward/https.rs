@@ -90,9 +90,7 @@ impl Https {
     }
 
     pub(super) fn is_connected(&self) -> bool {
-        self.connection
-            .as_ref()
-            .is_some_and(|connection| !connection.sender.is_closed())
+        self.connection.as_ref().is_some_and(|connection| !connection.sender.is_closed())
     }
 
     pub(super) async fn send(&mut self, batch: &[ForwardedRecord]) -> Result<(), CollectorError> {
@@ -128,10 +126,7 @@ impl Https {
         mut connection: Connection,
         batch: &[ForwardedRecord],
     ) -> Result<Option<Connection>, CollectorError> {
-        let lines: String = batch
-            .iter()
-            .flat_map(|it| [it.line.as_str(), "\n"])
-            .collect();
+        let lines: String = batch.iter().flat_map(|it| [it.line.as_str(), "\n"]).collect();
         let mut request = Request::new(Full::from(lines));
         *request.method_mut() = axum::http::Method::POST;
         *request.uri_mut() = self.path.clone().into();
@@ -148,10 +143,7 @@ impl Https {
         connection.sender.ready().await?;
         let answer = connection.sender.send_request(request).await?;
         let status = answer.status();
-        let is_read = Limited::new(answer.into_body(), LONGEST_ANSWER)
-            .collect()
-            .await
-            .is_ok();
+        let is_read = Limited::new(answer.into_body(), LONGEST_ANSWER).collect().await.is_ok();
         if status.is_success() {
             Ok(is_read.then_some(connection))
         } else {

@@ -24,10 +24,7 @@ pub(super) async fn position(
     .bind(number(log))
     .fetch_one(database)
     .await?;
-    Ok(Position {
-        sent: natural(sent)?,
-        confirmed: natural(confirmed)?,
-    })
+    Ok(Position { sent: natural(sent)?, confirmed: natural(confirmed)? })
 }
 
 /// Moves a position. False if it is another one than `old`; then nothing changes.
@@ -66,11 +63,7 @@ pub(super) async fn lags(database: impl PgExecutor<'_>, target: &str) -> sqlx::R
     let lag = |(log, entries, oldest)| {
         let log = Log::ALL.into_iter().find(|it| number(*it) == log);
         let entries = natural(entries).ok()?;
-        Some(Lag {
-            log: log?,
-            entries,
-            oldest,
-        })
+        Some(Lag { log: log?, entries, oldest })
     };
     Ok(rows.into_iter().filter_map(lag).collect())
 }

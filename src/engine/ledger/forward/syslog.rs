@@ -29,10 +29,7 @@ impl Syslog {
     pub(super) const WINDOW: Duration = Duration::from_secs(60);
 
     pub(super) fn new(connector: Connector) -> Self {
-        Self {
-            connector,
-            stream: None,
-        }
+        Self { connector, stream: None }
     }
 
     pub(super) fn connector(&self) -> &Connector {

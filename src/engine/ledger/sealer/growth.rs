@@ -18,11 +18,8 @@ use formats::tlog::{Hash, Tree};
 const BATCH: usize = 1_000;
 
 /// The windows of the sweeps. Records of the first one are sealed within the interval.
-pub(super) const WINDOWS: [Option<Duration>; 3] = [
-    Some(Duration::from_secs(10)),
-    Some(Duration::from_secs(10 * 60)),
-    None,
-];
+pub(super) const WINDOWS: [Option<Duration>; 3] =
+    [Some(Duration::from_secs(10)), Some(Duration::from_secs(10 * 60)), None];
 
 /// A log as the sealer knows it.
 pub(super) struct OpenLog {
@@ -51,11 +48,7 @@ pub(super) async fn seal(
 ) -> Result<(), SealError> {
     for place in 0..WINDOWS.len() {
         // The last sweep reads all records. On an empty log it goes first.
-        let place = if open.is_new {
-            WINDOWS.len() - 1
-        } else {
-            place
-        };
+        let place = if open.is_new { WINDOWS.len() - 1 } else { place };
         while let Some(sweep) = open.sweeps.get_mut(place) {
             let (after, size) = (sweep.place(now), open.head.size);
             let slice = store::slice(connection, open.log, after, STEP, size).await?;

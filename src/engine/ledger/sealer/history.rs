@@ -107,11 +107,7 @@ impl Sealer {
                 continue;
             };
             let place = (log, latest.origin.clone());
-            if self
-                .known
-                .get(&place)
-                .is_none_or(|it| it.size < latest.size)
-            {
+            if self.known.get(&place).is_none_or(|it| it.size < latest.size) {
                 self.known.insert(place, latest);
             }
         }
@@ -145,11 +141,7 @@ impl Sealer {
             let (old, new) = ((size, checkpoint.root), (head.size, head.root));
             // The head is a row: nodes that the log does not have yet can be inserted for it.
             if !extends(connection, open.log, old, new).await? {
-                return Err(SealError::Fork {
-                    log: open.log,
-                    size,
-                    place,
-                });
+                return Err(SealError::Fork { log: open.log, size, place });
             }
         }
         Ok(())
@@ -167,9 +159,7 @@ fn own(
     if note.lines().next() != Some(head.origin.as_str()) {
         return Ok(None);
     }
-    let verifiers = keys
-        .iter()
-        .filter_map(|key| key.verifier(&head.origin).ok());
+    let verifiers = keys.iter().filter_map(|key| key.verifier(&head.origin).ok());
     let mut opened = verifiers.filter_map(|key| Checkpoint::open(note, &key).ok());
     let checkpoint = opened.next().ok_or(SealError::Forged { log, place })?;
     Ok(Some(checkpoint))

@@ -198,20 +198,12 @@ impl Sealer {
             self.compare(&mut *connection, &keys, &mut open).await?;
             logs.push(open);
         }
-        Ok(SealingSession {
-            leadership,
-            keys,
-            logs,
-        })
+        Ok(SealingSession { leadership, keys, logs })
     }
 
     /// Seals the records that are committed now, and signs.
     async fn tick(&mut self, session: &mut SealingSession) -> Result<(), SealError> {
-        let SealingSession {
-            leadership,
-            keys,
-            logs,
-        } = session;
+        let SealingSession { leadership, keys, logs } = session;
         let connection = leadership.connection();
         let now = store::now(&mut *connection).await?;
         // `audit init --new-key` replaces the key while the service runs.
@@ -305,11 +297,7 @@ impl Sealer {
         }
         let place = (open.log, checkpoint.origin.clone());
         self.known.insert(place, checkpoint);
-        let signed = Signed {
-            note,
-            size: open.head.size,
-            at: now,
-        };
+        let signed = Signed { note, size: open.head.size, at: now };
         store::put_checkpoint(connection, open.log, &open.head.origin, &signed).await?;
         open.head.signed = Some(signed);
         Ok(())

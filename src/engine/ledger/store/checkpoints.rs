@@ -91,8 +91,7 @@ pub(in crate::ledger) async fn published(
     .bind(number(log))
     .fetch_optional(database)
     .await?;
-    row.map(|(note, size)| Ok((note, natural(size)?)))
-        .transpose()
+    row.map(|(note, size)| Ok((note, natural(size)?))).transpose()
 }
 
 /// The latest answers of the witnesses of a log.
@@ -108,12 +107,7 @@ pub(in crate::ledger) async fn witnesses(
     .await?;
     rows.into_iter()
         .map(|(name, size, cosigned_at, failure)| {
-            Ok(WitnessStatus {
-                name,
-                size: natural(size)?,
-                cosigned_at,
-                failure,
-            })
+            Ok(WitnessStatus { name, size: natural(size)?, cosigned_at, failure })
         })
         .collect()
 }

@@ -47,11 +47,7 @@ pub(in crate::ledger) async fn head(
             size: natural(row.size)?,
             root: hash(&row.root)?,
             signed: signed.map(|(note, at)| Signed { note, size, at }),
-            cosigned: cosigned.map(|(note, at)| Signed {
-                note,
-                size: cosigned_size,
-                at,
-            }),
+            cosigned: cosigned.map(|(note, at)| Signed { note, size: cosigned_size, at }),
         })
     })
     .transpose()

@@ -44,11 +44,7 @@ const fn records_after(log: Log) -> &'static str {
 /// The first identifier of records with the time of this key, unless the key names a record.
 fn first_id(key: RecordKey) -> Uuid {
     let millis = u128::try_from(key.ts.as_millis()).unwrap_or_default();
-    if key.id.is_nil() {
-        Uuid::from_u128(millis << 80)
-    } else {
-        key.id
-    }
+    if key.id.is_nil() { Uuid::from_u128(millis << 80) } else { key.id }
 }
 
 /// A part of the records in the order of their keys.
@@ -136,10 +132,7 @@ impl TryFrom<SealedRow> for Sealed {
     fn try_from(row: SealedRow) -> sqlx::Result<Self> {
         Ok(Self {
             index: natural(row.log_index)?,
-            key: RecordKey {
-                ts: row.record_ts,
-                id: row.record_id,
-            },
+            key: RecordKey { ts: row.record_ts, id: row.record_id },
             leaf_hash: hash(&row.leaf_hash)?,
         })
     }

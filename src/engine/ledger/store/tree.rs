@@ -82,12 +82,7 @@ pub(in crate::ledger) async fn grow(
     .bind(start)
     .bind(leaves.iter().map(|(key, _)| key.ts).collect::<Vec<_>>())
     .bind(leaves.iter().map(|(key, _)| key.id).collect::<Vec<_>>())
-    .bind(
-        leaves
-            .iter()
-            .map(|(_, hash)| hash.as_bytes().as_slice())
-            .collect::<Vec<_>>(),
-    )
+    .bind(leaves.iter().map(|(_, hash)| hash.as_bytes().as_slice()).collect::<Vec<_>>())
     .execute(&mut *transaction)
     .await?;
     let nodes = &growth.nodes;
@@ -97,24 +92,9 @@ pub(in crate::ledger) async fn grow(
                 AS node (level, place, hash)",
     )
     .bind(number(log))
-    .bind(
-        nodes
-            .iter()
-            .map(|node| i16::from(node.level))
-            .collect::<Vec<_>>(),
-    )
-    .bind(
-        nodes
-            .iter()
-            .map(|node| signed_number(node.index))
-            .collect::<Vec<_>>(),
-    )
-    .bind(
-        nodes
-            .iter()
-            .map(|node| node.hash.as_bytes().as_slice())
-            .collect::<Vec<_>>(),
-    )
+    .bind(nodes.iter().map(|node| i16::from(node.level)).collect::<Vec<_>>())
+    .bind(nodes.iter().map(|node| signed_number(node.index)).collect::<Vec<_>>())
+    .bind(nodes.iter().map(|node| node.hash.as_bytes().as_slice()).collect::<Vec<_>>())
     .execute(&mut *transaction)
     .await?;
     transaction.commit().await?;

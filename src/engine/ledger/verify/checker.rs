@@ -71,12 +71,7 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn push(&mut self, step: LoggedRecord<'_>) -> Result<(), NotVerified> {
-        let LoggedRecord {
-            index,
-            record,
-            own,
-            kept,
-        } = step;
+        let LoggedRecord { index, record, own, kept } = step;
         let expected = self.tree.size();
         if index > expected {
             return Err(self.tampered(Change::Missing(expected)));
@@ -139,16 +134,9 @@ impl<'a> Checker<'a> {
             return Err(self.tampered(Change::Missing(size)));
         }
         if let Some(change) = self.changed.take() {
-            return Err(NotVerified::Tampered(Finding {
-                change,
-                checkpoint: None,
-            }));
+            return Err(NotVerified::Tampered(Finding { change, checkpoint: None }));
         }
-        Ok(VerifiedLog {
-            covered,
-            newer: size - covered,
-            ..self.verified
-        })
+        Ok(VerifiedLog { covered, newer: size - covered, ..self.verified })
     }
 
     /// The finding, proven by the first checkpoint that covers it.

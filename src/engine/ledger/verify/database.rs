@@ -114,14 +114,9 @@ impl Reader<'_> {
 
     /// Finds old records outside of the log.
     async fn find_added(&mut self) -> Result<(), NotVerified> {
-        let old = store::now(&mut *self.connection)
-            .await?
-            .minus(LATEST_COMMIT);
+        let old = store::now(&mut *self.connection).await?.minus(LATEST_COMMIT);
         let mut interruption = None;
-        let mut place = RecordKey {
-            ts: Timestamp::from_millis(0),
-            id: Uuid::nil(),
-        };
+        let mut place = RecordKey { ts: Timestamp::from_millis(0), id: Uuid::nil() };
         'slices: loop {
             let size = self.checker.size();
             let slice = store::slice(self.connection, self.log, place, 10_000, size).await?;

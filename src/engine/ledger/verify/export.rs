@@ -67,9 +67,7 @@ pub fn export(
             }
             Some(_) => None,
             None => {
-                line.timestamp
-                    .into_iter()
-                    .for_each(|ts| span.add(index, ts));
+                line.timestamp.into_iter().for_each(|ts| span.add(index, ts));
                 let hashed = trust.log() == Log::Management && has_hash_of_state(&text);
                 match leaf(trust.log(), &text) {
                     Ok(leaf) => {
@@ -87,12 +85,7 @@ pub fn export(
             Some(kept) => kept.hash(index)?,
             None => None,
         };
-        checker.push(LoggedRecord {
-            index,
-            record: &record,
-            own,
-            kept: known.or(retired),
-        })?;
+        checker.push(LoggedRecord { index, record: &record, own, kept: known.or(retired) })?;
     }
     checker.finish()
 }

@@ -93,10 +93,7 @@ impl fmt::Display for Finding {
                 write!(f, "a checkpoint has an invalid cosignature of {witness}")?;
             }
             Change::Proof { record } => {
-                write!(
-                    f,
-                    "the record {record} is not the one of its proof, or was changed"
-                )?;
+                write!(f, "the record {record} is not the one of its proof, or was changed")?;
             }
         }
         match self.checkpoint {

@@ -46,10 +46,7 @@ pub fn record(trust: &mut Trust, record: &str, proof: &str) -> Result<VerifiedLo
             checkpoint: Some(size),
         }));
     }
-    Ok(VerifiedLog {
-        covered: 1,
-        ..VerifiedLog::default()
-    })
+    Ok(VerifiedLog { covered: 1, ..VerifiedLog::default() })
 }
 
 fn read(proof: &str) -> Option<ProofText> {

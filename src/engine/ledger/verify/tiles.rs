@@ -37,11 +37,7 @@ impl TileFolder {
     }
 
     pub(super) fn hashes(&self, size: u64) -> LeafHashes<'_> {
-        LeafHashes {
-            folder: self,
-            size,
-            tile: None,
-        }
+        LeafHashes { folder: self, size, tile: None }
     }
 
     /// The content of a tile, and its width. A full tile also serves as a partial one. None if there is no
@@ -55,10 +51,7 @@ impl TileFolder {
         let Some(tile) = Tile::in_tree(content, index, size) else {
             return Ok(None);
         };
-        let full = Tile {
-            width: TILE_WIDTH,
-            ..tile
-        };
+        let full = Tile { width: TILE_WIDTH, ..tile };
         for tile in [tile, full] {
             let path = self.0.join(tile.to_string());
             match fs::read(&path) {
@@ -76,15 +69,9 @@ impl LeafHashes<'_> {
     pub(super) fn hash(&mut self, index: u64) -> Result<Option<Hash>, NotVerified> {
         let (number, within) = (index / TILE_WIDTH, index % TILE_WIDTH);
         if self.tile.as_ref().is_none_or(|(known, _)| *known != number) {
-            let bytes = self
-                .folder
-                .read(TileContent::Hashes(0), number, self.size)?;
+            let bytes = self.folder.read(TileContent::Hashes(0), number, self.size)?;
             let (bytes, _) = bytes.unwrap_or_default();
-            let hashes = bytes
-                .as_chunks()
-                .0
-                .iter()
-                .map(|bytes| Hash::from_bytes(*bytes));
+            let hashes = bytes.as_chunks().0.iter().map(|bytes| Hash::from_bytes(*bytes));
             self.tile = Some((number, hashes.collect()));
         }
         let hashes = self.tile.as_ref().map(|(_, hashes)| hashes.as_slice());

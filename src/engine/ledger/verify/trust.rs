@@ -20,9 +20,7 @@ impl Trust {
     pub fn new(keys: &str) -> Result<Self, NotVerified> {
         let not_checked = |message: String| NotVerified::NotChecked(message);
         let keys = parsed(keys)?;
-        let first = keys
-            .first()
-            .ok_or_else(|| not_checked("no public key is given".to_owned()))?;
+        let first = keys.first().ok_or_else(|| not_checked("no public key is given".to_owned()))?;
         let name = first.name().rsplit('/').next().unwrap_or_default();
         let log = name.parse().map_err(|_| {
             not_checked(
@@ -32,12 +30,7 @@ impl Trust {
         if keys.iter().any(|key| key.name() != first.name()) {
             return Err(not_checked("the public keys must have one name".to_owned()));
         }
-        Ok(Self {
-            log,
-            keys,
-            witnesses: Vec::new(),
-            checkpoints: Vec::new(),
-        })
+        Ok(Self { log, keys, witnesses: Vec::new(), checkpoints: Vec::new() })
     }
 
     /// Requires that the witnesses with the keys in a text, one on each line, have cosigned each
@@ -65,9 +58,7 @@ impl Trust {
 
     /// The number of records that the largest checkpoint covers.
     pub fn size(&self) -> u64 {
-        self.checkpoints
-            .last()
-            .map_or(0, |checkpoint| checkpoint.size)
+        self.checkpoints.last().map_or(0, |checkpoint| checkpoint.size)
     }
 
     /// Adds a checkpoint.
@@ -97,10 +88,9 @@ impl Trust {
             }
         }
         Err(match failure {
-            InvalidCheckpoint::Signature => NotVerified::Tampered(Finding {
-                change: Change::Signature,
-                checkpoint: None,
-            }),
+            InvalidCheckpoint::Signature => {
+                NotVerified::Tampered(Finding { change: Change::Signature, checkpoint: None })
+            }
             InvalidCheckpoint::Note | InvalidCheckpoint::Format | InvalidCheckpoint::Origin => {
                 NotVerified::NotChecked(format!("the checkpoint {failure}"))
             }

@@ -116,11 +116,7 @@ impl ColumnGroup for ApiKeyStatus {
 
 impl<'r> FromRow<'r, PgRow> for ApiKeyStatus {
     fn from_row(row: &'r PgRow) -> sqlx::Result<Self> {
-        Ok(Self::of(
-            row.try_get("now")?,
-            row.try_get("revoked_at")?,
-            row.try_get("expires_at")?,
-        ))
+        Ok(Self::of(row.try_get("now")?, row.try_get("revoked_at")?, row.try_get("expires_at")?))
     }
 }
 

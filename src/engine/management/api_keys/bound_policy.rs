@@ -62,13 +62,8 @@ impl Value for BoundPolicy {
             return Member::Given(Self::default());
         }
         string(text, field, problems, |number| {
-            let number = number
-                .parse()
-                .map_err(|_| Problem::of_body(Code::Unknown, UNKNOWN))?;
-            Ok(Self {
-                number: Some(number),
-                id: None,
-            })
+            let number = number.parse().map_err(|_| Problem::of_body(Code::Unknown, UNKNOWN))?;
+            Ok(Self { number: Some(number), id: None })
         })
     }
 }

@@ -100,11 +100,7 @@ fn refuse_runtime_members(problems: &mut Problems, body: &mut ApiKeyRequest) {
         let message = "must be left out of an admin key";
         problems.note(Problem::new(field, Code::Conflict, message));
     };
-    if body
-        .policy_number
-        .given()
-        .is_some_and(|bound| bound.number().is_some())
-    {
+    if body.policy_number.given().is_some_and(|bound| bound.number().is_some()) {
         refuse("policyNumber");
         body.policy_number = Member::Wrong;
     }

@@ -92,9 +92,7 @@ mod tests {
     /// Fails unless the table has every member that requests can set.
     fn check_members<B: RequestBody>(table: &[(Value, Value, bool)], fixed: &[&str]) {
         for field in B::FIELDS {
-            let is_listed = table
-                .iter()
-                .any(|(_, change, _)| change.get(field.name).is_some());
+            let is_listed = table.iter().any(|(_, change, _)| change.get(field.name).is_some());
             assert!(is_listed || fixed.contains(&field.name), "{}", field.name);
         }
     }
@@ -104,10 +102,7 @@ mod tests {
         merge(&mut body, members);
         let request = ResourceRequest::<ApiKeyRequest>::of_json(&body, ResourceRequest::to_create);
         let id = ApiKeyId::from_uuid(Uuid::from_u128(4));
-        let created = request
-            .unwrap()
-            .body
-            .create(id, now(), &mut Problems::default());
+        let created = request.unwrap().body.create(id, now(), &mut Problems::default());
         created.unwrap()
     }
 
@@ -123,33 +118,13 @@ mod tests {
         let anywhere = json!({ "allowedCidrs": null });
         let table = [
             (json!({}), json!({ "name": "other" }), false),
-            (
-                json!({ "roles": ["auditor"] }),
-                json!({ "roles": ["auditor", "owner"] }),
-                true,
-            ),
-            (
-                json!({ "roles": ["auditor", "owner"] }),
-                json!({ "roles": ["auditor"] }),
-                false,
-            ),
+            (json!({ "roles": ["auditor"] }), json!({ "roles": ["auditor", "owner"] }), true),
+            (json!({ "roles": ["auditor", "owner"] }), json!({ "roles": ["auditor"] }), false),
             (json!({}), json!({ "policyNumber": "P" }), true),
-            (
-                json!({ "policyNumber": "P" }),
-                json!({ "policyNumber": "Q" }),
-                true,
-            ),
-            (
-                json!({ "policyNumber": "P" }),
-                json!({ "policyNumber": null }),
-                true,
-            ),
+            (json!({ "policyNumber": "P" }), json!({ "policyNumber": "Q" }), true),
+            (json!({ "policyNumber": "P" }), json!({ "policyNumber": null }), true),
             (json!({}), json!({ "allowedOperations": ["sign"] }), false),
-            (
-                json!({ "allowedOperations": ["sign"] }),
-                json!({ "allowedOperations": null }),
-                true,
-            ),
+            (json!({ "allowedOperations": ["sign"] }), json!({ "allowedOperations": null }), true),
             (
                 json!({ "allowedOperations": ["sign"] }),
                 json!({ "allowedOperations": ["hash"] }),
@@ -161,32 +136,12 @@ mod tests {
             (one(), networks(&["192.0.2.0/23"]), true),
             (one(), networks(&["192.0.2.0/24", "::1/128"]), true),
             (json!({}), json!({ "certificateSha256": ONE }), false),
-            (
-                json!({ "certificateSha256": ONE }),
-                json!({ "certificateSha256": null }),
-                true,
-            ),
-            (
-                json!({ "certificateSha256": ONE }),
-                json!({ "certificateSha256": OTHER }),
-                true,
-            ),
+            (json!({ "certificateSha256": ONE }), json!({ "certificateSha256": null }), true),
+            (json!({ "certificateSha256": ONE }), json!({ "certificateSha256": OTHER }), true),
             (json!({}), json!({ "expiresAt": SOON }), false),
-            (
-                json!({ "expiresAt": LATE }),
-                json!({ "expiresAt": SOON }),
-                false,
-            ),
-            (
-                json!({ "expiresAt": SOON }),
-                json!({ "expiresAt": LATE }),
-                true,
-            ),
-            (
-                json!({ "expiresAt": SOON }),
-                json!({ "expiresAt": null }),
-                true,
-            ),
+            (json!({ "expiresAt": LATE }), json!({ "expiresAt": SOON }), false),
+            (json!({ "expiresAt": SOON }), json!({ "expiresAt": LATE }), true),
+            (json!({ "expiresAt": SOON }), json!({ "expiresAt": null }), true),
         ];
         check_members::<ApiKeyRequest>(&table, &["type", "serviceId", "person"]);
         for (kind, expected) in [

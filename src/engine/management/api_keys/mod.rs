@@ -86,11 +86,8 @@ impl ToSchema for Created {
 
 impl Serialize for Created {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        CreatedApiKey {
-            api_key: &self.api_key,
-            secret: Some(self.secret.expose_secret()),
-        }
-        .serialize(serializer)
+        CreatedApiKey { api_key: &self.api_key, secret: Some(self.secret.expose_secret()) }
+            .serialize(serializer)
     }
 }
 
@@ -195,14 +192,7 @@ pub async fn update(
     request.check_read_only(&before);
     let (mut problems, mut body) = (request.problems, request.body);
     let now = change.now();
-    check::check(
-        change.connection(),
-        &mut problems,
-        now,
-        Some(&before),
-        &mut body,
-    )
-    .await?;
+    check::check(change.connection(), &mut problems, now, Some(&before), &mut body).await?;
     let mut after = body.update(&before, &mut problems);
     after.status = ApiKeyStatus::of(now, after.revoked_at, after.expires_at);
     let after = checked(problems, Some(after))?;
@@ -235,9 +225,8 @@ async fn lock(change: &mut Change<'_>, id: ApiKeyId, expected: &Expected) -> Res
         change.require::<ManageAdminKeys>()?;
         store::lock_admin_keys(change.connection()).await?;
     }
-    let api_key = store::lock(change.connection(), now, id)
-        .await?
-        .ok_or(Error::Missing(Missing::ApiKey))?;
+    let api_key =
+        store::lock(change.connection(), now, id).await?.ok_or(Error::Missing(Missing::ApiKey))?;
     if change.is_by(id) {
         change.lock_author().await?;
     }

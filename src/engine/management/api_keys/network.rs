@@ -115,14 +115,12 @@ impl Encode<'_, Postgres> for Network {
 impl Decode<'_, Postgres> for Network {
     fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
         let (prefix, address): (u8, IpAddr) = match value.as_bytes()? {
-            [2, prefix, _, 4, address @ ..] => (
-                *prefix,
-                Ipv4Addr::from(<[u8; 4]>::try_from(address)?).into(),
-            ),
-            [3, prefix, _, 16, address @ ..] => (
-                *prefix,
-                Ipv6Addr::from(<[u8; 16]>::try_from(address)?).into(),
-            ),
+            [2, prefix, _, 4, address @ ..] => {
+                (*prefix, Ipv4Addr::from(<[u8; 4]>::try_from(address)?).into())
+            }
+            [3, prefix, _, 16, address @ ..] => {
+                (*prefix, Ipv6Addr::from(<[u8; 16]>::try_from(address)?).into())
+            }
             _ => return Err("not a network".into()),
         };
         Ok(Self(IpNet::new(address, prefix)?))

@@ -53,11 +53,7 @@ pub(super) async fn read(
     now: Timestamp,
     id: ApiKeyId,
 ) -> sqlx::Result<Option<ApiKey>> {
-    select("WHERE id = $2")
-        .bind(now)
-        .bind(id)
-        .fetch_optional(database)
-        .await
+    select("WHERE id = $2").bind(now).bind(id).fetch_optional(database).await
 }
 
 /// Reads and locks an API key.
@@ -66,11 +62,7 @@ pub(super) async fn lock(
     now: Timestamp,
     id: ApiKeyId,
 ) -> sqlx::Result<Option<ApiKey>> {
-    select("WHERE id = $2 FOR UPDATE")
-        .bind(now)
-        .bind(id)
-        .fetch_optional(connection)
-        .await
+    select("WHERE id = $2 FOR UPDATE").bind(now).bind(id).fetch_optional(connection).await
 }
 
 /// The type of an API key, which never changes.
@@ -88,10 +80,7 @@ pub(super) async fn kind(
 /// owners, or wait for each other: each holds the key that it changes, and its event refers to the key of
 /// its author.
 pub(super) async fn lock_admin_keys(connection: &mut PgConnection) -> sqlx::Result<()> {
-    sqlx::query("SELECT pg_advisory_xact_lock($1)")
-        .bind(ADMIN_KEYS)
-        .execute(connection)
-        .await?;
+    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(ADMIN_KEYS).execute(connection).await?;
     Ok(())
 }
 

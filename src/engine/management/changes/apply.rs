@@ -43,11 +43,7 @@ pub(super) async fn apply(
         context: in_the_name_of_the_proposer(context, &last).await?,
         authority: Authority::Approved(last),
     };
-    match (
-        call.resource_type,
-        call.verb,
-        target.map(|target| target.id),
-    ) {
+    match (call.resource_type, call.verb, target.map(|target| target.id)) {
         (ResourceType::Key, Verb::Create, None) => {
             let (vault, rules) = (&token.vault, token.rules);
             let request = request(call)?;

@@ -41,10 +41,7 @@ impl StoredRequest {
         resource_type: ResourceType,
         request: &ResourceRequest<B>,
     ) -> Self {
-        Self {
-            body: request.sent(),
-            ..Self::of(Verb::Create, resource_type)
-        }
+        Self { body: request.sent(), ..Self::of(Verb::Create, resource_type) }
     }
 
     /// Changes a resource.
@@ -52,10 +49,7 @@ impl StoredRequest {
         resource_type: ResourceType,
         request: &ResourceRequest<B>,
     ) -> Self {
-        Self {
-            body: request.sent(),
-            ..Self::of(Verb::Update, resource_type)
-        }
+        Self { body: request.sent(), ..Self::of(Verb::Update, resource_type) }
     }
 
     pub(in crate::management) fn delete(resource_type: ResourceType) -> Self {
@@ -69,45 +63,27 @@ impl StoredRequest {
 
     /// The same call with another member in its body.
     pub(in crate::management) fn with_member(self, name: &str, member: Value) -> Self {
-        Self {
-            body: self.body.and_then(|body| body.with(name, member)),
-            ..self
-        }
+        Self { body: self.body.and_then(|body| body.with(name, member)), ..self }
     }
 
     /// The same call with the digest of the API key that it creates.
     pub(in crate::management) fn with_credential(self, credential: NewCredential) -> Self {
-        Self {
-            credential: Some(credential),
-            ..self
-        }
+        Self { credential: Some(credential), ..self }
     }
 
     /// The same call, which must be approved before `end`.
     pub(in crate::management) fn usable_until(self, end: Option<Timestamp>) -> Self {
-        Self {
-            usable_until: end,
-            ..self
-        }
+        Self { usable_until: end, ..self }
     }
 
     fn of(verb: Verb, resource_type: ResourceType) -> Self {
-        Self {
-            verb,
-            resource_type,
-            body: None,
-            credential: None,
-            usable_until: None,
-        }
+        Self { verb, resource_type, body: None, credential: None, usable_until: None }
     }
 }
 
 impl NewCredential {
     pub(in crate::management) fn of(key: &ApiKeySecret) -> Self {
-        Self {
-            digest: *key.at_rest().as_bytes(),
-            last_four: key.last_four().to_owned(),
-        }
+        Self { digest: *key.at_rest().as_bytes(), last_four: key.last_four().to_owned() }
     }
 
     pub(in crate::management) fn at_rest(&self) -> ApiKeyDigest {

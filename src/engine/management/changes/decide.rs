@@ -38,9 +38,7 @@ pub async fn reject(
 pub async fn withdraw(context: &Authorized<ReadResources>, id: ChangeId) -> Result<(), Error> {
     let (change, before) = begin(context, id).await?;
     if !is_proposer(&change, context, &before) {
-        return Err(Error::NotAnApprover(
-            "only the proposer can withdraw the change",
-        ));
+        return Err(Error::NotAnApprover("only the proposer can withdraw the change"));
     }
     before.check_pending()?;
     let after = before.become_status(ChangeStatus::Withdrawn);
@@ -156,11 +154,7 @@ pub(super) fn decision(
             "another person than the proposer must decide about the change",
         ));
     }
-    Ok(Approval {
-        person: person.to_owned(),
-        at: change.now(),
-        comment,
-    })
+    Ok(Approval { person: person.to_owned(), at: change.now(), comment })
 }
 
 pub(super) async fn save(
@@ -171,9 +165,7 @@ pub(super) async fn save(
 ) -> Result<Proposal, Error> {
     let now = change.now();
     store::save(change.connection(), now, &before, &after, None).await?;
-    change
-        .commit(Event::changed(action, &before, &after))
-        .await?;
+    change.commit(Event::changed(action, &before, &after)).await?;
     Ok(after)
 }
 
@@ -181,9 +173,7 @@ pub(super) async fn save(
 pub(super) fn comment(request: ResourceRequest<DecisionRequest>) -> Result<Option<String>, Error> {
     let comment = request.body.comment.or_keep(&None);
     let comment = checked(request.problems, Some(comment))?;
-    Ok(comment
-        .map(|comment| comment.to_string())
-        .filter(|comment| !comment.is_empty()))
+    Ok(comment.map(|comment| comment.to_string()).filter(|comment| !comment.is_empty()))
 }
 
 impl Proposal {

@@ -60,11 +60,7 @@ pub async fn shortage(
         }
         let people = store::people(pool, roles(kind), now).await?;
         if people < needed {
-            found.push(Shortage {
-                kind,
-                people,
-                needed,
-            });
+            found.push(Shortage { kind, people, needed });
         }
     }
     Ok(found)

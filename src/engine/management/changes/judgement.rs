@@ -16,28 +16,19 @@ pub struct Judgement {
 impl Judgement {
     /// A change of these kinds.
     pub fn of(kinds: impl IntoIterator<Item = ChangeKind>) -> Self {
-        Self {
-            kinds: kinds.into_iter().collect(),
-            ..Self::default()
-        }
+        Self { kinds: kinds.into_iter().collect(), ..Self::default() }
     }
 
     /// The same change, which makes another key the default if `key` is the default now, or would be it
     /// later.
     pub fn giving_up(self, key: Option<DefaultKey>) -> Self {
-        Self {
-            given_up: key,
-            ..self
-        }
+        Self { given_up: key, ..self }
     }
 
     /// The same change, after which `key` or its successor can become the default. That is another key
     /// unless `key` is the default now.
     pub fn promoting(self, key: Option<DefaultKey>) -> Self {
-        Self {
-            promoted: key,
-            ..self
-        }
+        Self { promoted: key, ..self }
     }
 
     /// The kinds, with those that depend on other resources.

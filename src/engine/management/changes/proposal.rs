@@ -152,11 +152,7 @@ impl Proposal {
 
     /// The same proposal in another state.
     pub(super) fn become_status(&self, status: ChangeStatus) -> Self {
-        Self {
-            status,
-            revision: self.revision.next(),
-            ..self.clone()
-        }
+        Self { status, revision: self.revision.next(), ..self.clone() }
     }
 
     /// The same proposal with one more approval.

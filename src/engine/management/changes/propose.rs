@@ -25,8 +25,7 @@ pub(in crate::management) fn needed(
     kinds: &[ChangeKind],
 ) -> Vec<ChangeKind> {
     let all = ChangeKind::ALL.into_iter();
-    all.filter(|kind| kinds.contains(kind) && approvals.require(*kind))
-        .collect()
+    all.filter(|kind| kinds.contains(kind) && approvals.require(*kind)).collect()
 }
 
 impl Proposal {
@@ -60,9 +59,7 @@ impl Proposal {
             before,
             after,
             approver_ids: Vec::new(),
-            target: event
-                .state_before()
-                .map(|(id, revision)| Target { id, revision }),
+            target: event.state_before().map(|(id, revision)| Target { id, revision }),
             revision: Revision::FIRST,
         }
     }

@@ -46,15 +46,7 @@ impl Proposal {
             | ChangeKind::KeyDestroy
             | ChangeKind::PolicyOpen => true,
         });
-        let (before, after) = if is_visible {
-            (self.before, self.after)
-        } else {
-            (None, None)
-        };
-        Self {
-            before,
-            after,
-            ..self
-        }
+        let (before, after) = if is_visible { (self.before, self.after) } else { (None, None) };
+        Self { before, after, ..self }
     }
 }

@@ -54,11 +54,7 @@ pub(super) async fn read(
     now: Timestamp,
     id: ChangeId,
 ) -> sqlx::Result<Option<Proposal>> {
-    sqlx::query_as(sql([SELECT, "WHERE id = $2"]))
-        .bind(now)
-        .bind(id)
-        .fetch_optional(database)
-        .await
+    sqlx::query_as(sql([SELECT, "WHERE id = $2"])).bind(now).bind(id).fetch_optional(database).await
 }
 
 /// The use case of a change.
@@ -99,10 +95,7 @@ pub(in crate::management) async fn insert(
         .with("summary", &proposal.summary)
         .with("resource_type", proposal.resource_type)
         .with("target_id", proposal.target.map(|target| target.id))
-        .with(
-            "target_revision",
-            proposal.target.map(|target| target.revision),
-        )
+        .with("target_revision", proposal.target.map(|target| target.revision))
         .with("before", &proposal.before)
         .with("after", &proposal.after)
         .with("call", Json(call.clone()))
@@ -309,9 +302,7 @@ impl FromRow<'_, PgRow> for Proposal {
             before: before.map(|Json(state)| state),
             after: after.map(|Json(state)| state),
             approver_ids: row.try_get("approver_ids")?,
-            target: target
-                .zip(revision)
-                .map(|(id, revision)| Target { id, revision }),
+            target: target.zip(revision).map(|(id, revision)| Target { id, revision }),
             revision: row.try_get("revision")?,
         })
     }

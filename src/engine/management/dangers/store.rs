@@ -11,9 +11,7 @@ use formats::clock::Timestamp;
 use formats::envelope::Alg;
 
 pub(super) async fn policies(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Policy>> {
-    select("WHERE deleted_at IS NULL ORDER BY policy_number")
-        .fetch_all(database)
-        .await
+    select("WHERE deleted_at IS NULL ORDER BY policy_number").fetch_all(database).await
 }
 
 pub(super) async fn keyless(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Keyless>> {

@@ -37,9 +37,7 @@ impl Exported for Recorded {
         ("id", |this| this.id.to_string()),
         ("timestamp", |this| this.timestamp.to_string()),
         ("api_key_id", |this| cell(this.api_key_id.as_ref())),
-        ("person", |this| {
-            cell(this.person.as_ref().map(|person| json!(person)).as_ref())
-        }),
+        ("person", |this| cell(this.person.as_ref().map(|person| json!(person)).as_ref())),
         ("actor", |this| this.actor.clone()),
         ("action", |this| this.action.name().to_owned()),
         ("resource_type", |this| this.resource_type.name().to_owned()),
@@ -49,9 +47,7 @@ impl Exported for Recorded {
         ("client_address", |this| cell(this.client_address.as_ref())),
         ("request_id", |this| cell(this.request_id.as_ref())),
         ("change_id", |this| cell(this.change_id.as_ref())),
-        ("approved_by", |this| {
-            this.approved_by.as_deref().unwrap_or_default().join(", ")
-        }),
+        ("approved_by", |this| this.approved_by.as_deref().unwrap_or_default().join(", ")),
         ("log_index", |this| cell(this.log_index.as_ref())),
     ];
 

@@ -86,10 +86,7 @@ impl FromStr for ResourceId {
             .or_else(|_| text.parse().map(ImportKeyId::uuid))
             .or_else(|_| text.parse().map(ChangeId::uuid))
             .or_else(|_| text.parse().map(IdentityId::uuid))
-            .map(|uuid| Self {
-                uuid,
-                text: text.to_owned(),
-            })
+            .map(|uuid| Self { uuid, text: text.to_owned() })
     }
 }
 

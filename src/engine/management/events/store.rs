@@ -23,10 +23,8 @@ pub(super) async fn read(
     database: impl PgExecutor<'_>,
     id: EventId,
 ) -> sqlx::Result<Option<Recorded>> {
-    let row: Option<EventRow> = sqlx::query_as(sql([SELECT, "WHERE id = $1"]))
-        .bind(id)
-        .fetch_optional(database)
-        .await?;
+    let row: Option<EventRow> =
+        sqlx::query_as(sql([SELECT, "WHERE id = $1"])).bind(id).fetch_optional(database).await?;
     Ok(row.map(Recorded::from))
 }
 
@@ -34,10 +32,8 @@ pub(super) async fn named(
     database: impl PgExecutor<'_>,
     ids: &[Uuid],
 ) -> sqlx::Result<Vec<Recorded>> {
-    let rows: Vec<EventRow> = sqlx::query_as(sql([SELECT, "WHERE id = ANY($1)"]))
-        .bind(ids)
-        .fetch_all(database)
-        .await?;
+    let rows: Vec<EventRow> =
+        sqlx::query_as(sql([SELECT, "WHERE id = ANY($1)"])).bind(ids).fetch_all(database).await?;
     Ok(rows.into_iter().map(Recorded::from).collect())
 }
 

@@ -102,11 +102,7 @@ impl KeptAnswer {
         }
         let is_pending = self.text("status").as_deref() == Some(ChangeStatus::Pending.name());
         let has_approvals = self.member("approvals") != Some(json!([]));
-        if is_pending && !has_approvals {
-            KeptOutcome::Proposed
-        } else {
-            KeptOutcome::Decided
-        }
+        if is_pending && !has_approvals { KeptOutcome::Proposed } else { KeptOutcome::Decided }
     }
 
     /// Whether the first answer had the secret of a new API key.
@@ -144,10 +140,7 @@ impl IdempotentCall {
     ) -> Result<ClaimState, Error> {
         let attempt = Uuid::from_bytes(entropy.bytes());
         loop {
-            let claim = Claim {
-                call: self.clone(),
-                attempt,
-            };
+            let claim = Claim { call: self.clone(), attempt };
             if store::claim(pool, &claim, now, now.minus(KEPT), now.minus(patience)).await? {
                 return Ok(ClaimState::First(claim));
             }
@@ -160,10 +153,9 @@ impl IdempotentCall {
             } else {
                 match found.resource_type.zip(found.answer) {
                     None => ClaimState::InProgress,
-                    Some((resource_type, resource)) => ClaimState::Again(KeptAnswer {
-                        resource_type,
-                        resource,
-                    }),
+                    Some((resource_type, resource)) => {
+                        ClaimState::Again(KeptAnswer { resource_type, resource })
+                    }
                 }
             });
         }

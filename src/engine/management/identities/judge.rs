@@ -45,10 +45,7 @@ mod tests {
         }
         let to_create = ResourceRequest::to_create;
         let request = ResourceRequest::<IdentityRequest>::of_json(&body, to_create).unwrap();
-        let (id, now) = (
-            IdentityId::from_uuid(Uuid::nil()),
-            Timestamp::from_millis(0),
-        );
+        let (id, now) = (IdentityId::from_uuid(Uuid::nil()), Timestamp::from_millis(0));
         let created = request.body.create(id, now, &mut Problems::default());
         created.unwrap()
     }
@@ -59,43 +56,19 @@ mod tests {
         let table = [
             (json!({}), json!({ "name": "other" }), false),
             (json!({}), json!({ "policyNumber": "P" }), true),
-            (
-                json!({ "policyNumber": "P" }),
-                json!({ "policyNumber": null }),
-                true,
-            ),
+            (json!({ "policyNumber": "P" }), json!({ "policyNumber": null }), true),
             (json!({}), json!({ "allowedOperations": ["sign"] }), false),
-            (
-                json!({ "allowedOperations": ["sign"] }),
-                json!({ "allowedOperations": null }),
-                true,
-            ),
+            (json!({ "allowedOperations": ["sign"] }), json!({ "allowedOperations": null }), true),
             (json!({}), json!({ "status": "disabled" }), false),
-            (
-                json!({ "status": "disabled" }),
-                json!({ "status": "active" }),
-                true,
-            ),
+            (json!({ "status": "disabled" }), json!({ "status": "active" }), true),
             (
                 json!({}),
                 matching(json!({ "issuer": "a", "subject": "s", "claims": { "b": "c", "d": 1 } })),
                 false,
             ),
-            (
-                json!({}),
-                matching(json!({ "issuer": "b", "claims": { "b": "c" } })),
-                true,
-            ),
-            (
-                json!({}),
-                matching(json!({ "issuer": "a", "claims": { "b": "d" } })),
-                true,
-            ),
-            (
-                json!({}),
-                matching(json!({ "issuer": "a", "subject": "s" })),
-                true,
-            ),
+            (json!({}), matching(json!({ "issuer": "b", "claims": { "b": "c" } })), true),
+            (json!({}), matching(json!({ "issuer": "a", "claims": { "b": "d" } })), true),
+            (json!({}), matching(json!({ "issuer": "a", "subject": "s" })), true),
             (
                 matching(json!({ "issuer": "a", "subject": "s", "claims": { "b": "c" } })),
                 json!({}),

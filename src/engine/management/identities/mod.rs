@@ -49,9 +49,7 @@ pub async fn read(
     context: &Authorized<ManageIdentities>,
     id: IdentityId,
 ) -> Result<WorkloadIdentity, Error> {
-    store::read(&context.pool, id)
-        .await?
-        .ok_or(Error::Missing(Missing::Identity))
+    store::read(&context.pool, id).await?.ok_or(Error::Missing(Missing::Identity))
 }
 
 /// Creates an identity.
@@ -119,9 +117,8 @@ async fn lock(
     id: IdentityId,
     expected: &Expected,
 ) -> Result<WorkloadIdentity, Error> {
-    let identity = store::lock(change.connection(), id)
-        .await?
-        .ok_or(Error::Missing(Missing::Identity))?;
+    let identity =
+        store::lock(change.connection(), id).await?.ok_or(Error::Missing(Missing::Identity))?;
     expected.check(identity.revision)?;
     Ok(identity)
 }

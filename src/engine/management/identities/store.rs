@@ -36,10 +36,7 @@ pub(super) async fn read(
     database: impl PgExecutor<'_>,
     id: IdentityId,
 ) -> sqlx::Result<Option<WorkloadIdentity>> {
-    select("WHERE deleted_at IS NULL AND id = $1")
-        .bind(id)
-        .fetch_optional(database)
-        .await
+    select("WHERE deleted_at IS NULL AND id = $1").bind(id).fetch_optional(database).await
 }
 
 /// Reads and locks an identity.

@@ -34,9 +34,7 @@ pub async fn create(
     // Testing primes and deriving a key from a passphrase are too long for a runtime thread.
     let post_quantum = context.post_quantum;
     let check = move || RequestedKey::check(request, rules, post_quantum, now);
-    let requested = tokio::task::spawn_blocking(check)
-        .await
-        .map_err(|_| Error::BrokenOff)??;
+    let requested = tokio::task::spawn_blocking(check).await.map_err(|_| Error::BrokenOff)??;
     let (context, vault) = (context.clone(), vault.clone());
     // A separate task: if the client disconnects, the key in the token is still recorded.
     tokio::spawn(async move { carry_out(&context, &vault, requested, call).await })
@@ -64,10 +62,7 @@ async fn carry_out(
 ) -> Result<Key, Error> {
     // Checked before the token does anything, and again when the key is recorded.
     let mut change = begin(context, &requested).await?;
-    if change
-        .is_proposed(&planned(&requested, call.as_ref()))
-        .await?
-    {
+    if change.is_proposed(&planned(&requested, call.as_ref())).await? {
         drop(change);
         return Err(propose(context, vault, requested, call).await?);
     }
@@ -91,19 +86,12 @@ async fn carry_out(
         usage: obtained.usage,
         algorithm: obtained.algorithm,
         origin: obtained.origin,
-        private_half: obtained
-            .unrecorded
-            .as_ref()
-            .map(UnrecordedKey::private_half),
+        private_half: obtained.unrecorded.as_ref().map(UnrecordedKey::private_half),
         public_key: obtained.public,
     };
     let name = name.unwrap_or_else(|| Name::of(format!("{} {}", made.algorithm, made.usage)));
-    let mut key = Key {
-        partner_kid,
-        expires_at,
-        rotation_days,
-        ..Key::new(made, service_id, name, now)
-    };
+    let mut key =
+        Key { partner_kid, expires_at, rotation_days, ..Key::new(made, service_id, name, now) };
     if activate {
         key.status = KeyStatus::Active;
         key.activated_at = Some(now);
@@ -191,12 +179,7 @@ async fn obtain(
 ) -> Result<Obtained, Error> {
     let change = context.authority().change();
     let attempt = context.claim.as_ref().map(Claim::attempt);
-    let assignment = |usage| Assignment {
-        service_id,
-        usage,
-        change,
-        attempt,
-    };
+    let assignment = |usage| Assignment { service_id, usage, change, attempt };
     let (usage, origin, unrecorded, import_key) = match source {
         Source::Public { usage, key } => {
             return Ok(Obtained {
@@ -215,27 +198,11 @@ async fn obtain(
         }
         Source::Private { usage, key } => {
             let unrecorded = vault.import_private(assignment(usage), &key).await;
-            (
-                usage,
-                Origin::Imported,
-                inside("privateKey", unrecorded)?,
-                None,
-            )
+            (usage, Origin::Imported, inside("privateKey", unrecorded)?, None)
         }
-        Source::Secret {
-            usage,
-            algorithm,
-            key,
-        } => {
-            let unrecorded = vault
-                .import_secret(assignment(usage), algorithm, &key)
-                .await;
-            (
-                usage,
-                Origin::Imported,
-                inside("secretKey", unrecorded)?,
-                None,
-            )
+        Source::Secret { usage, algorithm, key } => {
+            let unrecorded = vault.import_secret(assignment(usage), algorithm, &key).await;
+            (usage, Origin::Imported, inside("secretKey", unrecorded)?, None)
         }
         Source::Wrapped { usage, wrapped } => {
             let import_key = wrapped.import_key;
@@ -257,11 +224,7 @@ async fn obtain(
         let checked = tokio::task::spawn_blocking(move || public.check_strength()).await;
         if let Err(problem) = checked.map_err(|_| Error::BrokenOff)? {
             vault.discard(unrecorded).await;
-            let member = if origin == Origin::Adopted {
-                "tokenObject"
-            } else {
-                "wrappedKey"
-            };
+            let member = if origin == Origin::Adopted { "tokenObject" } else { "wrappedKey" };
             return Err(Problem::new(member, problem.code, problem.message).into());
         }
     }

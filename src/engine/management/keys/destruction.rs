@@ -29,9 +29,7 @@ pub async fn delete(
     let begins = later_present(change.connection(), now).await?;
     after.destroy_at = Some(begins.plus(rules.destruction_delay));
     store::update(change.connection(), &after).await?;
-    change
-        .commit(Event::changed(Action::Delete, &before, &after))
-        .await?;
+    change.commit(Event::changed(Action::Delete, &before, &after)).await?;
     Ok(after)
 }
 
@@ -60,9 +58,7 @@ pub async fn destroy_due(system: &System, vault: &Vault) -> Result<usize, Error>
         }
         let after = before.moved(Cause::Delay, KeyStatus::Destroyed, now)?;
         store::update(change.connection(), &after).await?;
-        change
-            .commit(Event::changed(Action::Destroy, &before, &after))
-            .await?;
+        change.commit(Event::changed(Action::Destroy, &before, &after)).await?;
         destroyed += 1;
     }
 }

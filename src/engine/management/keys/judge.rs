@@ -121,37 +121,22 @@ mod tests {
             private_half: None,
             public_key: None,
         };
-        Key {
-            status,
-            ..Key::new(made, service(1), Name::of("n"), now())
-        }
+        Key { status, ..Key::new(made, service(1), Name::of("n"), now()) }
     }
 
     #[test]
     fn a_new_key_is_judged_by_its_origin_and_status() {
         for (origin, status, expected) in [
             (Origin::Generated, KeyStatus::Retired, &[][..]),
-            (
-                Origin::Generated,
-                KeyStatus::Active,
-                &[ChangeKind::KeyActivate],
-            ),
-            (
-                Origin::Imported,
-                KeyStatus::Retired,
-                &[ChangeKind::KeyImport],
-            ),
+            (Origin::Generated, KeyStatus::Active, &[ChangeKind::KeyActivate]),
+            (Origin::Imported, KeyStatus::Retired, &[ChangeKind::KeyImport]),
             (
                 Origin::Imported,
                 KeyStatus::Active,
                 &[ChangeKind::KeyImport, ChangeKind::KeyActivate],
             ),
             (Origin::Adopted, KeyStatus::Retired, &[ChangeKind::KeyAdopt]),
-            (
-                Origin::Adopted,
-                KeyStatus::Active,
-                &[ChangeKind::KeyAdopt, ChangeKind::KeyActivate],
-            ),
+            (Origin::Adopted, KeyStatus::Active, &[ChangeKind::KeyAdopt, ChangeKind::KeyActivate]),
         ] {
             let kinds = Key::judge(None, Some(&key(origin, status))).kinds;
             assert_eq!(kinds, expected, "{origin} {status}");
@@ -180,10 +165,7 @@ mod tests {
 
     #[test]
     fn an_expired_key_is_judged_by_the_status_that_it_reaches() {
-        let expired = |status| Key {
-            expires_at: Some(now()),
-            ..key(Origin::Generated, status)
-        };
+        let expired = |status| Key { expires_at: Some(now()), ..key(Origin::Generated, status) };
         let (before, after) = (expired(KeyStatus::Retired), expired(KeyStatus::Active));
         let kinds = Key::judge(Some(&before), Some(&after)).kinds;
         assert_eq!(kinds, [ChangeKind::KeyActivate]);

@@ -43,15 +43,11 @@ pub async fn list(
 
 /// One key, in any state.
 pub async fn read(context: &Authorized<ReadResources>, id: KeyId) -> Result<Key, Error> {
-    store::by_id(&context.pool, id)
-        .await?
-        .ok_or(Error::Missing(Missing::Key))
+    store::by_id(&context.pool, id).await?.ok_or(Error::Missing(Missing::Key))
 }
 
 async fn lock(change: &mut Change<'_>, id: KeyId, expected: &Expected) -> Result<Key, Error> {
-    let key = store::lock(change.connection(), id)
-        .await?
-        .ok_or(Error::Missing(Missing::Key))?;
+    let key = store::lock(change.connection(), id).await?.ok_or(Error::Missing(Missing::Key))?;
     expected.check(key.revision)?;
     Ok(key)
 }

@@ -36,10 +36,7 @@ pub async fn update(
     let (mut problems, body) = (request.problems, request.body);
     let status = body.status.or_keep(&before.status);
     check::expiry(&mut problems, now, before.expires_at, &body.expires_at);
-    let body = KeyUpdate {
-        status: Member::Absent,
-        ..body
-    };
+    let body = KeyUpdate { status: Member::Absent, ..body };
     let after = body.update(&before, &mut problems);
     let is_generated = before.origin == Origin::Generated;
     check_rotation(&mut problems, is_generated, after.rotation_days);
@@ -61,9 +58,7 @@ pub async fn update(
     };
     store::update(change.connection(), &after).await?;
     let updated = Event::changed(Action::Update, &before, &after);
-    change
-        .commit_all(retired.into_iter().chain([updated]))
-        .await?;
+    change.commit_all(retired.into_iter().chain([updated])).await?;
     Ok(after)
 }
 
@@ -88,11 +83,7 @@ async fn check_token_holds(
     match vault.holds(&half).await {
         Ok(true) => Ok(()),
         Ok(false) => {
-            let use_of_it = if is_activated {
-                "become active"
-            } else {
-                "be restored"
-            };
+            let use_of_it = if is_activated { "become active" } else { "be restored" };
             let message = format!("no token holds the key: it cannot {use_of_it}");
             Err(Error::Conflict(message))
         }

@@ -25,11 +25,7 @@ impl IntoParams for PageRequest {
                 .build()
         };
         vec![
-            query(
-                "limit",
-                "The maximum number of items on a page.",
-                limit.into(),
-            ),
+            query("limit", "The maximum number of items on a page.", limit.into()),
             query(
                 "cursor",
                 "The start of the page: `nextCursor` of a previous response.",

@@ -65,9 +65,7 @@ mod tests {
     /// Fails unless the table has every member that requests can set.
     fn check_members<B: RequestBody>(table: &[(Value, Value, bool)], fixed: &[&str]) {
         for field in B::FIELDS {
-            let is_listed = table
-                .iter()
-                .any(|(_, change, _)| change.get(field.name).is_some());
+            let is_listed = table.iter().any(|(_, change, _)| change.get(field.name).is_some());
             assert!(is_listed || fixed.contains(&field.name), "{}", field.name);
         }
     }
@@ -78,10 +76,7 @@ mod tests {
         merge(&mut body, members);
         let request = ResourceRequest::<PolicyRequest>::of_json(&body, ResourceRequest::to_create);
         let id = PolicyId::from_uuid(Uuid::from_u128(3));
-        let created = request
-            .unwrap()
-            .body
-            .create(id, now(), &mut Problems::default());
+        let created = request.unwrap().body.create(id, now(), &mut Problems::default());
         created.unwrap()
     }
 
@@ -99,32 +94,16 @@ mod tests {
             (json!({}), json!({ "name": "other" }), false),
             (json!({}), json!({ "description": "text" }), false),
             (json!({}), json!({ "policyNumber": "Q" }), true),
-            (
-                json!({}),
-                json!({ "destinationServiceId": service(5) }),
-                true,
-            ),
+            (json!({}), json!({ "destinationServiceId": service(5) }), true),
             (json!({}), destination.clone(), true),
-            (
-                destination.clone(),
-                json!({ "keyOwnership": "service_managed" }),
-                true,
-            ),
+            (destination.clone(), json!({ "keyOwnership": "service_managed" }), true),
             (json!({}), json!({ "alg": "RSA-OAEP" }), false),
             (json!({}), json!({ "alg": "ECDH-ES+A256KW" }), true),
-            (
-                json!({ "alg": "ECDH-ES+A256KW" }),
-                json!({ "alg": "ECDH-ES+A128KW" }),
-                false,
-            ),
+            (json!({ "alg": "ECDH-ES+A256KW" }), json!({ "alg": "ECDH-ES+A128KW" }), false),
             (json!({}), json!({ "enc": "A128GCM" }), false),
             (destination, json!({ "headers": { "iat": true } }), false),
             (json!({}), json!({ "status": "inactive" }), false),
-            (
-                json!({ "status": "inactive" }),
-                json!({ "status": "active" }),
-                false,
-            ),
+            (json!({ "status": "inactive" }), json!({ "status": "active" }), false),
             (mode("passthrough"), json!({ "status": "inactive" }), true),
             (json!({}), mode("passthrough"), false),
             (json!({ "status": "inactive" }), mode("passthrough"), true),
@@ -132,47 +111,24 @@ mod tests {
             (json!({}), json!({ "allowedServiceIds": [one, two] }), true),
             (json!({}), json!({ "allowedServiceIds": [two] }), true),
             (json!({}), json!({ "allowedServiceIds": ["*"] }), true),
-            (
-                json!({ "allowedServiceIds": ["*"] }),
-                json!({ "allowedServiceIds": [one] }),
-                false,
-            ),
-            (
-                json!({}),
-                json!({ "allowedOperations": ["protect"] }),
-                false,
-            ),
+            (json!({ "allowedServiceIds": ["*"] }), json!({ "allowedServiceIds": [one] }), false),
+            (json!({}), json!({ "allowedOperations": ["protect"] }), false),
             (json!({}), json!({ "allowedOperations": ["rewrap"] }), true),
             (json!({}), json!({ "contextRequired": true }), false),
-            (
-                json!({ "contextRequired": true }),
-                json!({ "contextRequired": false }),
-                true,
-            ),
+            (json!({ "contextRequired": true }), json!({ "contextRequired": false }), true),
             (json!({}), json!({ "requireBinding": true }), false),
-            (
-                json!({ "requireBinding": true }),
-                json!({ "requireBinding": false }),
-                true,
-            ),
+            (json!({ "requireBinding": true }), json!({ "requireBinding": false }), true),
         ];
         check_members::<PolicyRequest>(&table, &[]);
         for (before, change, opens) in table {
             let (first, mut members) = (policy(&before), before.clone());
             merge(&mut members, &change);
             let kinds = Policy::judge(Some(&first), Some(&policy(&members))).kinds;
-            let expected: &[ChangeKind] = if opens {
-                &[ChangeKind::PolicyOpen]
-            } else {
-                &[]
-            };
+            let expected: &[ChangeKind] = if opens { &[ChangeKind::PolicyOpen] } else { &[] };
             assert_eq!(kinds, expected, "{before} {change}");
         }
         let policy = policy(&json!({}));
-        assert_eq!(
-            Policy::judge(None, Some(&policy)).kinds,
-            [ChangeKind::PolicyOpen]
-        );
+        assert_eq!(Policy::judge(None, Some(&policy)).kinds, [ChangeKind::PolicyOpen]);
         assert_eq!(Policy::judge(Some(&policy), None).kinds, []);
     }
 }

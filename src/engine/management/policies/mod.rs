@@ -49,9 +49,7 @@ pub async fn list(
 }
 
 pub async fn read(context: &Authorized<ReadResources>, name: &PolicyName) -> Result<Policy, Error> {
-    store::read(&context.pool, name)
-        .await?
-        .ok_or(Error::Missing(Missing::Policy))
+    store::read(&context.pool, name).await?.ok_or(Error::Missing(Missing::Policy))
 }
 
 /// The numbers and names of all policies, sorted, for a choice.
@@ -147,9 +145,8 @@ async fn lock(
     name: &PolicyName,
     expected: &Expected,
 ) -> Result<Policy, Error> {
-    let policy = store::lock(change.connection(), name)
-        .await?
-        .ok_or(Error::Missing(Missing::Policy))?;
+    let policy =
+        store::lock(change.connection(), name).await?.ok_or(Error::Missing(Missing::Policy))?;
     expected.check(policy.revision)?;
     Ok(policy)
 }
@@ -178,11 +175,9 @@ async fn infer_alg(
     post_quantum: bool,
     body: &mut PolicyRequest,
 ) -> sqlx::Result<()> {
-    let (true, true, Some(destination)) = (
-        post_quantum,
-        body.alg.is_absent(),
-        body.destination_service_id.given(),
-    ) else {
+    let (true, true, Some(destination)) =
+        (post_quantum, body.alg.is_absent(), body.destination_service_id.given())
+    else {
         return Ok(());
     };
     let families = store::families_of(connection, *destination).await?;

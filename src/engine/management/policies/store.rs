@@ -125,9 +125,8 @@ pub(in crate::management) async fn lock_living(
 }
 
 pub(super) async fn next_number(connection: &mut PgConnection) -> sqlx::Result<PolicyNumber> {
-    let number: i64 = sqlx::query_scalar("SELECT nextval('policy_numbers')")
-        .fetch_one(connection)
-        .await?;
+    let number: i64 =
+        sqlx::query_scalar("SELECT nextval('policy_numbers')").fetch_one(connection).await?;
     format!("POL-{number:06}").parse().map_err(undecodable)
 }
 
@@ -148,11 +147,7 @@ pub(super) async fn referrers(
     .bind(id)
     .fetch_all(connection)
     .await?;
-    let api_keys = api_keys
-        .into_iter()
-        .map(|(id, name)| format!("API key {name:?} ({id})"));
-    let identities = identities
-        .into_iter()
-        .map(|(id, name)| format!("identity {name:?} ({id})"));
+    let api_keys = api_keys.into_iter().map(|(id, name)| format!("API key {name:?} ({id})"));
+    let identities = identities.into_iter().map(|(id, name)| format!("identity {name:?} ({id})"));
     Ok(api_keys.chain(identities).collect())
 }

@@ -86,11 +86,7 @@ impl Event {
 
     /// A management request was refused.
     pub fn refused(request: RefusedRequest<'_>) -> Self {
-        let RefusedRequest {
-            method,
-            route,
-            status,
-        } = request;
+        let RefusedRequest { method, route, status } = request;
         let details = json!({ "method": clean(method), "route": route, "status": status });
         Self::of_security(Action::Refuse, ResourceType::Request, &details)
     }
@@ -163,10 +159,7 @@ impl Event {
     }
 
     fn of_security(action: Action, resource_type: ResourceType, details: &Value) -> Self {
-        Self {
-            after: to_raw_value(details).ok(),
-            ..Self::bare(action, resource_type)
-        }
+        Self { after: to_raw_value(details).ok(), ..Self::bare(action, resource_type) }
     }
 }
 
@@ -177,11 +170,7 @@ mod tests {
     #[test]
     fn an_event_keeps_little_of_the_text_of_a_client() {
         let long = "A".repeat(60_000);
-        let request = RefusedRequest {
-            method: &long,
-            route: None,
-            status: 403,
-        };
+        let request = RefusedRequest { method: &long, route: None, status: 403 };
         for event in [Event::refused(request), Event::sign_in_failed(&long)] {
             let details = event.after.unwrap();
             assert!(details.get().len() < 1_000, "{}", details.get().len());

@@ -61,15 +61,7 @@ pub async fn record_initialization(
 ) -> sqlx::Result<()> {
     let id = EventId::new(clock, entropy);
     let event = Event::initialized(before, after);
-    store::insert_event(
-        connection,
-        id,
-        clock.now(),
-        &Actor::system("cli"),
-        event,
-        None,
-    )
-    .await
+    store::insert_event(connection, id, clock.now(), &Actor::system("cli"), event, None).await
 }
 
 /// Writes the events of unauthenticated requests.
@@ -88,16 +80,10 @@ impl SecurityLog {
             clock,
             entropy,
             pool,
-            reads: Cache::builder()
-                .max_capacity(READS)
-                .time_to_live(HOUR)
-                .build(),
+            reads: Cache::builder().max_capacity(READS).time_to_live(HOUR).build(),
             waiting: sender,
         }));
-        let writer = SecurityWriter {
-            log: log.clone(),
-            waiting,
-        };
+        let writer = SecurityWriter { log: log.clone(), waiting };
         (log, writer)
     }
 
@@ -141,25 +127,16 @@ impl SecurityLog {
 
     /// Records an event of an unauthenticated request: some each second, the others as a number.
     pub fn submit_anonymous(&self, client: IpAddr, request_id: String, event: Event) {
-        let State {
-            anonymous,
-            clock,
-            waiting,
-            ..
-        } = &*self.0;
+        let State { anonymous, clock, waiting, .. } = &*self.0;
         if anonymous.admit(clock.monotonic(), ())
-            && waiting
-                .try_send((Actor::anonymous(client, request_id), event))
-                .is_err()
+            && waiting.try_send((Actor::anonymous(client, request_id), event)).is_err()
         {
             anonymous.count(());
         }
     }
 
     async fn summarize(&self, end: bool) {
-        let State {
-            anonymous, clock, ..
-        } = &*self.0;
+        let State { anonymous, clock, .. } = &*self.0;
         let Some(summary) = anonymous.summary(clock.monotonic(), end) else {
             return;
         };

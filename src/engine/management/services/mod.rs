@@ -40,9 +40,7 @@ pub async fn list(
 }
 
 pub async fn read(context: &Authorized<ReadResources>, id: ServiceId) -> Result<Service, Error> {
-    store::read(&context.pool, id)
-        .await?
-        .ok_or(Error::Missing(Missing::Service))
+    store::read(&context.pool, id).await?.ok_or(Error::Missing(Missing::Service))
 }
 
 /// The names of these services, deleted ones included, for resources that refer to them.
@@ -114,11 +112,7 @@ pub async fn update(
     let name = after.name.clone();
     let saved = change.save(Action::Update, before, after).await;
     saved.map_err(|error| {
-        if error.is_duplicate_of("services_name_is_unique") {
-            name_taken(&name)
-        } else {
-            error
-        }
+        if error.is_duplicate_of("services_name_is_unique") { name_taken(&name) } else { error }
     })
 }
 
@@ -143,9 +137,8 @@ async fn lock(
     id: ServiceId,
     expected: &Expected,
 ) -> Result<Service, Error> {
-    let service = store::lock(change.connection(), id)
-        .await?
-        .ok_or(Error::Missing(Missing::Service))?;
+    let service =
+        store::lock(change.connection(), id).await?.ok_or(Error::Missing(Missing::Service))?;
     expected.check(service.revision)?;
     Ok(service)
 }

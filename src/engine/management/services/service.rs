@@ -82,10 +82,7 @@ impl ServiceRequest {
         let service = self.create(id, now, problems);
         let tier = tier.or_default("tier", Some(Tier::default()), problems)?;
         let limit = effective_limit(tier, None, &limit, problems);
-        Some(Service {
-            rate_limit: limit?,
-            ..service?
-        })
+        Some(Service { rate_limit: limit?, ..service? })
     }
 
     /// The service after the change.
@@ -194,10 +191,7 @@ impl ColumnGroup for Limit {
     fn write(&self, columns: &mut Columns) {
         let number = |number: NonZeroU32| i64::from(number.get());
         let agreed = self.agreed();
-        columns.set(
-            "requests_per_second",
-            agreed.map(|limit| number(limit.requests_per_second)),
-        );
+        columns.set("requests_per_second", agreed.map(|limit| number(limit.requests_per_second)));
         columns.set("burst", agreed.map(|limit| number(limit.burst)));
     }
 }
@@ -221,17 +215,12 @@ mod tests {
 
     fn problems_of(body: &str) -> Vec<(String, Code)> {
         let body = Text::parse(body.as_bytes()).unwrap();
-        let ResourceRequest {
-            body: request,
-            mut problems,
-            ..
-        } = ResourceRequest::<ServiceRequest>::to_create(body);
+        let ResourceRequest { body: request, mut problems, .. } =
+            ResourceRequest::<ServiceRequest>::to_create(body);
         let id = ServiceId::from_uuid(uuid::Uuid::nil());
         request.new_service(id, Timestamp::from_millis(0), &mut problems);
         let problems = problems.into_vec().into_iter();
-        problems
-            .map(|problem| (problem.field, problem.code))
-            .collect()
+        problems.map(|problem| (problem.field, problem.code)).collect()
     }
 
     #[test]
@@ -250,19 +239,15 @@ mod tests {
             ("rateLimit.burst", Code::Range),
             ("publishKeys", Code::Type),
         ];
-        let expected: Vec<_> = expected
-            .into_iter()
-            .map(|(field, code)| (field.to_owned(), code))
-            .collect();
+        let expected: Vec<_> =
+            expected.into_iter().map(|(field, code)| (field.to_owned(), code)).collect();
         assert_eq!(problems_of(body), expected);
     }
 
     #[test]
     fn only_enterprise_has_a_custom_limit() {
         let with = |tier, limit| {
-            problems_of(&format!(
-                r#"{{"name": "n", "tier": "{tier}", "rateLimit": {limit}}}"#
-            ))
+            problems_of(&format!(r#"{{"name": "n", "tier": "{tier}", "rateLimit": {limit}}}"#))
         };
         let own = r#"{"requestsPerSecond": 7, "burst": 9}"#;
         let of_standard = r#"{"requestsPerSecond": 100, "burst": 200}"#;

@@ -33,10 +33,7 @@ pub(super) async fn read(
     database: impl PgExecutor<'_>,
     id: ServiceId,
 ) -> sqlx::Result<Option<Service>> {
-    select("WHERE id = $1 AND deleted_at IS NULL")
-        .bind(id)
-        .fetch_optional(database)
-        .await
+    select("WHERE id = $1 AND deleted_at IS NULL").bind(id).fetch_optional(database).await
 }
 
 pub(super) async fn names(
@@ -117,21 +114,9 @@ pub(super) async fn referrers(
     .bind(keys::KeyStatus::Destroyed)
     .fetch_all(&mut *connection)
     .await?;
-    let policies = policies
-        .into_iter()
-        .map(|(id, number)| format!("policy {number} ({id})"));
-    let api_keys = api_keys
-        .into_iter()
-        .map(|(id, name)| format!("API key {name:?} ({id})"));
-    let identities = identities
-        .into_iter()
-        .map(|(id, name)| format!("identity {name:?} ({id})"));
-    let keys = keys
-        .into_iter()
-        .map(|(id, name)| format!("key {name:?} ({id})"));
-    Ok(policies
-        .chain(api_keys)
-        .chain(identities)
-        .chain(keys)
-        .collect())
+    let policies = policies.into_iter().map(|(id, number)| format!("policy {number} ({id})"));
+    let api_keys = api_keys.into_iter().map(|(id, name)| format!("API key {name:?} ({id})"));
+    let identities = identities.into_iter().map(|(id, name)| format!("identity {name:?} ({id})"));
+    let keys = keys.into_iter().map(|(id, name)| format!("key {name:?} ({id})"));
+    Ok(policies.chain(api_keys).chain(identities).chain(keys).collect())
 }

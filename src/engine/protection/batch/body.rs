@@ -218,9 +218,7 @@ impl<T: ToSchema> ToSchema for ResultItem<T> {
 /// `ProtectedItem` for `ProtectedPayload`, and `UnprotectItem` for `UnprotectRequest`.
 fn item_name<T: ToSchema>() -> Cow<'static, str> {
     let single = T::name();
-    let stem = single
-        .trim_end_matches("Payload")
-        .trim_end_matches("Request");
+    let stem = single.trim_end_matches("Payload").trim_end_matches("Request");
     format!("{stem}Item").into()
 }
 

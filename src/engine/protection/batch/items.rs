@@ -13,9 +13,7 @@ impl Batch {
     /// The number of items in `body`, which is the number of tokens that it takes from the rate limit. A
     /// body that is refused as a whole takes one.
     pub(super) fn tokens(self, body: &[u8]) -> NonZeroU32 {
-        let items = Text::parse(body)
-            .ok()
-            .and_then(|text| items_of(self, text).ok());
+        let items = Text::parse(body).ok().and_then(|text| items_of(self, text).ok());
         let count = items.and_then(|items| u32::try_from(items.len()).ok());
         count.and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN)
     }

@@ -98,9 +98,7 @@ impl Work {
             if items.is_empty() {
                 return done;
             }
-            let together = items
-                .into_iter()
-                .map(|(place, item)| self.done(place, item));
+            let together = items.into_iter().map(|(place, item)| self.done(place, item));
             let together = join_all(together);
             done.extend(Caller::current().together().scope(together).await);
             yield_now().await;
@@ -114,19 +112,14 @@ impl Work {
         } else {
             Err(Refusal::NotBegun)
         };
-        Done {
-            place,
-            call,
-            outcome,
-        }
+        Done { place, call, outcome }
     }
 
     /// The next items of a task.
     fn next(&self) -> Vec<(u16, Item)> {
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         let next = items.by_ref().take(self.per_task);
-        next.filter_map(|(place, item)| Some((u16::try_from(place).ok()?, item)))
-            .collect()
+        next.filter_map(|(place, item)| Some((u16::try_from(place).ok()?, item))).collect()
     }
 
     fn may_begin(&self) -> bool {
@@ -139,10 +132,7 @@ impl Work {
             return Err(UnreadableBody::TooLarge.into());
         }
         let parsing = || Text::parse(item);
-        let text = self
-            .protection
-            .long_work
-            .run(call.lane(), Cost::Low, item.len(), parsing);
+        let text = self.protection.long_work.run(call.lane(), Cost::Low, item.len(), parsing);
         let text = text.await?;
         let (protection, application) = (&self.protection, &self.application);
         match self.batch {

@@ -88,10 +88,7 @@ pub(in crate::protection) fn reference<T: ToSchema>() -> RefOr<Schema> {
 
 /// A string in base64.
 pub(in crate::protection) fn base64() -> RefOr<Schema> {
-    ObjectBuilder::new()
-        .schema_type(Type::String)
-        .content_encoding("base64")
-        .into()
+    ObjectBuilder::new().schema_type(Type::String).content_encoding("base64").into()
 }
 
 // Not documented: the schema of each member would repeat it.

@@ -82,11 +82,7 @@ pub(super) fn is_base64(members: &Members<'_>) -> bool {
 
 /// The problem of an `encoding` that is not base64.
 pub(super) fn base64_required(is_given: bool, reason: &str) -> Problem {
-    let code = if is_given {
-        Code::Conflict
-    } else {
-        Code::Required
-    };
+    let code = if is_given { Code::Conflict } else { Code::Required };
     Problem::new(ENCODING, code, format!("must be base64: {reason}"))
 }
 

@@ -135,10 +135,7 @@ impl Protection {
                     Some(signature) => key.verify(scheme, input, &signature).await?,
                     None => false,
                 };
-                OperationResult {
-                    valid: Some(valid),
-                    ..OperationResult::default()
-                }
+                OperationResult { valid: Some(valid), ..OperationResult::default() }
             }
             OperationRequest::Hash(payload) => {
                 let algorithm = payload.algorithm;
@@ -180,15 +177,9 @@ impl Protection {
         payload: DecryptPayload<'_>,
     ) -> Result<Body, Refusal> {
         let kinds = payload.algorithm.keys();
-        let key = self
-            .choose(call, permit, Some(&payload.key_id), kinds)
-            .await?;
-        let opened = key.decrypt(
-            &payload.iv.0,
-            &payload.ciphertext.0,
-            &payload.tag.0,
-            aad(&payload.aad),
-        );
+        let key = self.choose(call, permit, Some(&payload.key_id), kinds).await?;
+        let opened =
+            key.decrypt(&payload.iv.0, &payload.ciphertext.0, &payload.tag.0, aad(&payload.aad));
         let plaintext = opened.await.map_err(|not_done| {
             if let KeyError::Token(error) = &not_done
                 && error.kind() == ErrorKind::BadInput
@@ -210,16 +201,11 @@ impl Protection {
                     DecryptedData::Json(text.as_str())
                 }
             };
-            let result = OperationResult {
-                data: Some(data),
-                ..OperationResult::default()
-            };
+            let result = OperationResult { data: Some(data), ..OperationResult::default() };
             self.answer(call, result)
         };
         let size = plaintext.len();
-        self.long_work
-            .finish(lane, Cost::Low, size, answering)
-            .await
+        self.long_work.finish(lane, Cost::Low, size, answering).await
     }
 
     async fn sign(
@@ -254,11 +240,7 @@ impl Protection {
         key_id: Option<&str>,
         kinds: &[Algorithm],
     ) -> Result<PermittedKey<'a, Permit<O>>, Refusal> {
-        let chosen = self
-            .dependencies
-            .keyring
-            .choose(permit, key_id, kinds)
-            .await;
+        let chosen = self.dependencies.keyring.choose(permit, key_id, kinds).await;
         match chosen {
             Ok(key) => {
                 call.note_key(key.id());
@@ -278,10 +260,8 @@ impl Protection {
                 call.note_key(key);
                 let names = kinds.iter().map(|kind| kind.name());
                 let names: Vec<_> = names.collect();
-                let message = format!(
-                    "must fit the key; this algorithm takes {}",
-                    names.join(", ")
-                );
+                let message =
+                    format!("must fit the key; this algorithm takes {}", names.join(", "));
                 let problem = Problem::new("payload.algorithm", Code::Unsupported, message);
                 Err(problem.into())
             }

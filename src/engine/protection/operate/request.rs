@@ -135,9 +135,9 @@ impl PartialSchema for OperationRequest<'_> {
         let one_of = OneOfBuilder::new()
             .description(Some("An operation and its payload."))
             .discriminator(Some(Discriminator::with_mapping("operation", mapping)));
-        let one_of = branches().into_iter().fold(one_of, |one_of, (_, name, _)| {
-            one_of.item(Ref::from_schema_name(name))
-        });
+        let one_of = branches()
+            .into_iter()
+            .fold(one_of, |one_of, (_, name, _)| one_of.item(Ref::from_schema_name(name)));
         RefOr::T(Schema::OneOf(one_of.build()))
     }
 }
@@ -190,19 +190,14 @@ pub(super) fn read<'a>(
     if let Some(operation) = operation {
         call.note_operation(operation);
     }
-    let has_room = matches!(
-        operation,
-        Some(OperationType::Decrypt | OperationType::Verify)
-    );
+    let has_room = matches!(operation, Some(OperationType::Decrypt | OperationType::Verify));
     if is_large && !has_room {
         return Err(UnreadableBody::TooLarge.into());
     }
     let payload = members.required(PAYLOAD);
     let request = operation.zip(payload).and_then(|(operation, payload)| {
         let request = read_payload(call, operation, payload);
-        request
-            .map_err(|problems| members.note_inside(PAYLOAD, problems))
-            .ok()
+        request.map_err(|problems| members.note_inside(PAYLOAD, problems)).ok()
     });
     Ok(members.finish(|| request)?)
 }

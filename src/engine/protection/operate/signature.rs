@@ -77,10 +77,7 @@ mod tests {
         for (half, der) in [
             (vec![0, 0, 0, 1], vec![0x30, 6, 2, 1, 1, 2, 1, 1]),
             (vec![0, 0, 0, 0], vec![0x30, 6, 2, 1, 0, 2, 1, 0]),
-            (
-                vec![0, 0x80, 0, 1],
-                vec![0x30, 12, 2, 4, 0, 0x80, 0, 1, 2, 4, 0, 0x80, 0, 1],
-            ),
+            (vec![0, 0x80, 0, 1], vec![0x30, 12, 2, 4, 0, 0x80, 0, 1, 2, 4, 0, 0x80, 0, 1]),
         ] {
             let signature = [half.clone(), half].concat();
             assert_eq!(to_der(&signature), der);

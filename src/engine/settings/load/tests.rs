@@ -3,11 +3,7 @@
 use super::*;
 
 fn environment(variables: &[(&str, &str)]) -> Environment {
-    Environment::from_variables(
-        variables
-            .iter()
-            .map(|(name, value)| (name.into(), value.into())),
-    )
+    Environment::from_variables(variables.iter().map(|(name, value)| (name.into(), value.into())))
 }
 
 fn with(variables: &[(&str, &str)]) -> Result<Settings, Error> {
@@ -36,20 +32,14 @@ fn variables_can_set_every_kind_of_setting() {
         ("SEALWARD_HTTP_LISTEN", "127.0.0.1:9000"),
         ("SEALWARD_LIMITS_MAX_BODY_BYTES", "2048"),
         ("SEALWARD_HSM_CANARY_INTERVAL", "1s"),
-        (
-            "SEALWARD_HSM_TOKENS",
-            r#"[{ module = "/m.so", label = "a", pin = { file = "/pin" } }]"#,
-        ),
+        ("SEALWARD_HSM_TOKENS", r#"[{ module = "/m.so", label = "a", pin = { file = "/pin" } }]"#),
         ("SEALWARD_DATABASE_PASSWORD", r#"{ file = "/password" }"#),
         ("SEALWARD_TEST_POSTGRES", "not a setting"),
     ])
     .unwrap();
     assert_eq!(settings.http.listen.port(), 9000);
     assert_eq!(settings.limits.max_body_bytes, 2048);
-    assert_eq!(
-        settings.hsm.canary_interval,
-        crate::settings::Span::seconds(1)
-    );
+    assert_eq!(settings.hsm.canary_interval, crate::settings::Span::seconds(1));
     assert_eq!(settings.hsm.tokens.len(), 1);
     assert!(settings.plaintext_import_allowed());
 }
@@ -92,9 +82,7 @@ fn an_unknown_name_is_refused_with_the_nearest_known_one() {
             "unknown setting SEALWARD_QQQ"
         ]
     );
-    let table = "[hsm]\nworker = 1\n[[hsm.tokens]]\nmodul = 1"
-        .parse()
-        .unwrap();
+    let table = "[hsm]\nworker = 1\n[[hsm.tokens]]\nmodul = 1".parse().unwrap();
     assert_eq!(
         names::unknown(&table, &names::schema()),
         [
@@ -144,17 +132,10 @@ fn all_unsafe_settings_are_reported_at_once_in_production() {
         ("SEALWARD_HTTP_LISTEN", "0.0.0.0:8080"),
         ("SEALWARD_DATABASE_URL", "postgres://u:secret@h/d"),
         ("SEALWARD_HSM_ALLOW_RAW_RSA", "true"),
-        (
-            "SEALWARD_HSM_TOKENS",
-            r#"[{ module = "/m.so", pin = { value = "1234" } }]"#,
-        ),
+        ("SEALWARD_HSM_TOKENS", r#"[{ module = "/m.so", pin = { value = "1234" } }]"#),
     ]);
     assert_eq!(refused.len(), 5, "{refused:#?}");
-    assert!(
-        refused
-            .iter()
-            .all(|line| !line.contains("secret") && !line.contains("1234"))
-    );
+    assert!(refused.iter().all(|line| !line.contains("secret") && !line.contains("1234")));
 }
 
 #[test]
@@ -200,9 +181,6 @@ fn shown_settings_hide_secrets() {
     ])
     .unwrap();
     let shown = toml::to_string(&settings).unwrap();
-    assert!(
-        shown.contains("[redacted]") && !shown.contains("settings-secret"),
-        "{shown}"
-    );
+    assert!(shown.contains("[redacted]") && !shown.contains("settings-secret"), "{shown}");
     assert!(!format!("{settings:?}").contains("settings-secret"));
 }

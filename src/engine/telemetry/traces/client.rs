@@ -22,10 +22,7 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn new(authorities: Option<&[CertificateDer<'_>]>) -> Self {
-        Self {
-            agent: client(authorities, TIMEOUT),
-            is_failing: AtomicBool::new(false),
-        }
+        Self { agent: client(authorities, TIMEOUT), is_failing: AtomicBool::new(false) }
     }
 
     fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {

@@ -50,10 +50,7 @@ pub struct Traces(SdkTracerProvider);
 /// Starts the exporter.
 pub(super) fn open(entropy: Entropy, settings: &Otlp) -> Result<Traces, BadExporter> {
     let authorities = settings.ca.as_ref().map(|path| {
-        certificates(path).map_err(|source| BadExporter::Ca {
-            path: path.clone(),
-            source,
-        })
+        certificates(path).map_err(|source| BadExporter::Ca { path: path.clone(), source })
     });
     let client = Client::new(authorities.transpose()?.as_deref());
     let mut exporter = SpanExporter::builder().with_http().with_http_client(client);
@@ -64,9 +61,7 @@ pub(super) fn open(entropy: Entropy, settings: &Otlp) -> Result<Traces, BadExpor
     let provider = SdkTracerProvider::builder()
         .with_batch_exporter(exporter.build()?)
         .with_resource(resource(entropy))
-        .with_sampler(RequestSampler {
-            ratio: settings.ratio,
-        });
+        .with_sampler(RequestSampler { ratio: settings.ratio });
     Ok(Traces(provider.build()))
 }
 
@@ -81,12 +76,9 @@ fn resource(entropy: Entropy) -> Resource {
     let named = detected.iter().filter(|(key, value)| {
         key.as_str() != "service.name" || !value.as_str().starts_with("unknown_service")
     });
-    let named: Vec<_> = named
-        .map(|(key, value)| KeyValue::new(key.clone(), value.clone()))
-        .collect();
-    own.with_service_name("sealward")
-        .with_attributes(named)
-        .build()
+    let named: Vec<_> =
+        named.map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
+    own.with_service_name("sealward").with_attributes(named).build()
 }
 
 impl Traces {

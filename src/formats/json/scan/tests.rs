@@ -86,40 +86,22 @@ fn refuses_other_texts_with_their_position() {
 
 #[test]
 fn levels_are_counted_up_to_the_maximum() {
-    let filled = |levels: usize| {
-        format!(
-            "{}0{}",
-            "[{\"a\":".repeat(levels / 2),
-            "}]".repeat(levels / 2)
-        )
-    };
+    let filled =
+        |levels: usize| format!("{}0{}", "[{\"a\":".repeat(levels / 2), "}]".repeat(levels / 2));
     assert_eq!(fault(&filled(128)), None);
     assert_eq!(fault(&filled(130)), Some(NotJson::Depth));
-    assert_eq!(
-        fault(&format!("{}{}", "[".repeat(128), "]".repeat(128))),
-        None
-    );
-    assert_eq!(
-        fault(&format!("{}{}", "[".repeat(129), "]".repeat(129))),
-        Some(NotJson::Depth)
-    );
+    assert_eq!(fault(&format!("{}{}", "[".repeat(128), "]".repeat(128))), None);
+    assert_eq!(fault(&format!("{}{}", "[".repeat(129), "]".repeat(129))), Some(NotJson::Depth));
 }
 
 #[test]
 fn only_members_and_elements_of_the_outermost_value_are_reported() {
     let text = r#" { "a" : [{"x":1}, "}"] , "b":{"c":2}, "d":null } "#;
     let mut members = Vec::new();
-    scan(text, |member| {
-        members.push((&text[member.name], &text[member.value]))
-    })
-    .unwrap();
+    scan(text, |member| members.push((&text[member.name], &text[member.value]))).unwrap();
     assert_eq!(
         members,
-        [
-            ("\"a\"", r#"[{"x":1}, "}"]"#),
-            ("\"b\"", r#"{"c":2}"#),
-            ("\"d\"", "null")
-        ]
+        [("\"a\"", r#"[{"x":1}, "}"]"#), ("\"b\"", r#"{"c":2}"#), ("\"d\"", "null")]
     );
 
     let text = r#"[{"a":1}, [2]]"#;

@@ -47,10 +47,7 @@ fn rsa_key(inner: &[u8]) -> Result<PrivateKey, Problem> {
     let numbers = pkcs1::RsaPrivateKeyRef::from_der(inner)
         .map_err(|_| malformed("must hold the numbers of an RSA key"))?;
     if numbers.other_prime_infos.is_some() {
-        return Err(Problem::of_body(
-            Code::Unsupported,
-            "must be an RSA key of two primes",
-        ));
+        return Err(Problem::of_body(Code::Unsupported, "must be an RSA key of two primes"));
     }
     let plain = |number: &UintRef<'_>| rsa::trimmed(number.as_bytes()).to_vec();
     let secret = |number: &UintRef<'_>| Zeroizing::new(plain(number));
@@ -78,15 +75,10 @@ fn ec_key(
     if repeated.is_some_and(|oid| spki::curve_named(oid) != Ok(curve)) {
         return Err(Problem::of_body(Code::Conflict, "must name one curve"));
     }
-    let key = PrivateKey::new(PrivateParts::Ec {
-        curve,
-        scalar: ec::scalar(curve, inner.private_key)?,
-    })?;
+    let key =
+        PrivateKey::new(PrivateParts::Ec { curve, scalar: ec::scalar(curve, inner.private_key)? })?;
     for point in [inner.public_key, attached].into_iter().flatten() {
-        key.belongs_to(&PublicParts::Ec {
-            curve,
-            point: point.to_vec(),
-        })?;
+        key.belongs_to(&PublicParts::Ec { curve, point: point.to_vec() })?;
     }
     Ok(key)
 }
@@ -94,13 +86,10 @@ fn ec_key(
 fn ed25519_key(inner: &[u8], attached: Option<&[u8]>) -> Result<PrivateKey, Problem> {
     let seed = <&OctetStringRef>::from_der(inner)
         .map_err(|_| malformed("must hold the seed of an Ed25519 key"))?;
-    let key = PrivateKey::new(PrivateParts::Ed25519 {
-        seed: Zeroizing::new(seed.as_bytes().to_vec()),
-    })?;
+    let key =
+        PrivateKey::new(PrivateParts::Ed25519 { seed: Zeroizing::new(seed.as_bytes().to_vec()) })?;
     if let Some(point) = attached {
-        key.belongs_to(&PublicParts::Ed25519 {
-            point: point.to_vec(),
-        })?;
+        key.belongs_to(&PublicParts::Ed25519 { point: point.to_vec() })?;
     }
     Ok(key)
 }
@@ -135,11 +124,8 @@ fn try_encode(key: &PrivateKey) -> der::Result<Zeroizing<Vec<u8>>> {
                 | PublicParts::MlDsa { .. }
                 | PublicParts::Kem { .. } => None,
             };
-            let inner = sec1::EcPrivateKey {
-                private_key: scalar,
-                parameters: None,
-                public_key: point,
-            };
+            let inner =
+                sec1::EcPrivateKey { private_key: scalar, parameters: None, public_key: point };
             let parameters = spki::curve_parameters(*curve);
             (spki::EC, Some(parameters), inner.to_der()?)
         }

@@ -66,24 +66,16 @@ impl Numbers {
 
     fn check_exponents(&self, parts: &RsaParts) -> Result<(), Problem> {
         if self.d.bits_vartime() as usize > bits(&parts.modulus) {
-            return Err(Problem::new(
-                "d",
-                Code::Length,
-                "must not be longer than the modulus",
-            ));
+            return Err(Problem::new("d", Code::Length, "must not be longer than the modulus"));
         }
-        for (member, prime, part) in [
-            ("dp", &self.p, &parts.exponent1),
-            ("dq", &self.q, &parts.exponent2),
-        ] {
+        for (member, prime, part) in
+            [("dp", &self.p, &parts.exponent1), ("dq", &self.q, &parts.exponent2)]
+        {
             let order = nonzero(prime.wrapping_sub(BoxedUint::one()))?;
             let rest = Zeroizing::new(self.d.rem(&order));
             let product = Zeroizing::new(rest.concatenating_mul(&self.e));
             if product.rem(&order) != BoxedUint::one() {
-                return Err(unlike(
-                    "d",
-                    "must be the inverse of e modulo p - 1 and q - 1",
-                ));
+                return Err(unlike("d", "must be the inverse of e modulo p - 1 and q - 1"));
             }
             if *rest != number(part) {
                 return Err(unlike(member, "must be d modulo its prime minus one"));
@@ -105,10 +97,7 @@ fn number(bytes: &[u8]) -> BoxedUint {
 }
 
 fn nonzero(number: BoxedUint) -> Result<NonZero<BoxedUint>, Problem> {
-    number
-        .into_nz()
-        .into_option()
-        .ok_or_else(|| Problem::new("p", Code::Range, "must be prime"))
+    number.into_nz().into_option().ok_or_else(|| Problem::new("p", Code::Range, "must be prime"))
 }
 
 fn unlike(member: &'static str, message: &'static str) -> Problem {
@@ -128,9 +117,7 @@ mod tests {
         let der = pair.as_der().unwrap();
         let read = PrivateKey::from_pkcs8(der.as_ref()).unwrap();
         assert_eq!(read.to_pkcs8().as_slice(), der.as_ref());
-        let PrivateParts::Rsa(parts) = read.parts() else {
-            panic!("not an RSA key")
-        };
+        let PrivateParts::Rsa(parts) = read.parts() else { panic!("not an RSA key") };
         parts.clone()
     }
 
@@ -141,9 +128,7 @@ mod tests {
         type Spoil = fn(&mut RsaParts, RsaParts);
         let cases: [(&str, Spoil); 8] = [
             ("n", |key, other| key.modulus = other.modulus),
-            ("d", |key, other| {
-                key.private_exponent = other.private_exponent
-            }),
+            ("d", |key, other| key.private_exponent = other.private_exponent),
             ("n", |key, other| key.prime1 = other.prime1),
             ("n", |key, other| key.prime2 = other.prime2),
             ("dp", |key, other| key.exponent1 = other.exponent1),
@@ -176,14 +161,9 @@ mod tests {
         // Odd, of the right length, and divisible by three.
         let six = nonzero(BoxedUint::from(6_u8)).unwrap();
         let p = number(&good.prime1);
-        let composite = p
-            .wrapping_sub(p.rem(&six))
-            .wrapping_sub(BoxedUint::from(3_u8));
+        let composite = p.wrapping_sub(p.rem(&six)).wrapping_sub(BoxedUint::from(3_u8));
         bad.prime1 = Zeroizing::new(composite.to_be_bytes().to_vec());
-        bad.modulus = composite
-            .concatenating_mul(&number(&good.prime2))
-            .to_be_bytes()
-            .to_vec();
+        bad.modulus = composite.concatenating_mul(&number(&good.prime2)).to_be_bytes().to_vec();
         assert_eq!(check(&bad).unwrap_err().field, "p");
     }
 }

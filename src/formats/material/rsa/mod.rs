@@ -63,18 +63,11 @@ pub(super) fn algorithm(modulus: &[u8]) -> Result<Algorithm, Problem> {
 }
 
 fn check_exponent(exponent: &[u8]) -> Result<(), Problem> {
-    let value = (exponent.len() <= 8).then(|| {
-        exponent
-            .iter()
-            .fold(0_u64, |value, byte| (value << 8) | u64::from(*byte))
-    });
+    let value = (exponent.len() <= 8)
+        .then(|| exponent.iter().fold(0_u64, |value, byte| (value << 8) | u64::from(*byte)));
     match value {
         Some(value) if EXPONENTS.contains(&value) && value % 2 == 1 => Ok(()),
-        _ => Err(Problem::new(
-            "e",
-            Code::Range,
-            "must be odd, at least 65537 and below 2^32",
-        )),
+        _ => Err(Problem::new("e", Code::Range, "must be odd, at least 65537 and below 2^32")),
     }
 }
 
@@ -106,14 +99,7 @@ mod tests {
 
     #[test]
     fn weak_exponents_are_refused() {
-        for exponent in [
-            &[3][..],
-            &[1, 0, 0],
-            &[1, 0, 2],
-            &[1, 0, 0, 0, 1],
-            &[1; 9],
-            &[],
-        ] {
+        for exponent in [&[3][..], &[1, 0, 0], &[1, 0, 2], &[1, 0, 0, 0, 1], &[1; 9], &[]] {
             assert!(check_exponent(exponent).is_err(), "{exponent:?}");
         }
         assert_eq!(check_exponent(&[1, 0, 1]), Ok(()));

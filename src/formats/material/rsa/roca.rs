@@ -25,16 +25,12 @@ pub(super) fn is_marked(modulus: &[u8]) -> bool {
 
 /// The least of the primes that divides the modulus.
 pub(super) fn small_divisor(modulus: &[u8]) -> Option<u32> {
-    PRIMES
-        .into_iter()
-        .find(|prime| remainder(modulus, *prime) == 0)
+    PRIMES.into_iter().find(|prime| remainder(modulus, *prime) == 0)
 }
 
 /// The remainder of a division by a small number.
 pub(super) fn remainder(number: &[u8], prime: u32) -> u32 {
-    number
-        .iter()
-        .fold(0, |rest, byte| (rest * 256 + u32::from(*byte)) % prime)
+    number.iter().fold(0, |rest, byte| (rest * 256 + u32::from(*byte)) % prime)
 }
 
 #[cfg(test)]

@@ -58,10 +58,7 @@ fn is_close_product(modulus: &BoxedUint) -> bool {
         if rest.checked_sqrt_vartime().is_some() {
             return true;
         }
-        rest = rest
-            .wrapping_add(&root)
-            .wrapping_add(&root)
-            .wrapping_add(&one);
+        rest = rest.wrapping_add(&root).wrapping_add(&root).wrapping_add(&one);
         root = root.wrapping_add(&one);
     }
     false
@@ -85,9 +82,7 @@ mod tests {
     fn key(size: KeySize) -> RsaParts {
         let pair = KeyPair::generate(size).unwrap();
         let read = PrivateKey::from_pkcs8(pair.as_der().unwrap().as_ref()).unwrap();
-        let PrivateParts::Rsa(parts) = read.parts() else {
-            panic!("not an RSA key")
-        };
+        let PrivateParts::Rsa(parts) = read.parts() else { panic!("not an RSA key") };
         parts.clone()
     }
 
@@ -112,11 +107,7 @@ mod tests {
     fn refusal(modulus: Vec<u8>) -> String {
         let exponent = vec![1, 0, 1];
         let key = PublicKey::new(PublicParts::Rsa { modulus, exponent });
-        key.unwrap()
-            .check_strength()
-            .unwrap_err()
-            .message
-            .into_owned()
+        key.unwrap().check_strength().unwrap_err().message.into_owned()
     }
 
     #[test]
@@ -135,10 +126,7 @@ mod tests {
         let prime = number(&key(KeySize::Rsa2048).prime1);
         let square = product(&prime, &prime);
         assert!(is_prime_power(&number(&square).into_odd().unwrap()));
-        assert_eq!(
-            refusal(square),
-            "must be the product of two primes that are far apart"
-        );
+        assert_eq!(refusal(square), "must be the product of two primes that are far apart");
     }
 
     #[test]
@@ -181,10 +169,6 @@ mod tests {
         let marked = multiple.wrapping_add(&power);
         let marked = marked.to_be_bytes_trimmed_vartime();
         let problem = check_public(&marked, &[1, 0, 1]).unwrap_err();
-        assert!(
-            problem.message.contains("CVE-2017-15361"),
-            "{}",
-            problem.message
-        );
+        assert!(problem.message.contains("CVE-2017-15361"), "{}", problem.message);
     }
 }

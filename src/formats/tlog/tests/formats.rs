@@ -21,10 +21,7 @@ fn the_published_note_is_signed_by_the_published_key() {
     assert_eq!(key.id(), 0x530d_903a);
     assert_eq!(note.text(), "This is an example message.\n");
     assert!(note.is_signed_by(&key));
-    let changed: Note = NOTE
-        .replace("example message", "Example message")
-        .parse()
-        .unwrap();
+    let changed: Note = NOTE.replace("example message", "Example message").parse().unwrap();
     assert!(!changed.is_signed_by(&key));
 }
 
@@ -94,20 +91,11 @@ fn checkpoints_are_opened_with_the_key_of_their_log() {
     let (checkpoint, note) = signed("example.com/log");
     assert_eq!(Checkpoint::open(&note, &key), Ok(checkpoint));
     let (_, foreign) = signed("example.com/other");
-    assert_eq!(
-        Checkpoint::open(&foreign, &key),
-        Err(InvalidCheckpoint::Origin)
-    );
+    assert_eq!(Checkpoint::open(&foreign, &key), Err(InvalidCheckpoint::Origin));
     let other = VerifierKey::new("example.com/log", SignatureKind::Ed25519, &[9; 32]).unwrap();
-    assert_eq!(
-        Checkpoint::open(&note, &other),
-        Err(InvalidCheckpoint::Signature)
-    );
+    assert_eq!(Checkpoint::open(&note, &other), Err(InvalidCheckpoint::Signature));
     let grown = note.replace("20852163", "20852164");
-    assert_eq!(
-        Checkpoint::open(&grown, &key),
-        Err(InvalidCheckpoint::Signature)
-    );
+    assert_eq!(Checkpoint::open(&grown, &key), Err(InvalidCheckpoint::Signature));
     assert_eq!(Checkpoint::open("text", &key), Err(InvalidCheckpoint::Note));
 }
 
@@ -116,9 +104,7 @@ fn checkpoints_have_one_text() {
     let root = "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=";
     let text = format!("example.com/log\n7\n{root}\n");
     assert_eq!(text.parse::<Checkpoint>().unwrap().to_string(), text);
-    format!("{text}an extension\n")
-        .parse::<Checkpoint>()
-        .unwrap();
+    format!("{text}an extension\n").parse::<Checkpoint>().unwrap();
     for wrong in [
         format!("example.com/log\n07\n{root}\n"),
         format!("example.com/log\n+7\n{root}\n"),
@@ -148,22 +134,13 @@ fn ecdsa_keys_verify_notes() {
 #[test]
 fn tiles_have_one_path() {
     for (path, content, index, width) in [
-        (
-            "tile/0/x001/x234/067",
-            TileContent::Hashes(0),
-            1_234_067,
-            256,
-        ),
+        ("tile/0/x001/x234/067", TileContent::Hashes(0), 1_234_067, 256),
         ("tile/0/000.p/1", TileContent::Hashes(0), 0, 1),
         ("tile/63/999", TileContent::Hashes(63), 999, 256),
         ("tile/1/x001/000.p/255", TileContent::Hashes(1), 1_000, 255),
         ("tile/entries/x001/234.p/8", TileContent::Entries, 1_234, 8),
     ] {
-        let tile = Tile {
-            content,
-            index,
-            width,
-        };
+        let tile = Tile { content, index, width };
         assert_eq!(tile.to_string(), path);
         assert_eq!(path.parse(), Ok(tile));
     }
@@ -251,11 +228,7 @@ fn proofs_have_the_published_format() {
     ] {
         assert!(wrong.parse::<ProofText>().is_err(), "{wrong}");
     }
-    let alone = ProofText {
-        index: 0,
-        inclusion: Vec::new(),
-        checkpoint: NOTE.to_owned(),
-    };
+    let alone = ProofText { index: 0, inclusion: Vec::new(), checkpoint: NOTE.to_owned() };
     assert_eq!(alone.to_string().parse(), Ok(alone));
 }
 
@@ -289,11 +262,7 @@ fn cosignatures_cover_the_checkpoint_and_the_time() {
     later.bytes[7] ^= 1;
     let other = text.replace("log\n1", "log\n2");
     let late = cosignature(&pair, &key, 1 << 63, text);
-    for (text, signature) in [
-        (text, later),
-        (other.as_str(), signature.clone()),
-        (text, late),
-    ] {
+    for (text, signature) in [(text, later), (other.as_str(), signature.clone()), (text, late)] {
         let note = Note::new(text.to_owned(), vec![signature]).unwrap();
         assert!(!note.is_signed_by(&key), "{note}");
     }
@@ -305,11 +274,8 @@ fn cosignatures_cover_the_checkpoint_and_the_time() {
 /// The structure `cosigned_message` of C2SP `tlog-cosignature`.
 #[test]
 fn cosignatures_with_ml_dsa_cover_the_names_the_time_and_the_tree() {
-    let checkpoint = Checkpoint {
-        origin: "example.com/log".to_owned(),
-        size: 258,
-        root: Hash::of_leaf(b"x"),
-    };
+    let checkpoint =
+        Checkpoint { origin: "example.com/log".to_owned(), size: 258, root: Hash::of_leaf(b"x") };
     let expected = [
         b"subtree/v1\n\0".as_slice(),
         b"\x11witness.example/w",

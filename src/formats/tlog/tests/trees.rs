@@ -74,9 +74,7 @@ impl Whole {
     }
 
     fn root(&self, size: u64) -> Hash {
-        self.tiles(std::slice::from_ref(&(0..size)), size)
-            .root(size)
-            .unwrap()
+        self.tiles(std::slice::from_ref(&(0..size)), size).root(size).unwrap()
     }
 
     fn prove(&self, subtrees: &[Range<u64>], size: u64) -> Vec<Hash> {
@@ -85,12 +83,10 @@ impl Whole {
 }
 
 fn hex(hash: &Hash) -> String {
-    hash.as_bytes()
-        .iter()
-        .fold(String::new(), |mut text, byte| {
-            write!(text, "{byte:02x}").unwrap();
-            text
-        })
+    hash.as_bytes().iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").unwrap();
+        text
+    })
 }
 
 fn reference() -> Whole {
@@ -178,11 +174,7 @@ fn every_small_tree_extends_the_smaller_ones_and_no_other() {
         for old in 0..=new {
             let (before, after) = ((old, whole.root(old)), (new, whole.root(new)));
             let proof = whole.prove(&consistency(old, new).unwrap(), new);
-            assert_eq!(
-                verify_consistency(before, after, &proof),
-                Ok(()),
-                "{old} {new}"
-            );
+            assert_eq!(verify_consistency(before, after, &proof), Ok(()), "{old} {new}");
             let other = Hash::of_leaf(b"other");
             assert!(verify_consistency((old, other), after, &proof).is_err());
             if old > 0 {
@@ -202,19 +194,12 @@ fn every_small_tree_extends_the_smaller_ones_and_no_other() {
 fn large_trees_agree_with_their_tiles() {
     let whole = Whole::of(70_000);
     assert_eq!(whole.tree.root(), whole.root(70_000));
-    for (index, size) in [
-        (0, 70_000),
-        (69_999, 70_000),
-        (65_535, 65_536),
-        (255, 257),
-        (300, 66_000),
-    ] {
+    for (index, size) in
+        [(0, 70_000), (69_999, 70_000), (65_535, 65_536), (255, 257), (300, 66_000)]
+    {
         let proof = whole.prove(&inclusion(index, size).unwrap(), size);
         let leaf = Hash::of_leaf(&index.to_be_bytes());
-        assert_eq!(
-            verify_inclusion(leaf, index, size, &proof, whole.root(size)),
-            Ok(())
-        );
+        assert_eq!(verify_inclusion(leaf, index, size, &proof, whole.root(size)), Ok(()));
         let proof = whole.prove(&consistency(index + 1, size).unwrap(), size);
         let (old, new) = (index + 1, size);
         assert_eq!(
@@ -247,8 +232,5 @@ fn a_missing_tile_is_named() {
     let whole = Whole::of(600);
     let mut set = TileSet::default();
     set.insert(0, 0, whole.levels[0][..256].to_vec());
-    assert_eq!(
-        set.hashes(&subtrees),
-        Err(MissingTile { level: 1, index: 0 })
-    );
+    assert_eq!(set.hashes(&subtrees), Err(MissingTile { level: 1, index: 0 }));
 }

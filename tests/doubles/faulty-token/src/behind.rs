@@ -47,11 +47,7 @@ impl Behind {
         let code = unsafe { (*list)?(&raw mut functions) };
         // SAFETY: the table lives as long as the module.
         let functions = unsafe { functions.as_ref() }.filter(|_| code == CKR_OK)?;
-        Some(Self {
-            functions,
-            known: Mutex::default(),
-            inside: RwLock::default(),
-        })
+        Some(Self { functions, known: Mutex::default(), inside: RwLock::default() })
     }
 
     pub(crate) fn functions(&self) -> &CK_FUNCTION_LIST {

@@ -51,10 +51,7 @@ impl Control {
         let place = self.folder.join(RULES);
         // The number in the first line distinguishes identical rules that are set again.
         let before = fs::read_to_string(&place).unwrap_or_default();
-        let number: u64 = before
-            .lines()
-            .next()
-            .map_or(0, |line| sound(line.parse::<u64>()) + 1);
+        let number: u64 = before.lines().next().map_or(0, |line| sound(line.parse::<u64>()) + 1);
         let text: String = rules.iter().map(|rule| format!("{rule}\n")).collect();
         // Renaming prevents reads of an incomplete file.
         let aside = self.folder.join("rules.new");
@@ -82,9 +79,8 @@ impl Control {
 
     /// The path of the module, which cargo puts next to the test binaries of dependent crates.
     pub fn module() -> PathBuf {
-        let beside = sound(env::current_exe())
-            .parent()
-            .map(|folder| folder.join("libfaulty_token.so"));
+        let beside =
+            sound(env::current_exe()).parent().map(|folder| folder.join("libfaulty_token.so"));
         sound(
             beside
                 .filter(|path| path.exists())

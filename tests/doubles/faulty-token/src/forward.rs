@@ -168,10 +168,9 @@ fn pass<F: Function>(arguments: &[usize], forward: impl FnOnce(*const c_void) ->
     match F::NAME {
         "C_Initialize" | "C_InitToken" => behind.forget(),
         // SAFETY: the last argument points to the session handle that the token has just written.
-        "C_OpenSession" => behind.opened(
-            unsafe { *(last as *const CK_SESSION_HANDLE) },
-            first as CK_SLOT_ID,
-        ),
+        "C_OpenSession" => {
+            behind.opened(unsafe { *(last as *const CK_SESSION_HANDLE) }, first as CK_SLOT_ID)
+        }
         _ => {}
     }
     match fault {

@@ -18,15 +18,8 @@
 //! Each call reads the rules, so a change applies to the next call. The module supports the functions
 //! of PKCS#11 2.40.
 
-#![allow(
-    unsafe_code,
-    reason = "a PKCS#11 module is a table of C functions over raw pointers"
-)]
-#![allow(
-    non_camel_case_types,
-    non_snake_case,
-    reason = "the names of PKCS#11 functions"
-)]
+#![allow(unsafe_code, reason = "a PKCS#11 module is a table of C functions over raw pointers")]
+#![allow(non_camel_case_types, non_snake_case, reason = "the names of PKCS#11 functions")]
 
 mod behind;
 mod control;

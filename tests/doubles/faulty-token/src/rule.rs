@@ -164,12 +164,9 @@ mod tests {
 
     #[test]
     fn malformed_rules_are_refused() {
-        for line in [
-            "",
-            "C_Sign 1 2 * * return",
-            "C_Sign 1 2 * * explode 0",
-            "C_Sign x 2 * * hang 0",
-        ] {
+        for line in
+            ["", "C_Sign 1 2 * * return", "C_Sign 1 2 * * explode 0", "C_Sign x 2 * * hang 0"]
+        {
             line.parse::<Rule>().unwrap_err();
         }
     }

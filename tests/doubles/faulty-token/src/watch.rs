@@ -38,15 +38,8 @@ impl Folder {
     )]
     fn open() -> Option<Self> {
         let path = PathBuf::from(env::var_os(FOLDER)?);
-        let calls = OpenOptions::new()
-            .append(true)
-            .open(path.join(CALLS))
-            .ok()?;
-        Some(Self {
-            path,
-            calls,
-            in_force: Mutex::default(),
-        })
+        let calls = OpenOptions::new().append(true).open(path.join(CALLS)).ok()?;
+        Some(Self { path, calls, in_force: Mutex::default() })
     }
 
     /// The path of the other module.
@@ -94,10 +87,7 @@ impl InForce {
         for (rule, count) in &mut self.rules {
             if rule.function == function
                 && rule.token.as_deref().is_none_or(|label| label == token)
-                && rule
-                    .thread
-                    .as_deref()
-                    .is_none_or(|name| name == this_thread())
+                && rule.thread.as_deref().is_none_or(|name| name == this_thread())
             {
                 *count += 1;
                 if met.is_none() && rule.calls.contains(count) {
@@ -156,15 +146,9 @@ mod tests {
     #[test]
     fn rules_match_the_thread_name_of_the_system() {
         let rule = Fault::Hang.on("C_Sign").thread("hsm-worker");
-        let meets = move || {
-            in_force(std::slice::from_ref(&rule))
-                .meet("C_Sign", "one")
-                .is_some()
-        };
+        let meets = move || in_force(std::slice::from_ref(&rule)).meet("C_Sign", "one").is_some();
         assert!(!meets());
-        let named = thread::Builder::new()
-            .name("hsm-worker".to_owned())
-            .spawn(meets);
+        let named = thread::Builder::new().name("hsm-worker".to_owned()).spawn(meets);
         assert!(named.unwrap().join().unwrap());
     }
 }

@@ -21,18 +21,9 @@ async fn only_another_person_with_the_role_approves() {
     let custodian = office.person("bob", &["custodian"]).await;
     let auditor = office.person("eve", &["auditor"]).await;
     for (who, message) in [
-        (
-            &ada,
-            "Another person than the proposer must decide about the change",
-        ),
-        (
-            &same_person,
-            "Another person than the proposer must decide about the change",
-        ),
-        (
-            &nobody,
-            "Only a credential with a person can decide about changes",
-        ),
+        (&ada, "Another person than the proposer must decide about the change"),
+        (&same_person, "Another person than the proposer must decide about the change"),
+        (&nobody, "Only a credential with a person can decide about changes"),
         (&custodian, "Requires the role owner or policy-admin"),
         (&auditor, "Requires the role owner or policy-admin"),
     ] {
@@ -53,10 +44,7 @@ async fn a_proposal_without_a_person_needs_one_approval_more() {
     let change = proposed(&nobody.post(POLICIES, office.policy("one").await).await);
     assert_eq!(change["required"], 2);
     assert_eq!(change["proposedBy"]["person"], json!(null));
-    assert_eq!(
-        approve(&ada, &change).await.ok().json()["status"],
-        "pending"
-    );
+    assert_eq!(approve(&ada, &change).await.ok().json()["status"], "pending");
     let twice = office.person("ada", &["owner"]).await;
     let refused = approve(&twice, &change).await.refused(403, "FORBIDDEN");
     let message = "You have approved the change: another person must approve it too";
@@ -64,11 +52,7 @@ async fn a_proposal_without_a_person_needs_one_approval_more() {
     let applied = approve(&bob, &change).await.ok().json();
     assert_eq!(applied["status"], "applied");
     let people = applied["approvals"].as_array().expect("approvals").iter();
-    assert!(
-        people
-            .map(|approval| &approval["person"])
-            .eq(["ada", "bob"])
-    );
+    assert!(people.map(|approval| &approval["person"]).eq(["ada", "bob"]));
 }
 
 /// Proposes an admin key of an owner, which another person approves, and returns a client with it.
@@ -151,10 +135,7 @@ async fn an_approval_counts_only_while_its_credential_has_the_role() {
     assert_eq!(pending["status"], "pending");
     assert_eq!(pending["approvals"][0]["person"], "eve");
     let dan = office.person("dan", &["owner"]).await;
-    assert_eq!(
-        approve(&dan, &change).await.ok().json()["status"],
-        "applied"
-    );
+    assert_eq!(approve(&dan, &change).await.ok().json()["status"], "applied");
 }
 
 #[tokio::test]
@@ -167,10 +148,7 @@ async fn a_raised_number_of_approvals_applies_to_pending_changes() {
     let stricter = office.open.requiring(&ChangeKind::ALL, 2).await;
     let bob = stricter.client(bob.key.as_deref().expect("a key"));
     let pending = approve(&bob, &change).await.ok().json();
-    assert_eq!(
-        (&pending["status"], &pending["required"]),
-        (&json!("pending"), &json!(2))
-    );
+    assert_eq!((&pending["status"], &pending["required"]), (&json!("pending"), &json!(2)));
     // An instance that requires fewer approvals does not lower the number.
     let applied = approve(&eve, &change).await.ok().json();
     assert_eq!(applied["status"], "applied");
@@ -258,27 +236,14 @@ async fn a_change_expires_after_three_days() {
 async fn a_change_of_the_resource_makes_the_proposal_stale() {
     let office = Office::new().await;
     let [ada, bob] = office.two_owners().await;
-    let policy = office
-        .open
-        .admin()
-        .post(POLICIES, office.policy("one").await)
-        .await
-        .created();
+    let policy = office.open.admin().post(POLICIES, office.policy("one").await).await.created();
     let place = policy.header("location");
-    let change = proposed(
-        &ada.patch(place, json!({ "allowedServiceIds": ["*"] }))
-            .await,
-    );
-    bob.patch(place, json!({ "description": "other" }))
-        .await
-        .ok();
+    let change = proposed(&ada.patch(place, json!({ "allowedServiceIds": ["*"] })).await);
+    bob.patch(place, json!({ "description": "other" })).await.ok();
     check_decided(&ada, &bob, &change).await;
     assert_eq!(status(&ada, &change).await, "stale");
     // A change past the service, which marks no pending change as stale.
-    let change = proposed(
-        &ada.patch(place, json!({ "allowedServiceIds": ["*"] }))
-            .await,
-    );
+    let change = proposed(&ada.patch(place, json!({ "allowedServiceIds": ["*"] })).await);
     sqlx::query("UPDATE policies SET revision = revision + 1")
         .execute(&office.open.pool)
         .await
@@ -294,10 +259,7 @@ async fn the_proposer_still_needs_the_role_at_the_approval() {
     let office = Office::new().await;
     let bob = office.person("bob", &["owner"]).await;
     for (demotion, message) in [
-        (
-            Some(json!({ "roles": ["auditor"] })),
-            "requires the role owner or policy-admin",
-        ),
+        (Some(json!({ "roles": ["auditor"] })), "requires the role owner or policy-admin"),
         (None, "the API key was revoked or has expired"),
     ] {
         let ada = office.person("ada", &["policy-admin", "auditor"]).await;
@@ -318,8 +280,5 @@ async fn the_proposer_still_needs_the_role_at_the_approval() {
 async fn check_decided(proposer: &Client<'_>, other: &Client<'_>, change: &serde_json::Value) {
     approve(other, change).await.refused(409, "CONFLICT");
     reject(other, change).await.refused(409, "CONFLICT");
-    proposer
-        .delete(&path(change))
-        .await
-        .refused(409, "CONFLICT");
+    proposer.delete(&path(change)).await.refused(409, "CONFLICT");
 }

@@ -8,12 +8,7 @@ use super::{Office, proposed};
 
 async fn key(office: &Office, service: &str) -> String {
     let body = json!({ "serviceId": service, "generate": true, "algorithm": "AES-256" });
-    let created = office
-        .open
-        .admin()
-        .post("/admin/keys", body)
-        .await
-        .created();
+    let created = office.open.admin().post("/admin/keys", body).await.created();
     office.open.clock.advance(Duration::from_secs(1));
     created.header("location").to_owned()
 }
@@ -27,25 +22,14 @@ async fn a_change_that_moves_the_default_key_activates_another_one() {
     let last = key(&office, &service).await;
     let sooner = json!({ "expiresAt": "2031-01-01T00:00:00Z" });
     let activation = json!(["key.activate"]);
-    for change in [
-        json!({ "status": "retired" }),
-        json!({ "status": "disabled" }),
-        sooner,
-    ] {
-        assert_eq!(
-            proposed(&ada.patch(&last, change).await)["action"],
-            activation
-        );
+    for change in [json!({ "status": "retired" }), json!({ "status": "disabled" }), sooner] {
+        assert_eq!(proposed(&ada.patch(&last, change).await)["action"], activation);
     }
     let deletion = proposed(&ada.delete(&last).await);
     assert_eq!(deletion["action"], json!(["key.activate", "key.destroy"]));
 
     // The other key is not the default.
-    let retired: Value = ada
-        .patch(&first, json!({ "status": "retired" }))
-        .await
-        .ok()
-        .json();
+    let retired: Value = ada.patch(&first, json!({ "status": "retired" })).await.ok().json();
     assert_eq!(retired["status"], "retired");
     // Now no other key can replace the default.
     ada.patch(&last, json!({ "status": "disabled" })).await.ok();
@@ -59,10 +43,7 @@ async fn a_later_expiry_of_a_key_that_is_not_the_default_activates_it() {
     let service = office.open.service("billing").await;
     let first = key(&office, &service).await;
     let last = key(&office, &service).await;
-    for (key, expiry) in [
-        (&first, "2031-01-01T00:00:00Z"),
-        (&last, "2031-06-01T00:00:00Z"),
-    ] {
+    for (key, expiry) in [(&first, "2031-01-01T00:00:00Z"), (&last, "2031-06-01T00:00:00Z")] {
         let admin = office.open.admin();
         admin.patch(key, json!({ "expiresAt": expiry })).await.ok();
     }

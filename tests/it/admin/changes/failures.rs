@@ -24,23 +24,15 @@ async fn a_failed_approval_leaves_no_key_and_can_be_repeated() {
     let body = json!({ "serviceId": service, "generate": true, "algorithm": "P-256" });
     let change = proposed(&ada.post("/admin/keys", body).await);
     let database = &office.open.pool;
-    sqlx::raw_sql(FAIL)
-        .execute(database)
-        .await
-        .expect("a trigger");
-    approve(&bob, &change)
-        .await
-        .refused(503, "SERVICE_UNAVAILABLE");
+    sqlx::raw_sql(FAIL).execute(database).await.expect("a trigger");
+    approve(&bob, &change).await.refused(503, "SERVICE_UNAVAILABLE");
     assert_eq!(status(&ada, &change).await, "pending");
     let approvals = ada.get(&super::path(&change)).await.ok().json()["approvals"].clone();
     assert_eq!(approvals, json!([]));
     // The intent goes with the object in the token.
     assert_eq!(intents(database).await, 0);
 
-    sqlx::raw_sql("DROP TRIGGER fail ON keys")
-        .execute(database)
-        .await
-        .expect("no trigger");
+    sqlx::raw_sql("DROP TRIGGER fail ON keys").execute(database).await.expect("no trigger");
     let applied = approve(&bob, &change).await.ok().json();
     assert_eq!(applied["status"], "applied");
 }
@@ -65,10 +57,7 @@ async fn the_commit_checks_the_approvals_and_the_expiry_again() {
         let office = Office::requiring(&ChangeKind::ALL, 2).await;
         let [ada, bob] = office.two_owners().await;
         let eve = office.person("eve", &["owner"]).await;
-        let change = proposed(
-            &ada.post("/admin/policies", office.policy("one").await)
-                .await,
-        );
+        let change = proposed(&ada.post("/admin/policies", office.policy("one").await).await);
         approve(&eve, &change).await.ok();
         let trigger = format!(
             "CREATE FUNCTION meanwhile() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
@@ -114,9 +103,7 @@ async fn what_a_failed_commit_leaves_in_the_token_is_removed() {
     let change = proposed(&ada.post("/admin/keys", body).await);
     let database = &office.open.pool;
     fail_commits_of_keys(database).await;
-    approve(&bob, &change)
-        .await
-        .refused(503, "SERVICE_UNAVAILABLE");
+    approve(&bob, &change).await.refused(503, "SERVICE_UNAVAILABLE");
     assert_eq!(status(&ada, &change).await, "pending");
     assert_eq!(intents(database).await, 1);
     office.open.clock.advance(Duration::from_secs(16 * 60));

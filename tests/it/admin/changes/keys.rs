@@ -41,10 +41,7 @@ async fn a_wrapped_key_is_imported_by_the_approval() {
     let applied = approve(&bob, &change).await.ok().json();
     let id = applied["resourceId"].as_str().expect("an id");
     let key = ada.get(&format!("{KEYS}/{id}")).await.ok().json();
-    assert_eq!(
-        (&key["hasPrivate"], &key["origin"]),
-        (&json!(true), &json!("imported"))
-    );
+    assert_eq!((&key["hasPrivate"], &key["origin"]), (&json!(true), &json!("imported")));
     let again = ada.post(KEYS, body).await;
     again.invalid(&[("wrappedKey.importKeyId", "unknown")]);
 }
@@ -66,11 +63,8 @@ async fn an_adoption_is_approved_for_the_key_that_the_approver_saw() {
     assert_eq!(thumbprint.as_str().map(str::len), Some(43));
 
     let token = token().await;
-    let key = KeyRef {
-        name: KeyName::Label(label.clone()),
-        class: KeyClass::Private,
-        adopted: true,
-    };
+    let key =
+        KeyRef { name: KeyName::Label(label.clone()), class: KeyClass::Private, adopted: true };
     token.destroy(&key).await.expect("no key");
     vendors_key_with_label(&label, envelope.0, envelope.1).await;
     let refused = approve(&bob, &change).await;
@@ -143,8 +137,5 @@ async fn a_generated_key_is_made_by_the_approval() {
     let change = proposed(&ada.delete(&place).await);
     assert_eq!(change["action"], json!(["key.destroy"]));
     approve(&bob, &change).await.ok();
-    assert_eq!(
-        ada.get(&place).await.ok().json()["status"],
-        "pending_destruction"
-    );
+    assert_eq!(ada.get(&place).await.ok().json()["status"], "pending_destruction");
 }

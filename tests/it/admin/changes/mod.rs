@@ -55,10 +55,7 @@ impl Office {
 
     /// An owner who proposes, and another one who approves.
     async fn two_owners(&self) -> [Client<'_>; 2] {
-        [
-            self.person("ada", &["owner"]).await,
-            self.person("bob", &["owner"]).await,
-        ]
+        [self.person("ada", &["owner"]).await, self.person("bob", &["owner"]).await]
     }
 
     /// A request that creates a policy.

@@ -17,18 +17,13 @@ async fn an_approval_makes_the_proposed_change() {
     assert_eq!(change["proposedBy"], proposer);
     assert_eq!(change["proposedAt"], "2030-03-17T17:46:40.000Z");
     assert_eq!(change["expiresAt"], "2030-03-20T17:46:40.000Z");
-    assert_eq!(
-        (&change["required"], &change["approvals"]),
-        (&json!(1), &json!([]))
-    );
+    assert_eq!((&change["required"], &change["approvals"]), (&json!(1), &json!([])));
     assert_eq!(change["before"], json!(null));
     assert_eq!(change["after"]["name"], "payments");
     assert_eq!(ada.get(POLICIES).await.ok().json()["items"], json!([]));
 
     let comment = json!({ "comment": "as agreed" });
-    let approved = bob
-        .post(&format!("{}/approve", path(&change)), comment)
-        .await;
+    let approved = bob.post(&format!("{}/approve", path(&change)), comment).await;
     let approved = approved.ok().json();
     assert_eq!(approved["status"], "applied");
     let at = "2030-03-17T17:46:40.000Z";
@@ -44,15 +39,11 @@ async fn an_approval_makes_the_proposed_change() {
     assert_eq!(event["api_key_id"], json!(ada.key_id));
     assert_eq!(event["change_id"], change["id"]);
     assert_eq!(event["approved_by"], json!(["bob"]));
-    let events = format!(
-        "/admin/audit/management?resourceId={}",
-        change["id"].as_str().unwrap()
-    );
+    let events = format!("/admin/audit/management?resourceId={}", change["id"].as_str().unwrap());
     let events = ada.get(&events).await.ok().json();
     let actions = events["items"].as_array().expect("items").iter();
-    let mut actions: Vec<_> = actions
-        .map(|event| (event["action"].as_str(), &event["api_key_id"]))
-        .collect();
+    let mut actions: Vec<_> =
+        actions.map(|event| (event["action"].as_str(), &event["api_key_id"])).collect();
     // Events of one millisecond have no order.
     actions.sort_by_key(|(action, _)| *action);
     let (ada, bob) = (json!(ada.key_id), json!(bob.key_id));
@@ -84,9 +75,7 @@ async fn changes_are_listed_by_status_and_action() {
     }
     let wrong = ada.get("/admin/changes?status=done").await;
     wrong.invalid(&[("status", "unsupported")]);
-    let missing = ada
-        .get("/admin/changes/chg_01h455vb4pex5vsknk084sn02q")
-        .await;
+    let missing = ada.get("/admin/changes/chg_01h455vb4pex5vsknk084sn02q").await;
     missing.refused(404, "CHANGE_NOT_FOUND");
 }
 
@@ -99,18 +88,9 @@ async fn changes_of_admin_keys_show_their_states_to_owners_only() {
     let body = json!({ "name": "n", "type": "admin" });
     let key = proposed(&ada.post(API_KEYS, body).await);
     let policy = proposed(&ada.post(POLICIES, office.policy("one").await).await);
-    assert_eq!(
-        ada.get(&path(&key)).await.ok().json()["after"]["type"],
-        "admin"
-    );
-    assert_eq!(
-        auditor.get(&path(&key)).await.ok().json()["after"],
-        json!(null)
-    );
-    assert_eq!(
-        auditor.get(&path(&policy)).await.ok().json()["after"]["name"],
-        "one"
-    );
+    assert_eq!(ada.get(&path(&key)).await.ok().json()["after"]["type"], "admin");
+    assert_eq!(auditor.get(&path(&key)).await.ok().json()["after"], json!(null));
+    assert_eq!(auditor.get(&path(&policy)).await.ok().json()["after"]["name"], "one");
 }
 
 #[tokio::test]
@@ -153,9 +133,7 @@ async fn a_proposal_that_is_sent_again_gets_the_first_answer() {
     expected["secret"] = json!(null);
     assert_eq!(again.json(), expected);
     assert_eq!(proposed(&again)["id"], change["id"]);
-    let other = ada
-        .post(API_KEYS, json!({ "name": "x", "type": "admin" }))
-        .await;
+    let other = ada.post(API_KEYS, json!({ "name": "x", "type": "admin" })).await;
     other.refused(409, "CONFLICT");
 
     let bob = bob.with("idempotency-key", "approval");
@@ -177,13 +155,8 @@ async fn a_proposal_that_is_sent_again_gets_the_first_answer() {
 async fn only_listed_kinds_and_admin_keys_need_approval() {
     let office = Office::requiring(&[ChangeKind::KeyDestroy], 1).await;
     let [ada, _] = office.two_owners().await;
-    ada.post(POLICIES, office.policy("one").await)
-        .await
-        .created();
-    proposed(
-        &ada.post(API_KEYS, json!({ "name": "n", "type": "admin" }))
-            .await,
-    );
+    ada.post(POLICIES, office.policy("one").await).await.created();
+    proposed(&ada.post(API_KEYS, json!({ "name": "n", "type": "admin" })).await);
 }
 
 #[tokio::test]
@@ -191,12 +164,7 @@ async fn an_approved_change_applies_on_another_instance() {
     let office = Office::new().await;
     let [ada, bob] = office.two_owners().await;
     let other = office.open.requiring(&ChangeKind::ALL, 1).await;
-    let created = office
-        .open
-        .admin()
-        .post(POLICIES, office.policy("one").await)
-        .await
-        .created();
+    let created = office.open.admin().post(POLICIES, office.policy("one").await).await.created();
     let place = created.header("location").to_owned();
     let wider = json!({ "allowedServiceIds": ["*"] });
     let change = proposed(&ada.patch(&place, wider).await);

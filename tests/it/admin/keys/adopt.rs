@@ -32,12 +32,7 @@ pub(in crate::admin) async fn vendors_key_with_label(
     purpose: Purpose,
 ) -> String {
     let id: [u8; 12] = rand::random();
-    let body = NewKey {
-        id: id.to_vec(),
-        label: label.to_owned(),
-        algorithm,
-        purpose,
-    };
+    let body = NewKey { id: id.to_vec(), label: label.to_owned(), algorithm, purpose };
     token().await.generate(body).await.expect("a key");
     id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -50,18 +45,8 @@ async fn a_key_is_adopted_by_id_or_by_label_and_once() {
     let body = json!({"tokenObject": {"ckaId": hex}});
     let key = send(&world, &service, body.clone()).await.created().json();
     assert_eq!(
-        (
-            &key["origin"],
-            &key["algorithm"],
-            &key["use"],
-            &key["hasPrivate"]
-        ),
-        (
-            &json!("adopted"),
-            &json!("RSA-2048"),
-            &json!("enc"),
-            &json!(true)
-        )
+        (&key["origin"], &key["algorithm"], &key["use"], &key["hasPrivate"]),
+        (&json!("adopted"), &json!("RSA-2048"), &json!("enc"), &json!(true))
     );
     assert_eq!(key["extractable"], json!(false));
     send(&world, &service, body).await.refused(409, "CONFLICT");
@@ -70,10 +55,7 @@ async fn a_key_is_adopted_by_id_or_by_label_and_once() {
 
     let (_, label) = vendors_key(Algorithm::Aes256, Purpose::Data).await;
     let body = json!({"tokenObject": {"label": label}});
-    assert_eq!(
-        send(&world, &service, body).await.created().json()["use"],
-        "data"
-    );
+    assert_eq!(send(&world, &service, body).await.created().json()["use"], "data");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -145,13 +127,7 @@ async fn an_intent_does_not_destroy_the_object_of_a_recorded_key() {
     for (id, stays) in [(recorded, true), (left, false)] {
         let name = KeyName::Id(id.as_bytes().to_vec());
         let class = KeyClass::Secret;
-        let held = vault
-            .holds(&KeyRef {
-                name,
-                class,
-                adopted: true,
-            })
-            .await;
+        let held = vault.holds(&KeyRef { name, class, adopted: true }).await;
         assert_eq!(held.expect("an answer"), stays);
     }
 }
@@ -165,10 +141,7 @@ async fn a_key_whose_intent_another_job_took_is_not_recorded() {
     let take = "CREATE FUNCTION take() RETURNS trigger LANGUAGE plpgsql AS $$
          BEGIN DELETE FROM key_intents; RETURN NEW; END $$;
          CREATE TRIGGER take BEFORE INSERT ON keys FOR EACH ROW EXECUTE FUNCTION take();";
-    sqlx::raw_sql(take)
-        .execute(&world.pool)
-        .await
-        .expect("a trigger");
+    sqlx::raw_sql(take).execute(&world.pool).await.expect("a trigger");
     let body = json!({ "serviceId": service, "algorithm": "P-256", "generate": true });
     let refused = world.admin().post("/admin/keys", body).await;
     refused.refused(409, "CONFLICT");
@@ -192,11 +165,7 @@ async fn missing_or_unsuitable_keys_are_not_adopted() {
         (json!({"ckaId": own}), "", ("tokenObject", "conflict")),
         (json!({"ckaId": "abcdef"}), "", ("tokenObject", "unknown")),
         (json!({"ckaId": "abc"}), "", ("tokenObject.ckaId", "format")),
-        (
-            json!({"ckaId": signing}),
-            "enc",
-            ("tokenObject", "unsupported"),
-        ),
+        (json!({"ckaId": signing}), "enc", ("tokenObject", "unsupported")),
         (json!({}), "", ("tokenObject", "required")),
     ];
     for (object, usage, problem) in cases {
@@ -230,21 +199,15 @@ async fn an_extractable_key_is_adopted_with_a_warning() {
 
         let warning = "can leave its token";
         let mut browser = Browser::signed_in(&world).await;
-        for page in [
-            "/dashboard".to_owned(),
-            format!("/dashboard/keys/{}", id(&key)),
-        ] {
+        for page in ["/dashboard".to_owned(), format!("/dashboard/keys/{}", id(&key))] {
             let page = browser.get(&page).await.ok().body;
             assert_eq!(page.contains(warning), extractable, "{label}: {page}");
         }
         let site = Site::new().await;
         let mut database = world.database().to_url_lossy();
         database.set_password(None).unwrap();
-        let doctor = site.run_with(
-            &["doctor", "--skip-trials"],
-            "SEALWARD_DATABASE_URL",
-            database.as_str(),
-        );
+        let doctor =
+            site.run_with(&["doctor", "--skip-trials"], "SEALWARD_DATABASE_URL", database.as_str());
         let found = format!("({label}) {warning}");
         assert_eq!(doctor.stdout.contains(&found), extractable, "{doctor:?}");
     }
@@ -269,11 +232,7 @@ async fn production_adopts_and_uses_an_extractable_key_by_its_setting() {
         let key = adopt(&world, label).await.created().json();
         assert_eq!(key["extractable"], json!(true), "{label}");
         let api_key = json!({ "name": label, "type": "live", "serviceId": key["serviceId"] });
-        let created = world
-            .admin()
-            .post("/admin/api-keys", api_key)
-            .await
-            .created();
+        let created = world.admin().post("/admin/api-keys", api_key).await.created();
         let client = world.client(&created.text("secret"));
         let body = json!({ "data": "secret", "algorithm": "AES-256-GCM", "keyId": id(&key) });
         let encrypted = client.operate("encrypt", body).await.ok();

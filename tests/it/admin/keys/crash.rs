@@ -53,14 +53,8 @@ async fn killed(
         .await
         .expect("change the intents");
     let process = Process::start(site).await;
-    within(PATIENCE, async || {
-        process.log().contains("token and records were compared")
-    })
-    .await;
-    let orphans = process
-        .log()
-        .matches("the token holds a key that no record names")
-        .count();
+    within(PATIENCE, async || process.log().contains("token and records were compared")).await;
+    let orphans = process.log().matches("the token holds a key that no record names").count();
     let left = Remains {
         intents: count(&mut database, "key_intents").await,
         records: count(&mut database, "keys").await,
@@ -90,10 +84,8 @@ async fn has_lock_waiter(database: &mut PgConnection) -> bool {
 async fn a_crash_before_the_intent_leaves_nothing() {
     let site = Site::with_faults().await;
     let mut watching = site.connect().await;
-    let (left, _) = killed(&site, Some("key_intents"), async || {
-        has_lock_waiter(&mut watching).await
-    })
-    .await;
+    let (left, _) =
+        killed(&site, Some("key_intents"), async || has_lock_waiter(&mut watching).await).await;
     assert_eq!(left, Remains::default());
 }
 
@@ -101,12 +93,9 @@ async fn a_crash_before_the_intent_leaves_nothing() {
 async fn a_crash_after_the_intent_cancels_the_intent() {
     let site = Site::with_faults().await;
     let before = site.faults().calls("C_GenerateKeyPair");
-    site.faults()
-        .rules(&[Fault::Hang.on("C_GenerateKeyPair").thread("hsm-worker")]);
-    let (left, _) = killed(&site, None, async || {
-        site.faults().calls("C_GenerateKeyPair") > before
-    })
-    .await;
+    site.faults().rules(&[Fault::Hang.on("C_GenerateKeyPair").thread("hsm-worker")]);
+    let (left, _) =
+        killed(&site, None, async || site.faults().calls("C_GenerateKeyPair") > before).await;
     assert_eq!(left, Remains::default());
 }
 
@@ -114,25 +103,17 @@ async fn a_crash_after_the_intent_cancels_the_intent() {
 async fn a_crash_after_the_object_reports_an_orphan() {
     let site = Site::with_faults().await;
     let mut watching = site.connect().await;
-    let (left, process) = killed(&site, Some("management_events"), async || {
-        has_lock_waiter(&mut watching).await
-    })
-    .await;
-    let found = Remains {
-        intents: 1,
-        orphans: 1,
-        ..Remains::default()
-    };
+    let (left, process) =
+        killed(&site, Some("management_events"), async || has_lock_waiter(&mut watching).await)
+            .await;
+    let found = Remains { intents: 1, orphans: 1, ..Remains::default() };
     assert_eq!(left, found);
     let intended: uuid::Uuid = sqlx::query_scalar("SELECT id FROM key_intents")
         .fetch_one(&mut watching)
         .await
         .expect("the intent");
     let intended = engine::ids::KeyId::from_uuid(intended).to_string();
-    assert!(
-        process.log().contains(&intended),
-        "the log must name the orphan"
-    );
+    assert!(process.log().contains(&intended), "the log must name the orphan");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,13 +122,7 @@ async fn a_crash_after_the_record_leaves_a_usable_key() {
     let mut watching = site.connect().await;
     let (left, process) =
         killed(&site, None, async || count(&mut watching, "keys").await > 0).await;
-    let expected = Remains {
-        records: 1,
-        ..Remains::default()
-    };
+    let expected = Remains { records: 1, ..Remains::default() };
     assert_eq!(left, expected);
-    assert_eq!(
-        process.admin().get("/admin/keys").await.json()["items"][0]["status"],
-        "active"
-    );
+    assert_eq!(process.admin().get("/admin/keys").await.json()["items"][0]["status"], "active");
 }

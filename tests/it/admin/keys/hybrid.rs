@@ -24,22 +24,13 @@ async fn vault(world: &World) -> Vault {
 }
 
 fn system(world: &World) -> System {
-    System::new(
-        "test",
-        world.clock.clone(),
-        Entropy::system(),
-        Catalog::new(),
-        world.pool.clone(),
-    )
+    System::new("test", world.clock.clone(), Entropy::system(), Catalog::new(), world.pool.clone())
 }
 
 /// The number of private keys with this name in the token.
 async fn objects(name: &KeyName) -> usize {
     let objects = kryoptic().await.inventory().await.expect("objects");
-    objects
-        .iter()
-        .filter(|object| object.key.name == *name)
-        .count()
+    objects.iter().filter(|object| object.key.name == *name).count()
 }
 
 fn name_of(key: &Value) -> KeyName {
@@ -60,12 +51,9 @@ async fn both_objects_are_created_retired_and_destroyed_together() {
     let ec = generate(&world, &service, "P-256").await;
     let ml_kem = generate(&world, &service, "ML-KEM-768").await;
     let second = generate(&world, &service, HYBRID).await;
-    for (key, status) in [
-        (&first, "retired"),
-        (&ec, "active"),
-        (&ml_kem, "active"),
-        (&second, "active"),
-    ] {
+    for (key, status) in
+        [(&first, "retired"), (&ec, "active"), (&ml_kem, "active"), (&second, "active")]
+    {
         assert_eq!(read(&world, id(key)).await["status"], status);
     }
 
@@ -91,21 +79,12 @@ async fn a_key_without_one_of_its_objects_is_missing_and_opens_nothing() {
     let alice = alice.await;
     let envelope = jwe(&alice.protect(json!(1)).await);
     let key = read(&world, &destination.key).await;
-    let private = KeyRef {
-        name: name_of(&key),
-        class: hsm::KeyClass::Part(Algorithm::P256),
-        adopted: false,
-    };
+    let private =
+        KeyRef { name: name_of(&key), class: hsm::KeyClass::Part(Algorithm::P256), adopted: false };
     kryoptic().await.destroy(&private).await.expect("a key");
     let comparison = vault(&world).await.compare().await.expect("a comparison");
-    assert_eq!(
-        comparison.missing,
-        [destination.key.parse().expect("an id")]
-    );
-    alice
-        .unprotect(&envelope)
-        .await
-        .refused(500, "INTERNAL_ERROR");
+    assert_eq!(comparison.missing, [destination.key.parse().expect("an id")]);
+    alice.unprotect(&envelope).await.refused(500, "INTERNAL_ERROR");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -44,16 +44,8 @@ async fn a_jwk_for_another_use_is_refused() {
         (None, json!({ "use": "sig" }), &["use"][..]),
         (Some("enc"), json!({ "use": "sig" }), &["use"]),
         (Some("sig"), json!({ "use": "enc" }), &["use"]),
-        (
-            Some("enc"),
-            json!({ "key_ops": ["sign", "verify"] }),
-            &["key_ops"],
-        ),
-        (
-            Some("sig"),
-            json!({ "key_ops": ["deriveKey"] }),
-            &["key_ops"],
-        ),
+        (Some("enc"), json!({ "key_ops": ["sign", "verify"] }), &["key_ops"]),
+        (Some("sig"), json!({ "key_ops": ["deriveKey"] }), &["key_ops"]),
         (Some("sig"), json!({ "key_ops": "verify" }), &["key_ops"]),
         (Some("sig"), json!({ "key_ops": [1] }), &["key_ops"]),
         (Some("enc"), json!({ "alg": "ES256" }), &["alg"]),
@@ -88,22 +80,10 @@ async fn a_jwk_for_another_use_is_refused() {
 async fn a_jwk_for_the_same_use_is_imported() {
     let world = World::new().await;
     for (usage, jwk, members) in [
-        (
-            "enc",
-            ec(),
-            json!({ "use": "enc", "alg": "ECDH-ES+A256KW" }),
-        ),
+        ("enc", ec(), json!({ "use": "enc", "alg": "ECDH-ES+A256KW" })),
         ("enc", ec(), json!({ "key_ops": [] })),
-        (
-            "enc",
-            ec(),
-            json!({ "key_ops": ["deriveBits"], "use": null }),
-        ),
-        (
-            "sig",
-            ec(),
-            json!({ "use": "sig", "alg": "ES256", "key_ops": ["verify"] }),
-        ),
+        ("enc", ec(), json!({ "key_ops": ["deriveBits"], "use": null })),
+        ("sig", ec(), json!({ "use": "sig", "alg": "ES256", "key_ops": ["verify"] })),
         ("sig", okp(), json!({ "use": "sig", "alg": "EdDSA" })),
         ("sig", okp(), json!({ "alg": "Ed25519", "x5t": "ignored" })),
     ] {

@@ -65,18 +65,8 @@ async fn a_key_is_created_with_the_requested_or_default_values() {
         body["generate"] = json!(true);
         let key = send(&world, &service, body).await.created().json();
         assert_eq!(
-            (
-                &key["algorithm"],
-                &key["use"],
-                &key["origin"],
-                &key["status"]
-            ),
-            (
-                &json!(algorithm),
-                &json!(usage),
-                &json!("generated"),
-                &json!("active")
-            )
+            (&key["algorithm"], &key["use"], &key["origin"], &key["status"]),
+            (&json!(algorithm), &json!(usage), &json!("generated"), &json!("active"))
         );
         let is_secret = usage == "data" || algorithm.starts_with("HMAC");
         assert_eq!(key["publicKey"] == Value::Null, is_secret, "{key}");
@@ -84,17 +74,9 @@ async fn a_key_is_created_with_the_requested_or_default_values() {
         assert_eq!(key["hasPrivate"], true);
         assert_eq!(read(&world, id(&key)).await, key);
     }
-    let key = send(
-        &world,
-        &service,
-        json!({"generate": true, "activate": false}),
-    )
-    .await;
+    let key = send(&world, &service, json!({"generate": true, "activate": false})).await;
     let key = key.created().json();
-    assert_eq!(
-        (&key["status"], &key["activatedAt"]),
-        (&json!("retired"), &Value::Null)
-    );
+    assert_eq!((&key["status"], &key["activatedAt"]), (&json!("retired"), &Value::Null));
 }
 
 #[tokio::test]
@@ -112,23 +94,13 @@ async fn all_errors_of_a_request_are_reported_at_once() {
         ("use", "conflict"),
         ("secretKey", "conflict"),
     ]);
-    send(&world, &service, json!({}))
+    send(&world, &service, json!({})).await.invalid(&[("", "required")]);
+    send(&world, &service, json!({"generate": false})).await.invalid(&[("", "required")]);
+    send(&world, "svc_01h455vb4pex5vsknk084sn02q", json!({"generate": true}))
         .await
-        .invalid(&[("", "required")]);
-    send(&world, &service, json!({"generate": false}))
-        .await
-        .invalid(&[("", "required")]);
-    send(
-        &world,
-        "svc_01h455vb4pex5vsknk084sn02q",
-        json!({"generate": true}),
-    )
-    .await
-    .invalid(&[("serviceId", "unknown")]);
+        .invalid(&[("serviceId", "unknown")]);
     let body = json!({"generate": true, "algorithm": "RSA-1024"});
-    send(&world, &service, body)
-        .await
-        .invalid(&[("algorithm", "unsupported")]);
+    send(&world, &service, body).await.invalid(&[("algorithm", "unsupported")]);
 }
 
 #[tokio::test]
@@ -142,10 +114,7 @@ async fn a_response_is_a_valid_request() {
     key["name"] = json!("renamed");
     key["expiresAt"] = json!("2099-01-01T00:00:00.000Z");
     let changed = world.admin().put(&path, key.clone()).await.ok().json();
-    assert_eq!(
-        (&changed["name"], &changed["expiresAt"]),
-        (&key["name"], &key["expiresAt"])
-    );
+    assert_eq!((&changed["name"], &changed["expiresAt"]), (&key["name"], &key["expiresAt"]));
     let other = json!({"algorithm": "P-384", "serviceId": "svc_01h455vb4pex5vsknk084sn02q"});
     world
         .admin()
@@ -171,10 +140,7 @@ async fn lists_are_filtered_and_paged() {
     assert_eq!(count(&format!("serviceId={one}&use=data")).await, 2);
     assert_eq!(count("status=retired").await, 0);
     let first = world.admin().get("/admin/keys?limit=3").await.ok();
-    assert_eq!(
-        count(&format!("limit=3&cursor={}", first.text("nextCursor"))).await,
-        1
-    );
+    assert_eq!(count(&format!("limit=3&cursor={}", first.text("nextCursor"))).await, 1);
     world
         .admin()
         .get("/admin/keys?use=none&stauts=active")
@@ -187,38 +153,16 @@ async fn a_service_with_keys_is_not_deleted() {
     let world = World::new().await;
     let service = world.service("kept").await;
     let key = generate(&world, &service, "AES-128").await;
-    let refused = world
-        .admin()
-        .delete(&format!("/admin/services/{service}"))
-        .await;
-    assert!(
-        refused
-            .refused(409, "CONFLICT")
-            .message()
-            .contains(id(&key))
-    );
+    let refused = world.admin().delete(&format!("/admin/services/{service}")).await;
+    assert!(refused.refused(409, "CONFLICT").message().contains(id(&key)));
 }
 
 #[tokio::test]
 async fn an_invalid_key_is_not_found() {
     let world = World::new().await;
-    for id in [
-        "key_01h455vb4pex5vsknk084sn02q",
-        "svc_01h455vb4pex5vsknk084sn02q",
-        "x",
-    ] {
-        world
-            .admin()
-            .get(&path(id))
-            .await
-            .refused(404, "KEY_NOT_FOUND");
-        set(&world, id, "active")
-            .await
-            .refused(404, "KEY_NOT_FOUND");
-        world
-            .admin()
-            .delete(&path(id))
-            .await
-            .refused(404, "KEY_NOT_FOUND");
+    for id in ["key_01h455vb4pex5vsknk084sn02q", "svc_01h455vb4pex5vsknk084sn02q", "x"] {
+        world.admin().get(&path(id)).await.refused(404, "KEY_NOT_FOUND");
+        set(&world, id, "active").await.refused(404, "KEY_NOT_FOUND");
+        world.admin().delete(&path(id)).await.refused(404, "KEY_NOT_FOUND");
     }
 }

@@ -35,10 +35,7 @@ async fn private_keys_are_not_imported() {
     refused.invalid(&[("privateKey.kty", "unsupported")]);
 
     let parameters = json!({ "mechanism": "RSA_OAEP_SHA1_AES_KWP" });
-    let parameters = world
-        .admin()
-        .post("/admin/keys/import-parameters", parameters)
-        .await;
+    let parameters = world.admin().post("/admin/keys/import-parameters", parameters).await;
     let wrapped = json!({
         "importKeyId": parameters.text("importKeyId"),
         "mechanism": "RSA_OAEP_SHA1_AES_KWP",
@@ -56,12 +53,7 @@ async fn the_thumbprint_is_that_of_the_required_members() {
     let public = BASE64_URL_SAFE_NO_PAD.encode([3; 1952]);
     let jwk = json!({ "kty": "AKP", "alg": "ML-DSA-65", "pub": public, "kid": "partner" });
     let order = json!({ "serviceId": service, "publicKey": jwk });
-    let key = world
-        .admin()
-        .post("/admin/keys", order)
-        .await
-        .created()
-        .json();
+    let key = world.admin().post("/admin/keys", order).await.created().json();
     let required = format!(r#"{{"alg":"ML-DSA-65","kty":"AKP","pub":"{public}"}}"#);
     let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, required.as_bytes());
     assert_eq!(key["thumbprint"], BASE64_URL_SAFE_NO_PAD.encode(digest));

@@ -64,10 +64,7 @@ async fn without_the_setting_keys_and_policies_are_unsupported() {
     }
     let number = world.policy(&service).await;
     let path = format!("/admin/policies/{number}");
-    let refused = world
-        .admin()
-        .put(&path, json!({ "alg": "HPKE-12-KE" }))
-        .await;
+    let refused = world.admin().put(&path, json!({ "alg": "HPKE-12-KE" })).await;
     refused.invalid(&[("alg", "unsupported")]);
 }
 
@@ -112,11 +109,7 @@ async fn public_keys_of_the_wycheproof_vectors_are_accepted_if_they_are_valid() 
     for (kem, alg) in ALGS {
         let (mut accepted, mut refused) = (0, 0);
         let mut seen = std::collections::HashSet::new();
-        for test in vectors(kem)
-            .test_groups
-            .iter()
-            .flat_map(|group| &group.tests)
-        {
+        for test in vectors(kem).test_groups.iter().flat_map(|group| &group.tests) {
             let key = test.encaps_key.as_ref().unwrap();
             let is_valid = test.result == TestResult::Valid;
             // Each request costs a millisecond, and most valid tests differ in the message alone.
@@ -166,10 +159,8 @@ async fn keys_are_published_as_akp_and_record_their_draft() {
         });
         assert!(published["keys"].as_array().unwrap().contains(&expected));
     }
-    let drafts: Vec<String> = sqlx::query_scalar("SELECT hpke_revision FROM keys")
-        .fetch_all(&world.pool)
-        .await
-        .unwrap();
+    let drafts: Vec<String> =
+        sqlx::query_scalar("SELECT hpke_revision FROM keys").fetch_all(&world.pool).await.unwrap();
     assert_eq!(drafts, ["draft-ietf-jose-hpke-pq-pqt-01"; ALGS.len()]);
 }
 
@@ -181,12 +172,9 @@ async fn a_key_replaces_only_a_key_of_its_parameter_set() {
     let larger = world.key(&service, "enc", "ML-KEM-1024").await;
     let hybrid = world.key(&service, "enc", "P-256+ML-KEM-768").await;
     let second = world.key(&service, "enc", "ML-KEM-768").await;
-    for (key, status) in [
-        (&first, "retired"),
-        (&larger, "active"),
-        (&hybrid, "active"),
-        (&second, "active"),
-    ] {
+    for (key, status) in
+        [(&first, "retired"), (&larger, "active"), (&hybrid, "active"), (&second, "active")]
+    {
         let path = format!("/admin/keys/{key}");
         assert_eq!(world.admin().get(&path).await.ok().json()["status"], status);
     }

@@ -26,12 +26,7 @@ use testkit::{Answer, World};
 /// Generates a key of `service` with this algorithm.
 async fn generate(world: &World, service: &str, algorithm: &str) -> Value {
     let body = json!({ "serviceId": service, "generate": true, "algorithm": algorithm });
-    world
-        .admin()
-        .post("/admin/keys", body)
-        .await
-        .created()
-        .json()
+    world.admin().post("/admin/keys", body).await.created().json()
 }
 
 /// Sends a key request for `service` with these members.
@@ -48,10 +43,7 @@ async fn read(world: &World, id: &str) -> Value {
 
 /// Sets the status of a key.
 async fn set(world: &World, id: &str, status: &str) -> Answer {
-    world
-        .admin()
-        .put(&path(id), json!({ "status": status }))
-        .await
+    world.admin().put(&path(id), json!({ "status": status })).await
 }
 
 fn path(id: &str) -> String {

@@ -23,18 +23,9 @@ async fn a_partner_kid_is_stated_or_taken_from_the_jwk() {
     for (members, expected) in [
         (json!({ "publicKey": jwk() }), json!(null)),
         (json!({ "publicKey": with_kid }), json!("visa-MLE-123")),
-        (
-            json!({ "publicKey": with_kid, "partnerKid": "a b~" }),
-            json!("a b~"),
-        ),
-        (
-            json!({ "publicKey": with_kid, "partnerKid": null }),
-            json!(null),
-        ),
-        (
-            json!({ "generate": true, "algorithm": "P-256", "partnerKid": "2026" }),
-            json!("2026"),
-        ),
+        (json!({ "publicKey": with_kid, "partnerKid": "a b~" }), json!("a b~")),
+        (json!({ "publicKey": with_kid, "partnerKid": null }), json!(null)),
+        (json!({ "generate": true, "algorithm": "P-256", "partnerKid": "2026" }), json!("2026")),
     ] {
         let mut body = members;
         body["serviceId"] = json!(service);
@@ -43,10 +34,7 @@ async fn a_partner_kid_is_stated_or_taken_from_the_jwk() {
         assert_eq!(made.json()["partnerKid"], expected);
         // It is fixed, and may be stated as it is.
         let path = made.header("location");
-        admin
-            .put(path, json!({ "partnerKid": expected }))
-            .await
-            .ok();
+        admin.put(path, json!({ "partnerKid": expected })).await.ok();
         let refused = admin.patch(path, json!({ "partnerKid": "other" })).await;
         refused.invalid(&[("partnerKid", "conflict")]);
     }
@@ -76,12 +64,7 @@ async fn a_partner_kid_has_a_form() {
         ] {
             with(member, kid).await.invalid(&[(member, code)]);
         }
-        with(
-            member,
-            json!(format!("{member}{}", "~".repeat(128 - member.len()))),
-        )
-        .await
-        .created();
+        with(member, json!(format!("{member}{}", "~".repeat(128 - member.len())))).await.created();
     }
 }
 
@@ -122,10 +105,7 @@ async fn envelopes_and_key_sets_name_a_key_by_its_partner_kid() {
             "partnerKid": kid })
     };
     admin.post("/admin/keys", generate("first")).await.created();
-    let shop = world
-        .application("shop")
-        .bound_to(&destination.policy)
-        .await;
+    let shop = world.application("shop").bound_to(&destination.policy).await;
     let envelope = jwe(&shop.protect(json!("card")).await);
     assert_eq!(header_of(&envelope)["kid"], "first");
     let path = format!("/.well-known/jwks/{}", destination.service);
@@ -133,10 +113,7 @@ async fn envelopes_and_key_sets_name_a_key_by_its_partner_kid() {
     assert_eq!(kids["keys"][0]["kid"], "first");
 
     // The key is retired now. Without its identifier the active key would fail to open the envelope.
-    admin
-        .post("/admin/keys", generate("second"))
-        .await
-        .created();
+    admin.post("/admin/keys", generate("second")).await.created();
     let opened = shop.unprotect(&envelope).await.ok();
     assert_eq!(opened.json()["payload"], "card");
     let next = jwe(&shop.protect(json!("card")).await);

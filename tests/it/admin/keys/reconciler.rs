@@ -26,11 +26,7 @@ async fn health_and_doctor_report_missing_and_orphaned_keys() {
     let report = site.doctor();
     assert_eq!(report["records"]["missing"], json!([key]));
     let orphans = report["records"]["orphans"].as_array().expect("orphans");
-    assert_eq!(
-        orphans.len(),
-        1,
-        "the object must be an orphan: {orphans:?}"
-    );
+    assert_eq!(orphans.len(), 1, "the object must be an orphan: {orphans:?}");
 
     let process = Process::start(&site).await;
     let mut health = Value::Null;

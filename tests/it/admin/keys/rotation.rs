@@ -67,11 +67,7 @@ async fn one_of_a_hundred_concurrent_activations_remains() {
     .fetch_one(&world.pool)
     .await
     .expect("the events");
-    assert_eq!(
-        retirements,
-        activations - 1,
-        "each activation except the first must retire a key"
-    );
+    assert_eq!(retirements, activations - 1, "each activation except the first must retire a key");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -80,13 +76,7 @@ async fn one_of_several_changes_from_the_same_state_succeeds() {
     let service = world.service("expected").await;
     let key = generate(&world, &service, "AES-128").await;
     let path = path(id(&key));
-    let tag = world
-        .admin()
-        .get(&path)
-        .await
-        .ok()
-        .header("etag")
-        .to_owned();
+    let tag = world.admin().get(&path).await.ok().header("etag").to_owned();
     let admin = world.admin().with("if-match", &tag);
     let changes = (0..20).map(|turn| admin.put(&path, json!({"name": format!("name {turn}")})));
     let answers = join_all(changes).await;
@@ -104,23 +94,11 @@ async fn published_public_keys_are_available_to_partners() {
     let jwks = format!("/.well-known/jwks/{service}");
     let enc = generate(&world, &service, "P-256").await;
     generate(&world, &service, "AES-256").await;
-    for nothing in [
-        jwks.as_str(),
-        "/.well-known/jwks/x",
-        "/.well-known/jwks/%FF",
-    ] {
-        world
-            .anonymous()
-            .get(nothing)
-            .await
-            .refused(404, "NOT_FOUND");
+    for nothing in [jwks.as_str(), "/.well-known/jwks/x", "/.well-known/jwks/%FF"] {
+        world.anonymous().get(nothing).await.refused(404, "NOT_FOUND");
     }
     let publish = json!({"publishKeys": true});
-    world
-        .admin()
-        .put(&format!("/admin/services/{service}"), publish)
-        .await
-        .ok();
+    world.admin().put(&format!("/admin/services/{service}"), publish).await.ok();
     let sig = generate(&world, &service, "Ed25519").await;
     set(&world, id(&sig), "retired").await.ok();
     let rsa = json!({"use": "sig", "publicKey": public(&private("RSA-2048"))});
@@ -130,10 +108,7 @@ async fn published_public_keys_are_available_to_partners() {
     assert_eq!(answer.header("cache-control"), "public, max-age=60");
     let published = answer.json();
     let keys = published["keys"].as_array().expect("keys");
-    let listed: Vec<_> = keys
-        .iter()
-        .map(|key| (&key["kid"], &key["use"], &key["alg"]))
-        .collect();
+    let listed: Vec<_> = keys.iter().map(|key| (&key["kid"], &key["use"], &key["alg"])).collect();
     let expected = [
         (&enc["id"], &json!("enc"), &json!("ECDH-ES+A256KW")),
         (&sig["id"], &json!("sig"), &json!("EdDSA")),

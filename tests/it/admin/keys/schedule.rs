@@ -58,10 +58,7 @@ async fn others(world: &World, key: &Value) -> Vec<Value> {
     let query = format!("/admin/keys?serviceId={service}");
     let listed = world.admin().get(&query).await.ok().json();
     let listed = listed["items"].as_array().expect("items").clone();
-    listed
-        .into_iter()
-        .filter(|it| it["id"] != key["id"])
-        .collect()
+    listed.into_iter().filter(|it| it["id"] != key["id"]).collect()
 }
 
 /// Runs the job until it has made the successor of the key: a run leaves a key to another instance that
@@ -98,14 +95,7 @@ async fn an_envelope_key_retires_when_its_successor_is_made() {
     assert_eq!(status(&world, &key).await, "retired");
     let made = others(&world, &key).await;
     let successor = made.last().expect("a successor");
-    for member in [
-        "name",
-        "use",
-        "algorithm",
-        "origin",
-        "rotationDays",
-        "serviceId",
-    ] {
+    for member in ["name", "use", "algorithm", "origin", "rotationDays", "serviceId"] {
         assert_eq!(successor[member], key[member], "{member}");
     }
     assert_eq!(successor["status"], "active");
@@ -261,11 +251,7 @@ async fn a_key_that_someone_replaced_or_stopped_does_not_rotate() {
     let successor = others(&world, &signing).await.remove(1);
     // Activated by hand, the successor takes over at once.
     let active = json!({ "status": "active" });
-    world
-        .admin()
-        .patch(&path(id(&successor)), active)
-        .await
-        .ok();
+    world.admin().patch(&path(id(&successor)), active).await.ok();
     world.clock.advance(OVERLAP);
     rotate(&world).await;
     assert_eq!(status(&world, &signing).await, "retired");

@@ -68,12 +68,11 @@ async fn database(world: &World) -> Vec<u8> {
     assert!(tables.iter().any(|table| table == "keys"));
     let mut all = Vec::new();
     for table in tables {
-        let rows: Vec<String> = sqlx::query_scalar(sqlx::AssertSqlSafe(format!(
-            "SELECT t::text FROM {table} t"
-        )))
-        .fetch_all(&world.pool)
-        .await
-        .expect("the rows");
+        let rows: Vec<String> =
+            sqlx::query_scalar(sqlx::AssertSqlSafe(format!("SELECT t::text FROM {table} t")))
+                .fetch_all(&world.pool)
+                .await
+                .expect("the rows");
         all.extend(rows.join("\n").into_bytes());
     }
     all
@@ -107,11 +106,7 @@ async fn a_plaintext_key_is_in_no_response_event_or_row() {
             let answer = send(&world, &service, body).await;
             canary.assert_absent("an answer", answer.body.as_bytes());
         }
-        let events = world
-            .admin()
-            .get("/admin/audit/management?limit=200")
-            .await
-            .ok();
+        let events = world.admin().get("/admin/audit/management?limit=200").await.ok();
         canary.assert_absent("an event", events.body.as_bytes());
         canary.assert_absent("the database", &database(&world).await);
     }
@@ -151,10 +146,7 @@ async fn a_plaintext_key_is_not_in_the_log() {
         pending.join().expect("the request ends");
     }
     let log = process.log();
-    assert!(
-        log.contains("request refused"),
-        "the refusal must be logged: {log}"
-    );
+    assert!(log.contains("request refused"), "the refusal must be logged: {log}");
     canary.assert_absent("the log", log.as_bytes());
 }
 

@@ -17,10 +17,7 @@ const MECHANISM: &str = "RSA_OAEP_SHA1_AES_KWP";
 
 pub(in crate::admin) async fn parameters(world: &World) -> Value {
     let body = json!({ "mechanism": MECHANISM });
-    let created = world
-        .admin()
-        .post("/admin/keys/import-parameters", body)
-        .await;
+    let created = world.admin().post("/admin/keys/import-parameters", body).await;
     assert_eq!(created.status, 201, "{}", created.body);
     created.json()
 }
@@ -28,10 +25,8 @@ pub(in crate::admin) async fn parameters(world: &World) -> Value {
 pub(in crate::admin) fn wrap(parameters: &Value, key: &[u8]) -> Value {
     let pem = parameters["publicKey"].as_str().expect("PEM");
     let wrapping = PublicKey::from_pem(pem).expect("a public key").to_spki();
-    let digest: String = Sha256::digest(&wrapping)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let digest: String =
+        Sha256::digest(&wrapping).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(parameters["publicKeySha256"], digest);
     let wrapped = wrap_for_import(&wrapping, ImportMechanism::RsaOaepSha1AesKwp, key);
     json!({
@@ -59,19 +54,12 @@ async fn a_wrapped_key_is_imported_once() {
         "publicKey": public(&key), "wrappedKey": wrap(&parameters, &pkcs8(&key)), "name": "partner",
     });
     let created = send(&world, &service, body.clone()).await.created().json();
-    assert_eq!(
-        (&created["algorithm"], &created["hasPrivate"]),
-        (&json!("P-256"), &json!(true))
-    );
-    send(&world, &service, body)
-        .await
-        .invalid(&[("wrappedKey.importKeyId", "unknown")]);
+    assert_eq!((&created["algorithm"], &created["hasPrivate"]), (&json!("P-256"), &json!(true)));
+    send(&world, &service, body).await.invalid(&[("wrappedKey.importKeyId", "unknown")]);
 
     let import_key = &parameters["importKeyId"];
-    let events = format!(
-        "/admin/audit/management?resourceId={}",
-        import_key.as_str().expect("an id")
-    );
+    let events =
+        format!("/admin/audit/management?resourceId={}", import_key.as_str().expect("an id"));
     let events = world.admin().get(&events).await.ok().json();
     assert_eq!(events["items"].as_array().expect("items").len(), 1);
     assert_eq!(events["items"][0]["resource_type"], "import_key");
@@ -86,10 +74,7 @@ async fn wrapped_rsa_and_secret_keys_are_imported() {
     let wrapped = wrap(&parameters(&world).await, &pkcs8(&rsa));
     let body = json!({ "wrappedKey": wrapped });
     let created = send(&world, &service, body).await.created().json();
-    assert_eq!(
-        created["algorithm"], "RSA-2048",
-        "the length determines the algorithm"
-    );
+    assert_eq!(created["algorithm"], "RSA-2048", "the length determines the algorithm");
     let public_key = json!({"publicKey": public(&rsa), "activate": false});
     let public_key = send(&world, &service, public_key).await.created().json();
     assert_eq!(created["thumbprint"], public_key["thumbprint"]);
@@ -97,10 +82,7 @@ async fn wrapped_rsa_and_secret_keys_are_imported() {
     let wrapped = wrap(&parameters(&world).await, &[7; 32]);
     let body = json!({ "wrappedKey": wrapped });
     let created = send(&world, &service, body).await.created().json();
-    assert_eq!(
-        (&created["algorithm"], &created["use"]),
-        (&json!("AES-256"), &json!("data"))
-    );
+    assert_eq!((&created["algorithm"], &created["use"]), (&json!("AES-256"), &json!("data")));
 }
 
 #[tokio::test]
@@ -109,20 +91,14 @@ async fn hidden_properties_of_a_wrapped_key_are_required() {
     let service = world.service("unsaid").await;
     let wrapped = wrap(&parameters(&world).await, &pkcs8(&private("P-256")));
     let body = json!({"wrappedKey": wrapped});
-    send(&world, &service, body)
-        .await
-        .invalid(&[("algorithm", "required")]);
+    send(&world, &service, body).await.invalid(&[("algorithm", "required")]);
     let body = json!({"wrappedKey": wrapped, "algorithm": "P-256"});
-    send(&world, &service, body)
-        .await
-        .invalid(&[("publicKey", "required")]);
-    send(&world, &service, json!({"wrappedKey": {}}))
-        .await
-        .invalid(&[
-            ("wrappedKey.importKeyId", "required"),
-            ("wrappedKey.mechanism", "required"),
-            ("wrappedKey.ciphertext", "required"),
-        ]);
+    send(&world, &service, body).await.invalid(&[("publicKey", "required")]);
+    send(&world, &service, json!({"wrappedKey": {}})).await.invalid(&[
+        ("wrappedKey.importKeyId", "required"),
+        ("wrappedKey.mechanism", "required"),
+        ("wrappedKey.ciphertext", "required"),
+    ]);
 }
 
 #[tokio::test]
@@ -154,14 +130,10 @@ async fn mismatched_halves_use_up_the_attempts_of_an_import_key() {
     let wrapped = wrap(&parameters(&world).await, &pkcs8(&key));
     let foreign = json!({"publicKey": public(&other), "wrappedKey": wrapped});
     for _ in 0..ImportKeyRecord::ATTEMPTS {
-        send(&world, &service, foreign.clone())
-            .await
-            .invalid(&[("publicKey", "conflict")]);
+        send(&world, &service, foreign.clone()).await.invalid(&[("publicKey", "conflict")]);
     }
     let right = json!({"publicKey": public(&key), "wrappedKey": wrapped});
-    send(&world, &service, right)
-        .await
-        .invalid(&[("wrappedKey.importKeyId", "unknown")]);
+    send(&world, &service, right).await.invalid(&[("wrappedKey.importKeyId", "unknown")]);
 }
 
 #[tokio::test]
@@ -169,15 +141,9 @@ async fn a_mechanism_that_the_token_lacks_is_refused() {
     let world = World::new().await;
     for mechanism in ["RSA_OAEP_SHA256_AES_KWP", "PKCS1"] {
         let body = json!({ "mechanism": mechanism });
-        let answer = world
-            .admin()
-            .post("/admin/keys/import-parameters", body)
-            .await;
+        let answer = world.admin().post("/admin/keys/import-parameters", body).await;
         answer.invalid(&[("mechanism", "unsupported")]);
     }
-    let answer = world
-        .admin()
-        .post("/admin/keys/import-parameters", json!({}))
-        .await;
+    let answer = world.admin().post("/admin/keys/import-parameters", json!({})).await;
     answer.invalid(&[("mechanism", "required")]);
 }

@@ -9,9 +9,7 @@ use testkit::chaos::history::{Call, Outcome, Row};
 #[test]
 fn a_success_without_a_record_is_detected() {
     for (call, outcome) in [(PROTECT, envelope()), (UNPROTECT, correct())] {
-        history()
-            .without_row(span(0, 10), HERE, call, outcome)
-            .violates(Guarantee::Audited);
+        history().without_row(span(0, 10), HERE, call, outcome).violates(Guarantee::Audited);
     }
 }
 
@@ -40,11 +38,7 @@ fn a_record_with_another_result_is_detected() {
 
 #[test]
 fn a_second_record_is_detected_for_every_response() {
-    for outcome in [
-        envelope(),
-        Outcome::Lost,
-        refused(503, "SERVICE_UNAVAILABLE"),
-    ] {
+    for outcome in [envelope(), Outcome::Lost, refused(503, "SERVICE_UNAVAILABLE")] {
         let mut history = history().without_row(span(0, 10), HERE, PROTECT, outcome);
         let row = Row {
             request_id: "n0".to_owned(),
@@ -76,10 +70,7 @@ fn a_request_with_an_unknown_result_can_have_one_record() {
 #[test]
 fn a_record_without_a_request_is_detected() {
     let mut invented = history().with(span(0, 10), HERE, PROTECT, envelope());
-    invented.rows.push(Row {
-        request_id: "never-sent".to_owned(),
-        ..invented.rows[0].clone()
-    });
+    invented.rows.push(Row { request_id: "never-sent".to_owned(), ..invented.rows[0].clone() });
     invented.violates(Guarantee::NothingInvented);
     let mut unsent = history().without_row(span(0, 10), HERE, PROTECT, Outcome::NotSent);
     unsent.is_valid();

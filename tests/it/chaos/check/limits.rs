@@ -22,12 +22,8 @@ fn requests_above_the_limit_are_detected() {
     burst_of(6).is_valid();
     burst_of(7).violates(Guarantee::Limited);
     // Refused and possibly refused requests do not count.
-    let mut refusals = burst_of(6).with(
-        span(7, 8),
-        THERE,
-        PROTECT,
-        refused(503, "SERVICE_UNAVAILABLE"),
-    );
+    let mut refusals =
+        burst_of(6).with(span(7, 8), THERE, PROTECT, refused(503, "SERVICE_UNAVAILABLE"));
     refusals.attempts[6].application = 1;
     refusals.is_valid();
 }
@@ -37,9 +33,7 @@ fn separate_counting_raises_the_limit_but_does_not_remove_it() {
     let separate = |count, is_uncounted| {
         let mut history = burst_of(count);
         let span = span(0, 1_000);
-        history
-            .unshared_limits
-            .push(UnsharedLimits { span, is_uncounted });
+        history.unshared_limits.push(UnsharedLimits { span, is_uncounted });
         history
     };
     separate(16, false).is_valid();
@@ -51,11 +45,6 @@ fn separate_counting_raises_the_limit_but_does_not_remove_it() {
 #[test]
 fn a_refusal_below_the_limit_is_detected() {
     history()
-        .with(
-            span(0, 10),
-            HERE,
-            PROTECT,
-            refused(429, "RATE_LIMIT_EXCEEDED"),
-        )
+        .with(span(0, 10), HERE, PROTECT, refused(429, "RATE_LIMIT_EXCEEDED"))
         .violates(Guarantee::Limited);
 }

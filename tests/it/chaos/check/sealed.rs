@@ -41,12 +41,8 @@ fn checkpoint(lines: &[String]) -> String {
         let leaf = ledger::leaf(Log::Operations, line).unwrap();
         tree.append(Hash::of_leaf(&leaf), |_| ());
     }
-    let text = Checkpoint {
-        origin: ORIGIN.to_owned(),
-        size: tree.size(),
-        root: tree.root(),
-    }
-    .to_string();
+    let text =
+        Checkpoint { origin: ORIGIN.to_owned(), size: tree.size(), root: tree.root() }.to_string();
     let pair = Ed25519KeyPair::from_seed_unchecked(&[7; 32]).unwrap();
     let key = VerifierKey::new(ORIGIN, SignatureKind::Ed25519, pair.public_key().as_ref()).unwrap();
     let signature = Signature {

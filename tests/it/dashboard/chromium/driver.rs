@@ -61,10 +61,7 @@ impl Driver {
             .expect("start chromedriver");
         let mut output = BufReader::new(process.stdout.take().expect("an output"));
         let port = port(&mut output).unwrap_or_else(|| {
-            panic!(
-                "chromedriver does not start: {:?}",
-                fs::read_to_string(&errors)
-            )
+            panic!("chromedriver does not start: {:?}", fs::read_to_string(&errors))
         });
         let config = Agent::config_builder()
             .proxy(None)
@@ -110,9 +107,7 @@ impl Drop for Driver {
     fn drop(&mut self) {
         // First an orderly shutdown, then a kill. Errors mean that the process has already exited.
         let _ = self.call("DELETE", "", &Value::Null);
-        let id = i32::try_from(self.process.id())
-            .ok()
-            .and_then(Pid::from_raw);
+        let id = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw);
         if let Some(id) = id {
             let _ = kill_process_group(id, Signal::KILL);
         }
@@ -179,13 +174,8 @@ fn sweep() {
     }
 }
 
-#[allow(
-    clippy::disallowed_methods,
-    reason = "the tests read this variable instead of settings"
-)]
+#[allow(clippy::disallowed_methods, reason = "the tests read this variable instead of settings")]
 fn program(variable: &str) -> PathBuf {
     let named = env::var_os(variable);
-    named
-        .unwrap_or_else(|| panic!("{variable} is not set: ./dev test sets it"))
-        .into()
+    named.unwrap_or_else(|| panic!("{variable} is not set: ./dev test sets it")).into()
 }

@@ -36,23 +36,15 @@ impl Chromium {
     pub(super) async fn start_over_tls(world: &World) -> Self {
         let folder = Scratch::new();
         let [certificate, key] = Authority::new().server("127.0.0.1").write(folder.path());
-        let files = TlsFiles {
-            certificate,
-            key,
-            client_ca: None,
-            client_crl: None,
-            spiffe: Vec::new(),
-        };
+        let files =
+            TlsFiles { certificate, key, client_ca: None, client_crl: None, spiffe: Vec::new() };
         let tls = Tls::load(Clock::system(), files).expect("a certificate that was just issued");
         Self::before(format!("https://{}", world.served(Some(tls)).await)).await
     }
 
     async fn before(address: String) -> Self {
         let driver = tokio::task::spawn_blocking(Driver::start).await;
-        Self {
-            driver: driver.expect("Chromium").into(),
-            address,
-        }
+        Self { driver: driver.expect("Chromium").into(), address }
     }
 
     /// Starts a browser and signs in with the first admin key.
@@ -70,8 +62,7 @@ impl Chromium {
 
     /// Opens a page of the dashboard.
     pub(super) async fn open(&self, path: &str) {
-        self.open_elsewhere(&format!("{}{path}", self.address))
-            .await;
+        self.open_elsewhere(&format!("{}{path}", self.address)).await;
     }
 
     /// Opens any page.

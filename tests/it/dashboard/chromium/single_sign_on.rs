@@ -36,9 +36,7 @@ async fn a_person_signs_in_at_the_provider_and_signs_out() {
     chromium.press("Sign in with single sign-on").await;
     chromium.wait_for_text("Who signs in?").await;
     chromium.press("Guest without a role").await;
-    chromium
-        .wait_for_text("Your account has no role in Sealward")
-        .await;
+    chromium.wait_for_text("Your account has no role in Sealward").await;
 }
 
 /// The text of the badge in the navigation.
@@ -83,10 +81,7 @@ async fn two_people_make_a_change_together() {
     carla.wait_for_text("The change awaits approval").await;
     let change = carla.place().await;
     let page = carla.text().await;
-    assert!(
-        page.contains("Carla Custodian") && page.contains("Withdraw"),
-        "{page}"
-    );
+    assert!(page.contains("Carla Custodian") && page.contains("Withdraw"), "{page}");
     assert_eq!(carla.run(BUTTONS, &[]).await, json!(["Withdraw"]));
 
     let carlos = signed_in(&address, "Carlos Custodian").await;
@@ -101,15 +96,11 @@ async fn two_people_make_a_change_together() {
     assert_eq!(carlos.run(BUTTONS, &[]).await, json!(["Approve", "Reject"]));
     carlos.fill("Comment", "as agreed").await;
     carlos.press("Approve").await;
-    carlos
-        .wait_for_text("The change was approved and made.")
-        .await;
+    carlos.wait_for_text("The change was approved and made.").await;
     assert!(carlos.text().await.contains("as agreed"));
 
     carla.open(change.split('?').next().unwrap()).await;
-    carla
-        .wait_for_text("The change was approved and made.")
-        .await;
+    carla.wait_for_text("The change was approved and made.").await;
     carla.press("Keys").await;
     let keys = carla.text().await;
     assert!(keys.contains("P-256") && keys.contains("active"), "{keys}");

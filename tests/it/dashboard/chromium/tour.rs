@@ -30,9 +30,7 @@ async fn every_page_is_accessible() {
                 faults.push(format!("{name}: is wider than the viewport"));
             }
             if let Some(pictures) = &pictures {
-                chromium
-                    .picture(viewport, &pictures.join(format!("{name}.png")))
-                    .await;
+                chromium.picture(viewport, &pictures.join(format!("{name}.png"))).await;
             }
         }
     }
@@ -84,10 +82,7 @@ const SEND: &str = "
     form.submit();";
 
 /// The folder for screenshots, if requested.
-#[allow(
-    clippy::disallowed_methods,
-    reason = "tests/outside/screenshots/run sets this variable"
-)]
+#[allow(clippy::disallowed_methods, reason = "tests/outside/screenshots/run sets this variable")]
 fn pictures() -> Option<PathBuf> {
     let folder: PathBuf = env::var_os("SEALWARD_TEST_PICTURES")?.into();
     fs::create_dir_all(&folder).expect("a folder for the pictures");

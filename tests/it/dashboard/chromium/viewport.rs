@@ -19,22 +19,10 @@ pub(super) struct Viewport {
 
 /// Desktop and phone, light and dark.
 pub(super) const VIEWPORTS: [Viewport; 4] = [
-    Viewport {
-        width: 1280,
-        scheme: "light",
-    },
-    Viewport {
-        width: 1280,
-        scheme: "dark",
-    },
-    Viewport {
-        width: 390,
-        scheme: "light",
-    },
-    Viewport {
-        width: 390,
-        scheme: "dark",
-    },
+    Viewport { width: 1280, scheme: "light" },
+    Viewport { width: 1280, scheme: "dark" },
+    Viewport { width: 390, scheme: "light" },
+    Viewport { width: 390, scheme: "dark" },
 ];
 
 impl Chromium {
@@ -45,8 +33,7 @@ impl Chromium {
             { "name": "prefers-color-scheme", "value": viewport.scheme },
             { "name": "prefers-reduced-motion", "value": "reduce" },
         ]);
-        self.command("Emulation.setEmulatedMedia", json!({ "features": scheme }))
-            .await;
+        self.command("Emulation.setEmulatedMedia", json!({ "features": scheme })).await;
     }
 
     /// Whether the page fits the width of the viewport.
@@ -70,9 +57,7 @@ impl Chromium {
         };
         let found = self.run_later(AXE, &[json!(rules)]).await;
         let found = found.as_array().expect("violations").iter();
-        found
-            .map(|one| one.as_str().expect("a text").to_owned())
-            .collect()
+        found.map(|one| one.as_str().expect("a text").to_owned()).collect()
     }
 
     /// Writes a screenshot of the page with a viewport that is high enough for most pages.
@@ -91,8 +76,7 @@ impl Chromium {
         let screen = json!({
             "width": viewport.width, "height": height, "deviceScaleFactor": 1, "mobile": false,
         });
-        self.command("Emulation.setDeviceMetricsOverride", screen)
-            .await;
+        self.command("Emulation.setDeviceMetricsOverride", screen).await;
     }
 
     /// Runs a script that calls its last argument at the end.

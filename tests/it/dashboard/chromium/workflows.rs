@@ -15,10 +15,7 @@ async fn an_administrator_creates_observes_and_removes_an_application() {
     let world = World::new().await;
     let chromium = Chromium::start(&world).await;
     chromium.open("/dashboard/services").await;
-    assert_eq!(
-        chromium.place().await,
-        "/dashboard/sign-in?to=%2Fdashboard%2Fservices"
-    );
+    assert_eq!(chromium.place().await, "/dashboard/sign-in?to=%2Fdashboard%2Fservices");
     chromium.sign_in("sk_admin_nonsense").await;
     assert!(chromium.text().await.contains("This key is not accepted"));
     chromium.sign_in(world.admin_key()).await;
@@ -49,18 +46,12 @@ async fn an_administrator_creates_observes_and_removes_an_application() {
     chromium.press("Create API Key").await;
     chromium.fill("Name", "billing in production").await;
     chromium.choose("Service", "billing").await;
-    chromium
-        .choose("Bound policy", "POL-000001 – at rest")
-        .await;
+    chromium.choose("Bound policy", "POL-000001 – at rest").await;
     chromium.press("Create API Key").await;
-    let secret = chromium
-        .run("return document.querySelector('#secret').value", &[])
-        .await;
+    let secret = chromium.run("return document.querySelector('#secret').value", &[]).await;
     let secret = secret.as_str().expect("the key").to_owned();
     chromium.press("I have copied it").await;
-    let shown_again = chromium
-        .run("return document.documentElement.outerHTML", &[])
-        .await;
+    let shown_again = chromium.run("return document.documentElement.outerHTML", &[]).await;
     assert!(!shown_again.as_str().expect("a page").contains(&secret));
 
     let application = world.client(&secret);
@@ -79,19 +70,9 @@ async fn an_administrator_creates_observes_and_removes_an_application() {
     chromium.press("API Keys").await;
     chromium.press("billing in production").await;
     chromium.press("Revoke").await;
-    assert!(
-        chromium
-            .text()
-            .await
-            .contains("The key cannot be restored.")
-    );
+    assert!(chromium.text().await.contains("The key cannot be restored."));
     chromium.press("Revoke API key").await;
-    assert!(
-        chromium
-            .text()
-            .await
-            .contains("The API key is revoked and can no longer be used.")
-    );
+    assert!(chromium.text().await.contains("The API key is revoked and can no longer be used."));
     let refused = application.protect(json!(1)).await;
     assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
 
@@ -139,21 +120,12 @@ async fn sessions_expire_and_foreign_forms_are_refused_over_tls() {
     chromium.press("Win").await;
     assert_eq!(chromium.place().await, "/dashboard/sign-in");
     let services = world.admin().get("/admin/services").await.json();
-    assert_eq!(
-        services["items"],
-        json!([]),
-        "neither request creates a service"
-    );
+    assert_eq!(services["items"], json!([]), "neither request creates a service");
 
-    let link = format!(
-        "data:text/html,<a href='{}/dashboard/events'>Read</a>",
-        chromium.address
-    );
+    let link = format!("data:text/html,<a href='{}/dashboard/events'>Read</a>", chromium.address);
     chromium.open_elsewhere(&link).await;
     chromium.press("Read").await;
-    chromium
-        .wait_for_text("All changes by administrators")
-        .await;
+    chromium.wait_for_text("All changes by administrators").await;
 
     chromium.open("/dashboard/services/new").await;
     chromium.fill("Name", "too late").await;
@@ -167,9 +139,7 @@ async fn sessions_expire_and_foreign_forms_are_refused_over_tls() {
     let own = keys["items"][0]["id"].as_str().expect("its own key");
     // The last owner key cannot be revoked.
     world.administrator(&["owner"]).await;
-    chromium
-        .open(&format!("/dashboard/api-keys/{own}/revoke"))
-        .await;
+    chromium.open(&format!("/dashboard/api-keys/{own}/revoke")).await;
     let confirmation = chromium.text().await;
     assert!(confirmation.contains("It is the key you are signed in with"));
     chromium.press("Revoke API key").await;

@@ -74,10 +74,7 @@ async fn a_person_signs_in_with_the_roles_of_their_groups() {
     let start = "/dashboard/sign-in/provider?to=/dashboard/keys";
     let start = browser.get(start).await;
     let back = provider.sign_in(start.header("location"), "olivia").await;
-    assert_eq!(
-        browser.get(&back).await.header("location"),
-        "/dashboard/keys"
-    );
+    assert_eq!(browser.get(&back).await.header("location"), "/dashboard/keys");
     browser.get("/dashboard/api-keys/new").await.ok();
 }
 
@@ -101,10 +98,7 @@ async fn the_request_to_the_provider_is_bound_to_the_browser() {
         ("client_id", "sealward"),
         ("scope", "openid profile groups"),
         ("code_challenge_method", "S256"),
-        (
-            "redirect_uri",
-            "http://127.0.0.1:8080/dashboard/sign-in/callback",
-        ),
+        ("redirect_uri", "http://127.0.0.1:8080/dashboard/sign-in/callback"),
     ] {
         assert_eq!(one[name], value);
     }
@@ -156,11 +150,7 @@ async fn admin_keys_sign_in_while_the_provider_is_away() {
     let refused = late.get(&back).await;
     assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(refused.body.contains("is unavailable"));
-    assert!(
-        recorded_failure(&world)
-            .await
-            .starts_with("the provider is unavailable")
-    );
+    assert!(recorded_failure(&world).await.starts_with("the provider is unavailable"));
     // Sessions of people continue, and the page still takes admin keys.
     person.get("/dashboard/keys").await.ok();
     late.sign_in(world.admin_key()).await;
@@ -172,8 +162,6 @@ async fn the_start_fails_while_the_provider_is_away() {
     let mut provider = OidcProvider::start();
     let world = world(&provider).await;
     provider.stop();
-    let refused = Browser::new(&world)
-        .get("/dashboard/sign-in/provider")
-        .await;
+    let refused = Browser::new(&world).get("/dashboard/sign-in/provider").await;
     assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
 }

@@ -38,10 +38,7 @@ async fn a_wrong_nonce_is_refused() {
     let back = provider.sign_in(&changed, "olivia").await;
     assert_unfinished(&browser.get(&back).await);
     let reason = recorded_failure(&world).await;
-    assert_eq!(
-        reason,
-        "the claim nonce of the ID token is missing or wrong"
-    );
+    assert_eq!(reason, "the claim nonce of the ID token is missing or wrong");
 }
 
 #[tokio::test]
@@ -68,10 +65,7 @@ async fn a_redirect_of_another_issuer_is_refused() {
     let mut browser = Browser::new(&world);
     let back = browser.redirect_at(&provider, "olivia").await;
     let (before, _) = back.split_once("&iss=").unwrap();
-    for wrong in [
-        before.to_owned(),
-        format!("{before}&iss=https%3A%2F%2Fevil.example"),
-    ] {
+    for wrong in [before.to_owned(), format!("{before}&iss=https%3A%2F%2Fevil.example")] {
         assert_unfinished(&browser.get(&wrong).await);
     }
 }
@@ -107,11 +101,7 @@ async fn a_person_without_a_role_gets_a_clear_page() {
     let mut browser = Browser::new(&world);
     let refused = browser.sign_in_at(&provider, "guest").await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
-    assert!(
-        refused
-            .body
-            .contains("Your account has no role in Sealward")
-    );
+    assert!(refused.body.contains("Your account has no role in Sealward"));
     let reason = recorded_failure(&world).await;
     assert_eq!(reason, "no group of \"guest\" has a role");
     let away = browser.get("/dashboard/keys").await;

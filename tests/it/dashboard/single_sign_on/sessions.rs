@@ -34,10 +34,7 @@ async fn a_session_ends_like_that_of_a_key_and_with_the_last_role() {
     demoted.sign_in_at(&provider, "amir").await;
     demoted.get("/dashboard/audit").await.ok();
     // As a later sign-in does when no group has a role any more.
-    sqlx::query("UPDATE people SET roles = '{}'")
-        .execute(&world.pool)
-        .await
-        .unwrap();
+    sqlx::query("UPDATE people SET roles = '{}'").execute(&world.pool).await.unwrap();
     let ended = demoted.get("/dashboard/audit").await;
     assert_eq!(ended.status, StatusCode::SEE_OTHER);
 }
@@ -49,9 +46,7 @@ async fn events_name_the_person() {
     let mut browser = Browser::new(&world);
     browser.sign_in_at(&provider, "olivia").await;
     browser.get("/dashboard/services").await.ok();
-    browser
-        .submit("/dashboard/services", &[("name", "billing")])
-        .await;
+    browser.submit("/dashboard/services", &[("name", "billing")]).await;
     browser.get("/dashboard/services").await.ok();
     browser.send("/dashboard/sign-out", &[]).await;
     let events = world.admin().get("/admin/audit/management").await.json();
@@ -84,20 +79,13 @@ async fn admin_keys_can_be_turned_off_for_the_dashboard_only() {
     let token = rest.split('"').next().unwrap();
     let cookie = visitor.cookie.take();
 
-    let world = world
-        .admitting(Admin {
-            key_sign_in: false,
-            ..provider.admin(ADDRESS)
-        })
-        .await;
+    let world = world.admitting(Admin { key_sign_in: false, ..provider.admin(ADDRESS) }).await;
     let mut browser = Browser::new(&world);
     browser.cookie = cookie;
     let page = browser.get("/dashboard/sign-in").await.ok().body;
     assert!(!page.contains("Admin key"));
     let form = [("key", world.admin_key())];
-    let refused = browser
-        .send_with_token("/dashboard/sign-in", &form, token)
-        .await;
+    let refused = browser.send_with_token("/dashboard/sign-in", &form, token).await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
     assert!(refused.body.contains("Admin keys cannot sign in here"));
     browser.cookie = session;

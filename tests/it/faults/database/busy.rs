@@ -19,16 +19,10 @@ async fn an_instance_stays_ready_while_administrators_use_all_connections() {
     let process = Process::start(&site).await;
     let mut owner = site.connect().await;
     let mut lock = owner.begin().await.expect("a transaction");
-    sqlx::query("LOCK TABLE identities")
-        .execute(&mut *lock)
-        .await
-        .expect("a lock");
+    sqlx::query("LOCK TABLE identities").execute(&mut *lock).await.expect("a lock");
     let _reading = read_often(&site, &process, "/admin/identities").await;
     let mut observer = site.connect().await;
-    within(PATIENCE, async || {
-        waiting(&mut observer).await >= CONNECTIONS
-    })
-    .await;
+    within(PATIENCE, async || waiting(&mut observer).await >= CONNECTIONS).await;
     let checks = "query LIKE '%transaction_read_only%' AND state = 'idle'
         AND query_start > clock_timestamp() - interval '1 second'";
     within(PATIENCE, async || count(&mut observer, checks).await > 0).await;
@@ -43,10 +37,7 @@ async fn searches_of_the_audit_log_leave_connections_to_other_work() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn exports_in_the_order_of_the_log_leave_connections_to_other_work() {
-    let exports = [
-        "/admin/audit?order=log_index",
-        "/admin/audit/management?order=log_index",
-    ];
+    let exports = ["/admin/audit?order=log_index", "/admin/audit/management?order=log_index"];
     leave_connections(exports, "LOCK TABLE audit_retention").await;
 }
 
@@ -56,10 +47,7 @@ async fn leave_connections([operations, management]: [&str; 2], locking: &'stati
     let process = Process::start(&site).await;
     let mut owner = site.connect().await;
     let mut lock = owner.begin().await.expect("a transaction");
-    sqlx::query(locking)
-        .execute(&mut *lock)
-        .await
-        .expect("a lock");
+    sqlx::query(locking).execute(&mut *lock).await.expect("a lock");
     let reading = [
         read_often(&site, &process, operations).await,
         read_often(&site, &process, management).await,
@@ -81,11 +69,7 @@ async fn read_often(site: &Site, process: &Process, path: &str) -> Vec<TcpStream
     let request = format!(
         "GET {path} HTTP/1.1\r\nHost: it\r\nAuthorization: Bearer {}\r\nAccept: {}\r\n\r\n",
         site.admin_key(),
-        if path.contains("order=log_index") {
-            "application/x-ndjson"
-        } else {
-            "application/json"
-        },
+        if path.contains("order=log_index") { "application/x-ndjson" } else { "application/json" },
     );
     let mut reading = Vec::new();
     for _ in 0..2 * CONNECTIONS {

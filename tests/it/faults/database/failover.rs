@@ -21,10 +21,7 @@ async fn the_primary_of_several_hosts_is_used_and_found_again() {
     let site = Site::on(standby.through_proxy());
     let settings = site.default_settings();
     assert!(settings.contains(&url(site.database())), "{settings}");
-    site.write(
-        "sealward.toml",
-        &settings.replace(&url(site.database()), &hosts),
-    );
+    site.write("sealward.toml", &settings.replace(&url(site.database()), &hosts));
     // With few connections, all are in use when the host disappears.
     let few = [&SHORT_LIMITS[..], &[("SEALWARD_DATABASE_CONNECTIONS", "2")]].concat();
     let fixture = Fixture::at(site, &few).await;

@@ -26,9 +26,7 @@ async fn requests_are_refused_while_the_disk_of_postgres_is_full() {
     let site = Site::on(cluster.through_proxy());
     let fixture = Fixture::at(site, &SHORT_LIMITS).await;
     let path = disk.path().display();
-    cluster
-        .run(&format!("CREATE TABLESPACE small LOCATION '{path}'"))
-        .await;
+    cluster.run(&format!("CREATE TABLESPACE small LOCATION '{path}'")).await;
     cluster
         .run(
             "DO $$ DECLARE day regclass; BEGIN

@@ -7,12 +7,7 @@ use crate::faults::load::Action;
 use testkit::Site;
 
 /// The actions that write.
-const WRITES: [Action; 4] = [
-    Action::Protect,
-    Action::Unprotect,
-    Action::Hash,
-    Action::Change,
-];
+const WRITES: [Action; 4] = [Action::Protect, Action::Unprotect, Action::Hash, Action::Change];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_read_only_postgres_serves_reads_and_causes_refusals_of_writes() {
@@ -37,10 +32,7 @@ async fn alter(owner: &mut PgConnection, what: &str) {
         .await
         .expect("its name");
     let sql = AssertSqlSafe(format!("ALTER DATABASE {name} {what}"));
-    sqlx::raw_sql(sql)
-        .execute(owner)
-        .await
-        .expect("change the database");
+    sqlx::raw_sql(sql).execute(owner).await.expect("change the database");
 }
 
 /// Closes all other connections.

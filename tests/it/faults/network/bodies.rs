@@ -61,10 +61,7 @@ async fn send_slowly_to_management(fixture: &Fixture) -> String {
     );
     stream.write_all(request.as_bytes()).await.expect("send");
     let mut response = String::new();
-    stream
-        .read_to_string(&mut response)
-        .await
-        .expect("a response");
+    stream.read_to_string(&mut response).await.expect("a response");
     response
 }
 

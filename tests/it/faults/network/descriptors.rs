@@ -12,10 +12,7 @@ use testkit::{PATIENCE, within};
 /// Sets the descriptor limit of the process.
 fn set_limit(fixture: &Fixture, descriptors: u64) {
     let process = i32::try_from(fixture.process().id()).expect("a process id");
-    let limit = Rlimit {
-        current: Some(descriptors),
-        ..getrlimit(Resource::Nofile)
-    };
+    let limit = Rlimit { current: Some(descriptors), ..getrlimit(Resource::Nofile) };
     prlimit(Pid::from_raw(process), Resource::Nofile, limit).expect("a limit");
 }
 
@@ -35,16 +32,9 @@ async fn client_connections_do_not_use_reserved_descriptors() {
     // More connections than slots and descriptors.
     let mut connections = Vec::new();
     for _ in 0..100 {
-        connections.push(
-            TcpStream::connect(&fixture.client.address)
-                .await
-                .expect("a connection"),
-        );
+        connections.push(TcpStream::connect(&fixture.client.address).await.expect("a connection"));
     }
-    within(PATIENCE, async || {
-        fixture.metric("sealward_http_connections_waits_total") > 0.0
-    })
-    .await;
+    within(PATIENCE, async || fixture.metric("sealward_http_connections_waits_total") > 0.0).await;
     for part in ["sealward_database_up", "sealward_audit_up"] {
         within(PATIENCE, async || fixture.metric(part) > 0.0).await;
     }

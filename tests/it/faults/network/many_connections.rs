@@ -45,10 +45,7 @@ async fn read_response(stream: &mut TcpStream) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_address_has_a_maximum_of_connections() {
     let world = World::new().await;
-    let http = Http {
-        max_connections_per_address: 2,
-        ..Http::default()
-    };
+    let http = Http { max_connections_per_address: 2, ..Http::default() };
     let (address, connections) = world.limited(8, USUAL, &http).await;
     let (mut first, mut second) = (connect(address).await, connect(address).await);
     assert!(ask(&mut first).await.starts_with("HTTP/1.1 200"));
@@ -59,11 +56,7 @@ async fn an_address_has_a_maximum_of_connections() {
 
     drop(first);
     within(PATIENCE, async || connections.open() == 1).await;
-    assert!(
-        ask(&mut connect(address).await)
-            .await
-            .starts_with("HTTP/1.1 200")
-    );
+    assert!(ask(&mut connect(address).await).await.starts_with("HTTP/1.1 200"));
     assert!(ask(&mut second).await.starts_with("HTTP/1.1 200"));
 }
 
@@ -88,10 +81,7 @@ async fn a_trusted_proxy_has_no_maximum_of_connections() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_closes_at_its_maximum_age_after_the_request_in_flight() {
     let world = World::new().await;
-    let timeouts = Timeouts {
-        age: Duration::from_millis(300),
-        ..USUAL
-    };
+    let timeouts = Timeouts { age: Duration::from_millis(300), ..USUAL };
     let (address, connections) = world.with_limits(8, timeouts).await;
     let mut in_flight = connect(address).await;
     let half = b"POST /api/v1/protect HTTP/1.1\r\nHost: it\r\nContent-Type: application/json\r\n\
@@ -108,9 +98,6 @@ async fn a_connection_closes_at_its_maximum_age_after_the_request_in_flight() {
     in_flight.write_all(b"}").await.expect("it is read");
     let response = read_response(&mut in_flight).await;
     assert!(response.starts_with("HTTP/1.1 401"), "{response}");
-    assert!(
-        response.to_lowercase().contains("connection: close"),
-        "{response}"
-    );
+    assert!(response.to_lowercase().contains("connection: close"), "{response}");
     within(PATIENCE, async || connections.open() == 0).await;
 }

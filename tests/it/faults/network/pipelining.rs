@@ -50,9 +50,7 @@ async fn endless_requests_of_one_connection_do_not_block_others() {
         assert!(response.starts_with("HTTP/1.1 200 OK"), "{response}");
     }
     assert!(!sending.is_finished(), "the others waited for this client");
-    closing
-        .shutdown(std::net::Shutdown::Both)
-        .expect("an open connection");
+    closing.shutdown(std::net::Shutdown::Both).expect("an open connection");
     sending.join().expect("a sender");
     reading.join().expect("a reader");
 }

@@ -64,10 +64,7 @@ async fn incomplete_headers_do_not_block_other_clients() {
             assert!(answer.is_empty(), "{answer:?}");
         });
     }
-    within(PATIENCE, async || {
-        connections.open() == CONNECTIONS as usize
-    })
-    .await;
+    within(PATIENCE, async || connections.open() == CONNECTIONS as usize).await;
     within(PATIENCE, async || is_served(address).await).await;
     assert!(connections.waits() > 0);
     while let Some(ended) = slow_clients.join_next().await {
@@ -81,11 +78,8 @@ async fn silent_clients_are_disconnected() {
     let world = World::new().await;
     let (address, connections) = world.with_limits(8, SHORT).await;
     // No data, a part of a request, and no data after a response.
-    let prefixes: [&[u8]; 3] = [
-        b"",
-        b"GET /livez HTTP/1.1\r\nHost",
-        b"GET /livez HTTP/1.1\r\nHost: it\r\n\r\n",
-    ];
+    let prefixes: [&[u8]; 3] =
+        [b"", b"GET /livez HTTP/1.1\r\nHost", b"GET /livez HTTP/1.1\r\nHost: it\r\n\r\n"];
     for prefix in prefixes {
         let mut stream = TcpStream::connect(address).await.expect("a connection");
         stream.write_all(prefix).await.expect("send data");

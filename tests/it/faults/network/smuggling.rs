@@ -30,9 +30,7 @@ async fn statuses(address: SocketAddr, bytes: &str) -> Vec<u16> {
     let answers = String::from_utf8_lossy(&answers);
     // A response has the HTTP version of its request.
     let prefixes = answers.split("HTTP/1.").skip(1);
-    prefixes
-        .map(|answer| answer[2..5].parse().expect("a status"))
-        .collect()
+    prefixes.map(|answer| answer[2..5].parse().expect("a status")).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -42,10 +40,7 @@ async fn pipelined_requests_are_answered_in_order() {
     let plain = "POST /livez HTTP/1.1\r\nHost: it\r\nContent-Length: 5\r\n\r\nhello";
     let chunked = "POST /livez HTTP/1.1\r\nHost: it\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
     for first in [plain, chunked] {
-        assert_eq!(
-            statuses(address, &format!("{first}{HIDDEN}")).await,
-            [405, 200]
-        );
+        assert_eq!(statuses(address, &format!("{first}{HIDDEN}")).await, [405, 200]);
     }
 }
 
@@ -106,10 +101,7 @@ async fn a_request_without_a_host_is_the_last_of_its_connection() {
     let world = World::new().await;
     let (address, _) = world.with_limits(64, SHORT).await;
     let hostless = "GET /livez HTTP/1.1\r\n\r\n";
-    assert_eq!(
-        statuses(address, &format!("{hostless}{HIDDEN}")).await,
-        [400]
-    );
+    assert_eq!(statuses(address, &format!("{hostless}{HIDDEN}")).await, [400]);
     let http_1_0 = "GET /livez HTTP/1.0\r\n\r\n";
     assert_eq!(statuses(address, http_1_0).await, [200]);
 }
@@ -142,15 +134,7 @@ async fn a_malformed_host_is_the_last_request_of_its_connection() {
     }
     let with_a_user = format!("GET http://user@it/livez HTTP/1.1\r\nHost: it\r\n\r\n{HIDDEN}");
     assert_eq!(statuses(address, &with_a_user).await, [400]);
-    for host in [
-        "it",
-        "it:",
-        "it:8443",
-        "a_b.example.",
-        "127.0.0.1:80",
-        "[::1]:443",
-        "",
-    ] {
+    for host in ["it", "it:", "it:8443", "a_b.example.", "127.0.0.1:80", "[::1]:443", ""] {
         let request = format!("GET /livez HTTP/1.1\r\nHost: {host}\r\n\r\n{HIDDEN}");
         assert_eq!(statuses(address, &request).await, [200, 200], "{host:?}");
     }
@@ -169,15 +153,9 @@ async fn an_ambiguous_head_is_answered_with_the_error_of_the_api() {
     ] {
         let mut stream = TcpStream::connect(address).await.expect("a connection");
         let request = format!("{head}\r\nX-Request-Id: it\r\n\r\n");
-        stream
-            .write_all(request.as_bytes())
-            .await
-            .expect("it listens");
+        stream.write_all(request.as_bytes()).await.expect("it listens");
         let mut response = String::new();
-        stream
-            .read_to_string(&mut response)
-            .await
-            .expect("a response");
+        stream.read_to_string(&mut response).await.expect("a response");
         assert!(response.contains("x-request-id: it\r\n"), "{response}");
         assert!(response.contains("connection: close\r\n"), "{response}");
         let (_, body) = response.split_once("\r\n\r\n").expect("a body");

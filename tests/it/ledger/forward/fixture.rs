@@ -58,10 +58,7 @@ impl Forwarded {
 
     /// Waits for a position of the target `collector`.
     pub(super) async fn reaches(&self, expected: (i64, i64)) {
-        within(PATIENCE, async || {
-            self.position("collector").await == expected
-        })
-        .await;
+        within(PATIENCE, async || self.position("collector").await == expected).await;
     }
 }
 

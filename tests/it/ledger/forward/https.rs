@@ -55,10 +55,7 @@ async fn a_slow_collector_delays_no_sealing() {
     let forwarded = Forwarded::new().await;
     let collector = HttpsCollector::start().await;
     collector.behave(Behaviour::AcceptSlowly);
-    let settings = Forward {
-        timeout: Span::seconds(60),
-        ..collector.settings()
-    };
+    let settings = Forward { timeout: Span::seconds(60), ..collector.settings() };
     let _forwarder = forwarded.forwarder(&settings);
     forwarded.record(2, 2).await;
     collector.requests(1).await;
@@ -89,9 +86,7 @@ async fn a_refused_batch_is_sent_again_until_it_is_accepted() {
         }
         collector.requests(1 + tried).await;
         let expected = format!("the collector refused a batch with status {status}");
-        forwarder
-            .state(|it| *it == ForwardState::Failed(expected.clone()))
-            .await;
+        forwarder.state(|it| *it == ForwardState::Failed(expected.clone())).await;
         assert_eq!(forwarded.position("collector").await, (3, 3));
     }
     collector.behave(Behaviour::Accept);
@@ -133,10 +128,7 @@ async fn nothing_is_lost_while_a_collector_is_away_for_an_hour() {
     collector.behave(Behaviour::Silent);
     forwarded.record(2, 5).await;
     let reason = forwarder.failed().await;
-    assert_eq!(
-        reason,
-        "the collector did not answer within audit.forward.timeout"
-    );
+    assert_eq!(reason, "the collector did not answer within audit.forward.timeout");
 
     collector.close().await;
     for minute in 0..60 {
@@ -228,9 +220,7 @@ async fn a_record_that_is_too_long_for_the_collector_does_not_stop_the_others() 
     let lines = collector.lines();
     assert_eq!(indexes(&lines), all(5));
     let parsed = lines.iter().map(|line| serde_json::from_str(line).unwrap());
-    let omitted: Vec<Value> = parsed
-        .filter(|line: &Value| line["leaf_hash"].is_string())
-        .collect();
+    let omitted: Vec<Value> = parsed.filter(|line: &Value| line["leaf_hash"].is_string()).collect();
     let [omitted] = &omitted[..] else {
         panic!("{omitted:?}");
     };
@@ -280,10 +270,8 @@ async fn a_changed_secret_applies_to_the_next_connection() {
     let collector = HttpsCollector::start().await;
     let secret = collector.folder.path().join("secret");
     std::fs::write(&secret, "first").unwrap();
-    let settings = Forward {
-        secret: Some(SecretSource::File(secret.clone())),
-        ..collector.settings()
-    };
+    let settings =
+        Forward { secret: Some(SecretSource::File(secret.clone())), ..collector.settings() };
     let sent = || collector.seen().headers["authorization"].clone();
     let forwarder = forwarded.forwarder(&settings);
     forwarded.record(1, 1).await;
@@ -307,10 +295,7 @@ async fn a_server_with_another_certificate_receives_nothing() {
     forwarded.record(1, 1).await;
     let other = collector.folder.path().join("other.pem");
     std::fs::write(&other, Authority::new().certificate()).unwrap();
-    let settings = Forward {
-        ca: Some(other),
-        ..collector.settings()
-    };
+    let settings = Forward { ca: Some(other), ..collector.settings() };
     let forwarder = forwarded.forwarder(&settings);
     assert!(forwarder.failed().await.contains("UnknownIssuer"));
     assert_eq!(collector.seen().requests, 0);
@@ -331,10 +316,7 @@ async fn a_new_url_continues_and_a_new_target_starts_with_the_first_record() {
     forwarded.reaches((3, 3)).await;
     forwarder.stop().await;
 
-    let settings = Forward {
-        target: "another".to_owned(),
-        ..new.settings()
-    };
+    let settings = Forward { target: "another".to_owned(), ..new.settings() };
     let _forwarder = forwarded.forwarder(&settings);
     assert_eq!(indexes(&new.received(4).await), [2, 0, 1, 2]);
 }

@@ -79,13 +79,7 @@ impl HttpsCollector {
                 gate: Arc::new(Semaphore::new(0)),
                 seen: Arc::default(),
             },
-            files: TlsFiles {
-                certificate,
-                key,
-                client_ca,
-                client_crl: None,
-                spiffe: Vec::new(),
-            },
+            files: TlsFiles { certificate, key, client_ca, client_crl: None, spiffe: Vec::new() },
             folder,
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             serving: None,
@@ -105,12 +99,7 @@ impl HttpsCollector {
             .with_state(self.shared.clone());
         let at_once = Duration::ZERO;
         let serving = listener.over(Some(tls));
-        self.serving = Some(tokio::spawn(serving.serve(
-            router,
-            pending(),
-            at_once,
-            at_once,
-        )));
+        self.serving = Some(tokio::spawn(serving.serve(router, pending(), at_once, at_once)));
     }
 
     /// Closes the listener and its connections.
@@ -122,10 +111,7 @@ impl HttpsCollector {
     }
 
     pub(crate) fn settings(&self) -> Forward {
-        let url = format!(
-            "https://localhost:{}/ingest?index=main",
-            self.address.port()
-        );
+        let url = format!("https://localhost:{}/ingest?index=main", self.address.port());
         fixture::settings(url, self.folder.path().join("ca.pem"))
     }
 

@@ -11,14 +11,9 @@ async fn a_batch_that_was_not_answered_before_kill_is_sent_again() {
     collector.behave(Behaviour::AcceptSlowly);
     site.run(&["audit", "init"]).success();
     let settings = collector.settings();
-    let [url, ca] = [
-        settings.url.unwrap(),
-        settings.ca.unwrap().display().to_string(),
-    ];
-    let variables = [
-        ("SEALWARD_AUDIT_FORWARD_URL", url.as_str()),
-        ("SEALWARD_AUDIT_FORWARD_CA", ca.as_str()),
-    ];
+    let [url, ca] = [settings.url.unwrap(), settings.ca.unwrap().display().to_string()];
+    let variables =
+        [("SEALWARD_AUDIT_FORWARD_URL", url.as_str()), ("SEALWARD_AUDIT_FORWARD_CA", ca.as_str())];
     let process = Process::start_with(&site, &variables).await;
     let first = collector.received(1).await;
     process.kill();

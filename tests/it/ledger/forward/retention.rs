@@ -16,10 +16,7 @@ impl Forwarded {
         let retired = sqlx::query(RETIRE).fetch_one(&self.kept.owner).await;
         retired.map(|row| row.get(0)).map_err(|error| {
             let error = error.into_database_error().unwrap();
-            (
-                error.code().unwrap().into_owned(),
-                error.message().to_owned(),
-            )
+            (error.code().unwrap().into_owned(), error.message().to_owned())
         })
     }
 }
@@ -35,10 +32,7 @@ async fn a_day_is_retired_when_it_is_forwarded() {
     forwarder.failed().await;
     let (code, message) = forwarded.retire().await.unwrap_err();
     assert_eq!(code, "SW003");
-    assert!(
-        message.ends_with("has records that are not forwarded to collector"),
-        "{message}"
-    );
+    assert!(message.ends_with("has records that are not forwarded to collector"), "{message}");
 
     collector.behave(Behaviour::Accept);
     forwarded.clock.advance(std::time::Duration::from_secs(60));
@@ -70,6 +64,5 @@ async fn the_target_of_the_settings_is_not_removed() {
     let url = "https://siem.internal/ingest";
     site.run_with(&remove, "SEALWARD_AUDIT_FORWARD_URL", url)
         .failure(1, &["\"collector\" is in use", "audit.forward.url"]);
-    site.run(&remove)
-        .failure(1, &["no records were sent to \"collector\""]);
+    site.run(&remove).failure(1, &["no records were sent to \"collector\""]);
 }

@@ -27,12 +27,7 @@ impl Rsyslog {
         let client = folder.path().join("client");
         fs::create_dir(&client).unwrap();
         authority.client().write(&client);
-        let mut rsyslog = Self {
-            folder,
-            authority,
-            process: None,
-            port: 0,
-        };
+        let mut rsyslog = Self { folder, authority, process: None, port: 0 };
         rsyslog.run().await;
         rsyslog
     }
@@ -41,11 +36,7 @@ impl Rsyslog {
     pub(super) async fn run(&mut self) {
         let folder = self.folder.path();
         let port_file = folder.join("port");
-        fs::write(
-            folder.join("rsyslog.conf"),
-            configuration(folder, self.port),
-        )
-        .unwrap();
+        fs::write(folder.join("rsyslog.conf"), configuration(folder, self.port)).unwrap();
         let process = Command::new("rsyslogd")
             .arg("-n")
             .arg("-f")
@@ -90,11 +81,7 @@ impl Rsyslog {
         let folder = self.folder.path().join("another");
         fs::create_dir(&folder).unwrap();
         let [certificate, key] = self.authority.server("another").write(&folder).map(Some);
-        Forward {
-            certificate,
-            key,
-            ..self.settings()
-        }
+        Forward { certificate, key, ..self.settings() }
     }
 
     /// The received messages, each with its header.

@@ -26,10 +26,7 @@ async fn a_failing_collector_is_in_the_metrics_and_on_the_dashboard() {
     let state =
         |page: &Exposition, name| page.sum("sealward_audit_forward_state", &[("state", name)]);
     let lag = |page: &Exposition, name: &str| {
-        page.sum(
-            &format!("sealward_audit_forward_lag_{name}"),
-            &[("log", "operations")],
-        )
+        page.sum(&format!("sealward_audit_forward_lag_{name}"), &[("log", "operations")])
     };
     assert_eq!(state(&metrics(&world).await, "off"), 1.0);
 

@@ -32,10 +32,7 @@ async fn entries_arrive_whole_and_in_order() {
     let [priority, time, .., app, process, log] = &header[..6] else {
         panic!("{message}");
     };
-    assert_eq!(
-        [*priority, *app, *process, *log],
-        ["110", "sealward", "-", "operations"]
-    );
+    assert_eq!([*priority, *app, *process, *log], ["110", "sealward", "-", "operations"]);
     assert!(lines[0].contains(&format!(r#""timestamp":"{}""#, &time[..10])[..20]));
 }
 
@@ -82,11 +79,7 @@ async fn another_instance_sends_the_last_minute_again() {
 async fn a_client_with_another_name_or_without_a_certificate_sends_nothing() {
     let forwarded = Forwarded::new().await;
     let rsyslog = Rsyslog::start().await;
-    let anonymous = Forward {
-        certificate: None,
-        key: None,
-        ..rsyslog.settings()
-    };
+    let anonymous = Forward { certificate: None, key: None, ..rsyslog.settings() };
     for settings in [rsyslog.settings_of_another(), anonymous] {
         let forwarder = forwarded.forwarder(&settings);
         forwarder.state(|it| *it == ForwardState::Forwarding).await;

@@ -14,33 +14,17 @@ use super::fixture::{Sealed, finds, with};
 async fn one_record_is_verified_with_its_proof() {
     let sealed = Sealed::new().await;
     let id: engine::ids::RecordId = sealed.id(3).parse().unwrap();
-    let proof = ledger::prove(&sealed.kept.pool, Log::Operations, id.uuid())
-        .await
-        .unwrap();
+    let proof = ledger::prove(&sealed.kept.pool, Log::Operations, id.uuid()).await.unwrap();
     let text = proof.to_text();
     let mut trust = Trust::new(&sealed.key).unwrap();
     verify::record(&mut trust, &sealed.lines[3], &text).unwrap();
-    let changed = Change::Proof {
-        record: sealed.id(3),
-    };
+    let changed = Change::Proof { record: sealed.id(3) };
     let forged = with(&sealed.lines[3], "response_status", json!(500));
-    finds(
-        verify::record(&mut trust, &forged, &text),
-        &changed,
-        Some(6),
-    );
+    finds(verify::record(&mut trust, &forged, &text), &changed, Some(6));
     let elsewhere = with(&sealed.lines[3], "log_index", json!(2));
-    finds(
-        verify::record(&mut trust, &elsewhere, &text),
-        &changed,
-        Some(6),
-    );
+    finds(verify::record(&mut trust, &elsewhere, &text), &changed, Some(6));
     let moved = text.replace("index 3", "index 2");
-    finds(
-        verify::record(&mut trust, &sealed.lines[3], &moved),
-        &changed,
-        Some(6),
-    );
+    finds(verify::record(&mut trust, &sealed.lines[3], &moved), &changed, Some(6));
 }
 
 /// Runs `sealward audit verify` in a folder. Returns its exit code and its output.
@@ -79,38 +63,14 @@ async fn the_command_reports_by_its_exit_code() {
         text,
         "sealward: TAMPERED: the record with log_index 5 is missing (proven by the checkpoint of 6 records)\n"
     );
-    let (code, text) = run(&[
-        "--key",
-        "key",
-        "--export",
-        "export",
-        "--checkpoint",
-        "foreign",
-    ]);
+    let (code, text) = run(&["--key", "key", "--export", "export", "--checkpoint", "foreign"]);
     assert_eq!(code, Some(1), "{text}");
-    assert!(
-        text.contains("no valid signature of the public key"),
-        "{text}"
-    );
+    assert!(text.contains("no valid signature of the public key"), "{text}");
     for arguments in [
-        &[
-            "--key",
-            "key",
-            "--export",
-            "export",
-            "--checkpoint",
-            "export",
-        ][..],
+        &["--key", "key", "--export", "export", "--checkpoint", "export"][..],
         &["--key", "key", "--export", "export"],
         &["--key", "key", "--export", "absent", "--checkpoint", "six"],
-        &[
-            "--key",
-            "absent",
-            "--export",
-            "export",
-            "--checkpoint",
-            "six",
-        ],
+        &["--key", "absent", "--export", "export", "--checkpoint", "six"],
         &["--key", "key", "--checkpoint", "six"],
     ] {
         let (code, text) = run(arguments);

@@ -34,17 +34,9 @@ impl Sealed {
             checkpoints.push(note.unwrap().unwrap());
         }
         sealer.stop().await;
-        let keys = ledger::keys(&kept.pool, Log::Operations)
-            .await
-            .unwrap()
-            .unwrap();
+        let keys = ledger::keys(&kept.pool, Log::Operations).await.unwrap().unwrap();
         let lines = kept.export().await;
-        Self {
-            kept,
-            key: keys[0].to_string(),
-            checkpoints: checkpoints.try_into().unwrap(),
-            lines,
-        }
+        Self { kept, key: keys[0].to_string(), checkpoints: checkpoints.try_into().unwrap(), lines }
     }
 
     /// The hash of a record in base64.
@@ -57,9 +49,7 @@ impl Sealed {
 
     pub(super) fn trust(&self) -> Trust {
         let mut trust = Trust::new(&self.key).unwrap();
-        self.checkpoints
-            .iter()
-            .for_each(|note| trust.add(note).unwrap());
+        self.checkpoints.iter().for_each(|note| trust.add(note).unwrap());
         trust
     }
 
@@ -68,10 +58,7 @@ impl Sealed {
         lines: &[String],
         tiles: Option<&TileFolder>,
     ) -> Result<VerifiedLog, NotVerified> {
-        let text = lines
-            .iter()
-            .map(|line| format!("{line}\n"))
-            .collect::<String>();
+        let text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
         verify::export(&self.trust(), text.as_bytes(), tiles, &mut |_| ())
     }
 
@@ -80,10 +67,7 @@ impl Sealed {
     }
 
     pub(super) fn id(&self, index: usize) -> String {
-        member(&self.lines[index], "id")
-            .as_str()
-            .unwrap()
-            .to_owned()
+        member(&self.lines[index], "id").as_str().unwrap().to_owned()
     }
 
     /// Writes the tiles of the log to a folder.

@@ -20,17 +20,11 @@ use testkit::Scratch;
 #[tokio::test]
 async fn an_unchanged_log_is_verified_from_every_source() {
     let sealed = Sealed::new().await;
-    let whole = VerifiedLog {
-        covered: 6,
-        ..VerifiedLog::default()
-    };
+    let whole = VerifiedLog { covered: 6, ..VerifiedLog::default() };
     let tiles = sealed.mirror().await;
     assert_eq!(sealed.export(&sealed.lines, None).unwrap(), whole);
     assert_eq!(sealed.export(&sealed.lines, Some(&tiles)).unwrap(), whole);
-    assert_eq!(
-        verify::tiles(&sealed.trust(), &tiles, &mut |_| ()).unwrap(),
-        whole
-    );
+    assert_eq!(verify::tiles(&sealed.trust(), &tiles, &mut |_| ()).unwrap(), whole);
     assert_eq!(sealed.database().await.unwrap(), whole);
     let mut early = Trust::new(&sealed.key).unwrap();
     early.add(&sealed.checkpoints[0]).unwrap();
@@ -49,10 +43,7 @@ async fn swapped_rows_are_found() {
     lines[1] = with(&lines[1], "log_index", json!(1));
     lines[2] = with(&lines[2], "log_index", json!(2));
     finds(sealed.export(&lines, None), &Change::Within(0..4), Some(4));
-    let changed = Change::Changed {
-        index: 1,
-        record: sealed.id(2),
-    };
+    let changed = Change::Changed { index: 1, record: sealed.id(2) };
     finds(sealed.export(&lines, Some(&tiles)), &changed, Some(4));
 }
 
@@ -126,11 +117,7 @@ async fn a_hash_in_place_of_a_management_event_is_found() {
 #[tokio::test]
 async fn a_truncated_export_is_found() {
     let sealed = Sealed::new().await;
-    finds(
-        sealed.export(&sealed.lines[..5], None),
-        &Change::Missing(5),
-        Some(6),
-    );
+    finds(sealed.export(&sealed.lines[..5], None), &Change::Missing(5), Some(6));
     finds(sealed.export(&[], None), &Change::Missing(0), Some(4));
     let mut lines = sealed.lines.clone();
     lines[5].truncate(20);
@@ -159,10 +146,7 @@ async fn a_fork_is_found() {
     other.record(4).await;
     let sealer = other.sealer().await;
     other.covered(4).await;
-    let forked = ledger::checkpoint(&other.pool, Log::Operations)
-        .await
-        .unwrap()
-        .unwrap();
+    let forked = ledger::checkpoint(&other.pool, Log::Operations).await.unwrap().unwrap();
     sealer.stop().await;
     let Err(failure) = sealed.trust().add(&forked) else {
         panic!("two checkpoints of one size");

@@ -19,10 +19,7 @@ async fn a_changed_row_is_found_and_named() {
                FROM audit_log_index i WHERE i.record_id = r.id AND log_index = 4",
         )
         .await;
-    let changed = Change::Changed {
-        index: 4,
-        record: sealed.id(4),
-    };
+    let changed = Change::Changed { index: 4, record: sealed.id(4) };
     let lines = sealed.kept.export().await;
     finds(sealed.export(&lines, Some(&tiles)), &changed, Some(6));
     finds(sealed.export(&lines, None), &Change::Within(4..6), Some(6));
@@ -39,10 +36,7 @@ async fn a_row_that_was_made_too_long_is_found_and_named() {
                FROM audit_log_index i WHERE i.record_id = r.id AND log_index = 4",
         )
         .await;
-    let changed = Change::Changed {
-        index: 4,
-        record: sealed.id(4),
-    };
+    let changed = Change::Changed { index: 4, record: sealed.id(4) };
     finds(sealed.database().await, &changed, Some(6));
 }
 
@@ -52,11 +46,7 @@ async fn a_row_whose_hash_was_changed_too_is_found() {
     let line = with(&sealed.lines[1], "response_status", json!(500));
     let leaf = ledger::leaf(Log::Operations, &line).unwrap();
     let hash = formats::tlog::Hash::of_leaf(&leaf);
-    let hex: String = hash
-        .as_bytes()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let hex: String = hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
     sealed
         .kept
         .execute(&format!(
@@ -114,16 +104,12 @@ async fn a_dropped_day_is_found() {
 async fn a_row_added_with_a_past_time_is_found() {
     let sealed = Sealed::new().await;
     let added = add(&sealed.kept, 3).await;
-    let added = Change::Added {
-        record: added.to_string(),
-    };
+    let added = Change::Added { record: added.to_string() };
     finds(sealed.database().await, &added, Some(6));
     let unsealed = with(&sealed.lines[0], "log_index", Value::Null);
     let mut lines = sealed.lines.clone();
     lines.insert(3, unsealed);
-    let added = Change::Added {
-        record: sealed.id(0),
-    };
+    let added = Change::Added { record: sealed.id(0) };
     finds(sealed.export(&lines, None), &added, Some(4));
     lines[3] = with(&sealed.lines[0], "log_index", json!(2));
     finds(sealed.export(&lines, None), &added, Some(4));
@@ -143,9 +129,7 @@ async fn an_added_row_with_a_position_beyond_the_log_is_found() {
             id.uuid()
         ))
         .await;
-    let added = Change::Added {
-        record: id.to_string(),
-    };
+    let added = Change::Added { record: id.to_string() };
     finds(sealed.database().await, &added, Some(6));
 }
 
@@ -169,9 +153,7 @@ async fn an_added_row_with_the_identifier_of_a_sealed_record_is_found() {
     let unchecked = format!("ALTER TABLE crypto_operations_audit DROP CONSTRAINT {constraint}");
     sealed.kept.execute(&unchecked).await;
     sealed.kept.execute(copy).await;
-    let added = Change::Added {
-        record: sealed.id(2),
-    };
+    let added = Change::Added { record: sealed.id(2) };
     finds(sealed.database().await, &added, Some(6));
 }
 
@@ -181,10 +163,7 @@ async fn add(kept: &Kept, hours: u8) -> RecordId {
     let time = format!("now() - interval '{hours} hours'");
     kept.record_at(1, &name, &time).await;
     let id = sqlx::query_scalar("SELECT id FROM crypto_operations_audit WHERE request_id = $1");
-    id.bind(name)
-        .fetch_one(&kept.owner)
-        .await
-        .expect("a record")
+    id.bind(name).fetch_one(&kept.owner).await.expect("a record")
 }
 
 /// Sealing is interrupted for hours. Afterwards new records are sealed before those of the interruption.
@@ -199,9 +178,7 @@ async fn records_of_an_interruption_are_not_reported_as_added() {
     let verified = sealed.database().await.unwrap();
     assert_eq!((verified.covered, verified.unsealed), (6, 3));
     // Before the first sealed record there was no interruption.
-    let added = Change::Added {
-        record: add(&sealed.kept, 10).await.to_string(),
-    };
+    let added = Change::Added { record: add(&sealed.kept, 10).await.to_string() };
     finds(sealed.database().await, &added, Some(6));
 }
 

@@ -41,13 +41,7 @@ impl Long {
         let index = lines.iter().position(is_long).expect("the event");
         let digest = Sha256::digest(state.to_string());
         let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        Self {
-            world,
-            trust,
-            lines,
-            index,
-            hashed: json!({ "sha256": hex }),
-        }
+        Self { world, trust, lines, index, hashed: json!({ "sha256": hex }) }
     }
 
     /// The event with the hash in place of its state.
@@ -60,10 +54,7 @@ impl Long {
     fn changed(&self) -> Change {
         Change::Changed {
             index: self.index as u64,
-            record: member(&self.lines[self.index], "id")
-                .as_str()
-                .unwrap()
-                .to_owned(),
+            record: member(&self.lines[self.index], "id").as_str().unwrap().to_owned(),
         }
     }
 

@@ -36,10 +36,7 @@ async fn a_restored_backup_does_not_extend_what_the_witness_cosigned() {
     sealer.state(is_fork("audit.seal.anchor")).await;
     assert_eq!(kept.checkpoint().await.unwrap().size, 3);
 
-    let renewal = Renewal {
-        origin: true,
-        ..Renewal::default()
-    };
+    let renewal = Renewal { origin: true, ..Renewal::default() };
     let keys = initialize_in(&kept.pool, renewal).await;
     let is_unknown = |state: &SealState| matches!(state, SealState::Failed(error) if error.contains("register its public key"));
     sealer.state(is_unknown).await;

@@ -45,12 +45,7 @@ impl GoWitness {
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let mut line = || lines.next().unwrap().unwrap();
         let (url, key) = (line(), line().parse().unwrap());
-        Self {
-            process,
-            url,
-            key,
-            folder,
-        }
+        Self { process, url, key, folder }
     }
 
     fn settings(&self) -> SealWitness {
@@ -133,10 +128,7 @@ async fn a_witness_with_another_certificate_gets_no_checkpoint() {
     let witness = GoWitness::start(&kept).await;
     let other = witness.folder.path().join("other.pem");
     fs::write(&other, Authority::new().certificate()).unwrap();
-    let settings = SealWitness {
-        ca: Some(other),
-        ..witness.settings()
-    };
+    let settings = SealWitness { ca: Some(other), ..witness.settings() };
     let sealer = kept.sealer_with(&[settings]).await;
     kept.record(1).await;
     let status = sealer.witness(NAME, |it| it.failure.is_some()).await;

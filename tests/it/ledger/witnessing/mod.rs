@@ -78,8 +78,7 @@ async fn witnesses_cosign_each_checkpoint_that_extends_the_last() {
     let sealer = kept.sealer_with(&[one.settings(), two.settings()]).await;
     for size in [3, 300, 301] {
         let checkpoint = kept.checkpoint().await.map_or(0, |it| it.size);
-        kept.record(usize::try_from(size - checkpoint).unwrap())
-            .await;
+        kept.record(usize::try_from(size - checkpoint).unwrap()).await;
         kept.cosigned(size, &one).await;
         kept.cosigned(size, &two).await;
     }
@@ -89,9 +88,7 @@ async fn witnesses_cosign_each_checkpoint_that_extends_the_last() {
         note.is_some_and(|note| note.is_signed_by(&one.key()) && note.is_signed_by(&two.key()))
     })
     .await;
-    let status = sealer
-        .witness("witness.example/1", |it| it.size == 301)
-        .await;
+    let status = sealer.witness("witness.example/1", |it| it.size == 301).await;
     assert!(status.cosigned_at.is_some());
     assert_eq!(status.failure, None);
 }
@@ -123,17 +120,11 @@ async fn only_valid_cosignatures_with_a_time_are_served() {
         let sealer = kept.sealer_with(&[bad.settings(), good.settings()]).await;
         kept.record(1).await;
         kept.cosigned(size, &good).await;
-        let status = sealer
-            .witness("witness.example/bad", |it| it.failure.is_some())
-            .await;
+        let status = sealer.witness("witness.example/bad", |it| it.failure.is_some()).await;
         let failure = status.failure.unwrap();
         assert!(failure.contains("no valid cosignature"), "{failure}");
         let note = kept.note().await.unwrap();
-        let names: Vec<_> = note
-            .signatures()
-            .iter()
-            .map(|it| it.name.as_str())
-            .collect();
+        let names: Vec<_> = note.signatures().iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names.len(), 2, "{names:?}");
         assert!(!names.contains(&"witness.example/bad"), "{names:?}");
         sealer.stop().await;
@@ -144,10 +135,8 @@ async fn only_valid_cosignatures_with_a_time_are_served() {
 #[tokio::test]
 async fn a_witness_that_does_not_answer_delays_nothing() {
     let kept = Kept::new().await;
-    let (silent, good) = (
-        kept.witness("witness.example/silent").await,
-        kept.witness("witness.example/good").await,
-    );
+    let (silent, good) =
+        (kept.witness("witness.example/silent").await, kept.witness("witness.example/good").await);
     silent.behave(Behavior::Silent);
     let away = SealWitness {
         url: "http://127.0.0.1:1".to_owned(),
@@ -185,10 +174,7 @@ async fn a_witness_that_does_not_answer_delays_nothing() {
 /// The size of the latest signed checkpoint.
 async fn sealer_size(kept: &Kept) -> u64 {
     let sql = "SELECT checkpoint_size FROM audit_log_heads WHERE log = 1";
-    let size: i64 = sqlx::query_scalar(sql)
-        .fetch_one(&kept.owner)
-        .await
-        .unwrap();
+    let size: i64 = sqlx::query_scalar(sql).fetch_one(&kept.owner).await.unwrap();
     size.unsigned_abs()
 }
 
@@ -223,9 +209,7 @@ async fn a_witness_of_another_history_does_not_cosign() {
     kept.cosigned(3, &witness).await;
     witness.forget_roots();
     kept.record(1).await;
-    let status = sealer
-        .witness("witness.example/w", |it| it.failure.is_some())
-        .await;
+    let status = sealer.witness("witness.example/w", |it| it.failure.is_some()).await;
     let failure = status.failure.unwrap();
     assert!(failure.contains("does not extend"), "{failure}");
     assert_eq!(status.size, 3);
@@ -277,25 +261,17 @@ async fn settings_of_witnesses_are_checked_before_the_service_starts() {
     let token = testkit::token().await;
     let valid = kept.witness("witness.example/w").await.settings();
     let started = |witness: SealWitness| {
-        let settings = Seal {
-            witnesses: vec![valid.clone(), witness],
-            ..Seal::default()
-        };
+        let settings = Seal { witnesses: vec![valid.clone(), witness], ..Seal::default() };
         ledger::Sealer::new(kept.pool.clone(), token.clone(), &settings, status.clone())
     };
     assert!(started(valid.clone()).is_ok());
-    let key = |key: String| SealWitness {
-        key,
-        ..valid.clone()
-    };
+    let key = |key: String| SealWitness { key, ..valid.clone() };
     let of_a_log = started(key(kept.log_key().await.to_string()));
     assert!(matches!(of_a_log, Err(InvalidWitness::Kind(1))));
     let cut = started(key("witness.example/w".to_owned()));
     assert!(matches!(cut, Err(InvalidWitness::Key { place: 1, .. })));
-    let without_ca = started(SealWitness {
-        ca: Some(kept.folder.path().join("missing")),
-        ..valid.clone()
-    });
+    let without_ca =
+        started(SealWitness { ca: Some(kept.folder.path().join("missing")), ..valid.clone() });
     let error = without_ca.expect_err("a missing file").to_string();
     assert!(error.starts_with("audit.seal.witnesses[1].ca: "), "{error}");
 }

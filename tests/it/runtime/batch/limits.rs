@@ -20,31 +20,16 @@ async fn a_batch_has_1_to_1000_items() {
     let (world, _) = still().await;
     let (_, alice) = world.bound_application().await;
     for path in [PROTECT_BATCH, UNPROTECT_BATCH, REWRAP_BATCH] {
-        batch(&alice, path, json!([]))
-            .await
-            .invalid(&[("items", "length")]);
-        batch(&alice, path, json!(vec![1; 1_001]))
-            .await
-            .invalid(&[("items", "length")]);
-        batch(&alice, path, json!({}))
-            .await
-            .invalid(&[("items", "type")]);
-        alice
-            .post(path, json!({}))
-            .await
-            .invalid(&[("items", "required")]);
+        batch(&alice, path, json!([])).await.invalid(&[("items", "length")]);
+        batch(&alice, path, json!(vec![1; 1_001])).await.invalid(&[("items", "length")]);
+        batch(&alice, path, json!({})).await.invalid(&[("items", "type")]);
+        alice.post(path, json!({})).await.invalid(&[("items", "required")]);
         alice.post(path, json!([])).await.invalid(&[("", "type")]);
         let body = json!({ "items": [1], "policyNumber": "POL-000001" });
-        alice
-            .post(path, body)
-            .await
-            .invalid(&[("policyNumber", "unknown")]);
+        alice.post(path, body).await.invalid(&[("policyNumber", "unknown")]);
     }
     let body = json!({ "items": [1], "requestId": "1" });
-    alice
-        .post(PROTECT_BATCH, body)
-        .await
-        .invalid(&[("requestId", "unknown")]);
+    alice.post(PROTECT_BATCH, body).await.invalid(&[("requestId", "unknown")]);
     let sql = "SELECT count(*), count(item) FROM crypto_operations_audit";
     let counts: (i64, i64) = sqlx::query_as(sql).fetch_one(&world.pool).await.unwrap();
     // A refused rewrap has two records.
@@ -109,9 +94,7 @@ async fn over_the_limit_a_body_is_read_for_its_syntax_only() {
     const FRAME: usize = 16 * 1024;
     let (world, _) = still().await;
     let alice = world.application("alice").await;
-    batch(&alice, PROTECT_BATCH, json!(vec![json!({}); 200]))
-        .await
-        .ok();
+    batch(&alice, PROTECT_BATCH, json!(vec![json!({}); 200])).await.ok();
     let key = alice.key.clone().unwrap();
     let sent = Arc::new(AtomicUsize::new(0));
     let sending = Arc::clone(&sent);
@@ -137,9 +120,7 @@ async fn over_the_limit_a_body_is_read_for_its_syntax_only() {
 async fn a_refused_batch_takes_a_token_if_its_body_is_large() {
     let (world, _) = still().await;
     let alice = world.application("alice").await;
-    batch(&alice, PROTECT_BATCH, json!(vec![json!({}); 150]))
-        .await
-        .ok();
+    batch(&alice, PROTECT_BATCH, json!(vec![json!({}); 150])).await.ok();
     let remaining = async |item: Value| {
         let refused = batch(&alice, PROTECT_BATCH, json!(vec![item; 60])).await;
         refused.refused(429, "RATE_LIMIT_EXCEEDED");
@@ -147,10 +128,7 @@ async fn a_refused_batch_takes_a_token_if_its_body_is_large() {
         health.header("x-ratelimit-remaining").to_owned()
     };
     assert_eq!(remaining(json!({})).await, "50");
-    assert_eq!(
-        remaining(json!({ "payload": "x".repeat(2_048) })).await,
-        "49"
-    );
+    assert_eq!(remaining(json!({ "payload": "x".repeat(2_048) })).await, "49");
 }
 
 #[tokio::test]
@@ -176,15 +154,9 @@ async fn items_that_cannot_begin_in_time_are_503() {
     let in_time = send(Duration::from_secs(115)).await;
     assert_eq!(outcomes(&in_time), [(200, None), (200, None)]);
     let late = send(Duration::from_millis(115_001)).await;
-    assert_eq!(
-        outcomes(&late),
-        vec![refused(503, "SERVICE_UNAVAILABLE"); 2]
-    );
+    assert_eq!(outcomes(&late), vec![refused(503, "SERVICE_UNAVAILABLE"); 2]);
     let sql = "SELECT count(*) FROM crypto_operations_audit WHERE response_status = 503";
-    let recorded: i64 = sqlx::query_scalar(sql)
-        .fetch_one(&world.pool)
-        .await
-        .unwrap();
+    let recorded: i64 = sqlx::query_scalar(sql).fetch_one(&world.pool).await.unwrap();
     assert_eq!(recorded, 2);
 }
 
@@ -193,16 +165,11 @@ async fn the_body_of_a_batch_has_its_own_limit() {
     let world = World::new().await;
     let (_, alice) = world.bound_application().await;
     let item = json!({ "payload": "x".repeat(512 * 1024) });
-    let sealed = batch(&alice, PROTECT_BATCH, json!(vec![item.clone(); 31]))
-        .await
-        .ok();
+    let sealed = batch(&alice, PROTECT_BATCH, json!(vec![item.clone(); 31])).await.ok();
     assert!(outcomes(&sealed).iter().all(|outcome| outcome.0 == 200));
     // The response is larger than the request, and opening it is possible.
     assert!(sealed.body.len() > 16 * 1024 * 1024);
-    let opened = alice
-        .send_text(Method::POST, UNPROTECT_BATCH, &sealed.body)
-        .await
-        .ok();
+    let opened = alice.send_text(Method::POST, UNPROTECT_BATCH, &sealed.body).await.ok();
     assert!(outcomes(&opened).iter().all(|outcome| outcome.0 == 200));
     let refused = batch(&alice, PROTECT_BATCH, json!(vec![item; 33])).await;
     refused.refused(413, "PAYLOAD_TOO_LARGE");

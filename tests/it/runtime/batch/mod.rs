@@ -43,10 +43,7 @@ async fn the_items_of_a_response_are_in_the_order_of_the_request() {
     let (destination, alice) = world.bound_application().await;
     let payloads: Vec<Value> = (0..50).map(|n| json!({ "payload": { "n": n } })).collect();
     let sealed = batch(&alice, PROTECT_BATCH, json!(payloads)).await.ok();
-    assert_eq!(
-        sealed.json()["requestId"].as_str(),
-        Some(sealed.header("x-request-id"))
-    );
+    assert_eq!(sealed.json()["requestId"].as_str(), Some(sealed.header("x-request-id")));
     assert_eq!(sealed.json().as_object().unwrap().len(), 2);
     for item in items(&sealed) {
         let names: Vec<_> = item.as_object().unwrap().keys().collect();
@@ -168,14 +165,7 @@ async fn each_item_has_its_own_context() {
         { "jwe": third, "context": other },
         { "jwe": third },
     ]);
-    let expected = [
-        (200, None),
-        failed(),
-        (200, None),
-        failed(),
-        failed(),
-        (200, None),
-    ];
+    let expected = [(200, None), failed(), (200, None), failed(), failed(), (200, None)];
     for path in [UNPROTECT_BATCH, REWRAP_BATCH] {
         let answer = batch(&alice, path, opening.clone()).await.ok();
         assert_eq!(outcomes(&answer), expected, "{path}");
@@ -189,9 +179,7 @@ async fn a_failure_mode_applies_to_each_item() {
     for (failure_mode, member) in [("passthrough", "payload"), ("drop", "dropped")] {
         let change = json!({ "status": "inactive", "failureMode": failure_mode });
         world.change_policy(&destination, change).await;
-        let answer = batch(&alice, PROTECT_BATCH, json!([{ "payload": 1 }]))
-            .await
-            .ok();
+        let answer = batch(&alice, PROTECT_BATCH, json!([{ "payload": 1 }])).await.ok();
         let item = &items(&answer)[0];
         assert_eq!(item["operations"], json!([]));
         assert!(!item[member].is_null(), "{item}");

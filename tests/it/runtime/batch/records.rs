@@ -27,21 +27,10 @@ async fn all_items_are_recorded_in_one_commit() {
     let failed = Some("POLICY_NOT_FOUND".to_owned());
     let expected = [
         (998, 404, failed, "POL-404".to_owned(), "refused".to_owned()),
-        (
-            999,
-            200,
-            None,
-            destination.policy.clone(),
-            "done".to_owned(),
-        ),
+        (999, 200, None, destination.policy.clone(), "done".to_owned()),
     ];
     assert_eq!(rows, expected);
-    let listed = world
-        .admin()
-        .get("/admin/audit?status=404")
-        .await
-        .ok()
-        .json();
+    let listed = world.admin().get("/admin/audit?status=404").await.ok().json();
     assert_eq!(listed["items"][0]["item"], 998);
     assert_eq!(listed["items"][0]["endpoint"], PROTECT_BATCH);
 }
@@ -50,13 +39,9 @@ async fn all_items_are_recorded_in_one_commit() {
 async fn an_item_of_a_rewrap_has_two_records() {
     let world = World::new().await;
     let (_, alice) = world.bound_application().await;
-    let sealed = batch(&alice, PROTECT_BATCH, json!([{ "payload": 1 }]))
-        .await
-        .ok();
+    let sealed = batch(&alice, PROTECT_BATCH, json!([{ "payload": 1 }])).await.ok();
     let jwe = items(&sealed)[0]["jwe"].clone();
-    batch(&alice, REWRAP_BATCH, json!([{ "jwe": jwe }, {}]))
-        .await
-        .ok();
+    batch(&alice, REWRAP_BATCH, json!([{ "jwe": jwe }, {}])).await.ok();
     let sql = "SELECT item, operation_type, response_status FROM crypto_operations_audit \
                WHERE endpoint = $1 ORDER BY item, operation_type";
     let query = sqlx::query_as(sql).bind(REWRAP_BATCH);
@@ -75,13 +60,8 @@ async fn an_item_of_a_rewrap_has_two_records() {
 async fn a_batch_stops_when_its_client_disconnects_and_records_all_items() {
     let (world, clock) = still().await;
     let destination = world.destination("rsa", "RSA-4096", "RSA-OAEP-256").await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
-    let sealed = batch(&alice, PROTECT_BATCH, json!([{ "payload": 1 }]))
-        .await
-        .ok();
+    let alice = world.application("alice").bound_to(&destination.policy).await;
+    let sealed = batch(&alice, PROTECT_BATCH, json!([{ "payload": 1 }])).await.ok();
     let envelope = json!({ "jwe": items(&sealed)[0]["jwe"] });
     alice.post(UNPROTECT, envelope.clone()).await.ok();
     clock.advance(Duration::from_secs(60));

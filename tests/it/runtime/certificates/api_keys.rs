@@ -8,11 +8,8 @@ use super::{CALLER, CART, Site, caller, unauthenticated};
 async fn an_api_key_can_require_a_certificate() {
     let site = Site::with(|auth, _| auth.certificates = false).await;
     let issued = site.clients.client();
-    let application = site
-        .world
-        .application("billing")
-        .with("certificateSha256", json!(issued.sha256()))
-        .await;
+    let application =
+        site.world.application("billing").with("certificateSha256", json!(issued.sha256())).await;
     let bearer = format!("Bearer {}", application.key.as_deref().unwrap());
     let headers = [("authorization", bearer.as_str())];
     let answer = site.ask(&issued, &headers).await.ok();
@@ -38,11 +35,8 @@ async fn an_api_key_can_require_a_certificate() {
 async fn a_required_certificate_must_lead_to_the_client_ca() {
     let site = Site::new().await;
     let issued = site.one.workload(&[CART]);
-    let application = site
-        .world
-        .application("billing")
-        .with("certificateSha256", json!(issued.sha256()))
-        .await;
+    let application =
+        site.world.application("billing").with("certificateSha256", json!(issued.sha256())).await;
     let bearer = format!("Bearer {}", application.key.as_deref().unwrap());
     let answer = site.ask(&issued, &[("authorization", &bearer)]).await;
     unauthenticated(answer);

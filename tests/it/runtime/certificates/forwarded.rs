@@ -15,11 +15,9 @@ async fn a_pinned_proxy_forwards_the_certificate_of_its_client() {
     let pinned = site.identity(matching).await;
     let svid = site.one.workload(&[CART]).header();
     let client = client.header();
-    for (header, id) in [
-        (svid.clone(), &workload),
-        (client, &pinned),
-        (format!("  {svid} "), &workload),
-    ] {
+    for (header, id) in
+        [(svid.clone(), &workload), (client, &pinned), (format!("  {svid} "), &workload)]
+    {
         let answer = site.ask_by_proxy(&[("client-cert", &header)]).await.ok();
         assert_eq!(caller(&answer), *id);
     }
@@ -38,11 +36,8 @@ async fn intermediate_certificates_are_forwarded_in_a_list() {
     let own = ("client-cert", own.as_str());
     let one = [own, ("client-cert-chain", list.as_str())];
     site.ask_by_proxy(&one).await.ok();
-    let lines = [
-        own,
-        ("client-cert-chain", chain[0].as_str()),
-        ("client-cert-chain", chain[1].as_str()),
-    ];
+    let lines =
+        [own, ("client-cert-chain", chain[0].as_str()), ("client-cert-chain", chain[1].as_str())];
     site.ask_by_proxy(&lines).await.ok();
     unauthenticated(site.ask_by_proxy(&[own]).await);
     for malformed in ["", "x", &chain[0].replace(':', ""), &format!("{list},")] {
@@ -86,21 +81,12 @@ async fn a_malformed_or_repeated_header_is_refused() {
         &format!(":{inner}:;a=1"),
         &format!("{good}, {good}"),
         &format!(":{}:", &inner[..inner.len() - 8]),
-        &format!(
-            ":{}:",
-            inner
-                .replace('+', "-")
-                .replace('/', "_")
-                .replacen("MI", "M_", 1)
-        ),
+        &format!(":{}:", inner.replace('+', "-").replace('/', "_").replacen("MI", "M_", 1)),
         "\"text\"",
     ] {
         unauthenticated(site.ask_by_proxy(&[("client-cert", malformed)]).await);
     }
-    let repeated = [
-        ("client-cert", good.as_str()),
-        ("client-cert", good.as_str()),
-    ];
+    let repeated = [("client-cert", good.as_str()), ("client-cert", good.as_str())];
     unauthenticated(site.ask_by_proxy(&repeated).await);
     // Another credential does not make it right.
     let application = site.world.application("other").await;

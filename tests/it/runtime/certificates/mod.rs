@@ -78,11 +78,7 @@ impl Site {
         };
         let tls = Tls::load(Clock::system(), files).unwrap();
         let proxy = clients.client();
-        let mut auth = Auth {
-            spiffe,
-            certificates: true,
-            ..Auth::default()
-        };
+        let mut auth = Auth { spiffe, certificates: true, ..Auth::default() };
         let mut http = Http {
             trusted_proxies: vec!["127.0.0.0/8".parse().unwrap()],
             proxy_certificates: vec![proxy.sha256().parse().unwrap()],
@@ -93,27 +89,12 @@ impl Site {
         let world = World::with_certificates(Clock::system(), auth, http).await;
         let address = world.served(Some(tls.clone())).await;
         let service = world.service("shop").await;
-        Self {
-            world,
-            address,
-            tls,
-            server,
-            clients,
-            one,
-            two,
-            proxy,
-            settings,
-            service,
-            folder,
-        }
+        Self { world, address, tls, server, clients, one, two, proxy, settings, service, folder }
     }
 
     /// Revokes these certificates of the client CA and of the CA of `one.example`.
     fn revoke(&self, clients: &[&IssuedCertificate], workloads: &[&IssuedCertificate]) {
-        let lists = [
-            self.clients.revocation_list(clients),
-            self.one.revocation_list(workloads),
-        ];
+        let lists = [self.clients.revocation_list(clients), self.one.revocation_list(workloads)];
         fs::write(self.folder.path().join("revoked"), lists.concat()).unwrap();
         self.tls.reload().unwrap();
     }
@@ -181,13 +162,10 @@ async fn no_management_route_accepts_a_certificate() {
     site.identity(matching).await;
     let forwarded = client.header();
     for (method, path) in routes(&site.world).await {
-        for (issued, headers) in [
-            (&client, &[][..]),
-            (&site.proxy, &[("client-cert", forwarded.as_str())]),
-        ] {
-            let request = Request::builder()
-                .method(&method)
-                .uri(format!("https://{HOST}{path}"));
+        for (issued, headers) in
+            [(&client, &[][..]), (&site.proxy, &[("client-cert", forwarded.as_str())])]
+        {
+            let request = Request::builder().method(&method).uri(format!("https://{HOST}{path}"));
             let request = with(request, headers).body(Body::empty()).unwrap();
             let answer = site.send(site.address, issued, request).await.unwrap();
             if path.starts_with("/admin/") {
@@ -202,19 +180,14 @@ async fn no_management_route_accepts_a_certificate() {
 
 /// The ID of the credential in an answer.
 fn caller(answer: &Answer) -> String {
-    answer.json()["credential"]["id"]
-        .as_str()
-        .expect("an ID")
-        .to_owned()
+    answer.json()["credential"]["id"].as_str().expect("an ID").to_owned()
 }
 
 fn with(
     request: axum::http::request::Builder,
     headers: &[(&str, &str)],
 ) -> axum::http::request::Builder {
-    headers.iter().fold(request, |request, (name, value)| {
-        request.header(*name, *value)
-    })
+    headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))
 }
 
 fn unauthenticated(answer: Answer) {

@@ -24,8 +24,7 @@ async fn only_the_pinned_certificate_authenticates() {
 async fn a_pinned_certificate_must_lead_to_the_client_ca() {
     let site = Site::new().await;
     let issued = site.one.workload(&[CART]);
-    site.identity(json!({ "certificateSha256": issued.sha256() }))
-        .await;
+    site.identity(json!({ "certificateSha256": issued.sha256() })).await;
     assert!(site.connects(&issued).await);
     unauthenticated(site.ask(&issued, &[]).await);
 }
@@ -34,8 +33,7 @@ async fn a_pinned_certificate_must_lead_to_the_client_ca() {
 async fn a_revoked_pinned_certificate_is_refused() {
     let site = Site::new().await;
     let issued = site.clients.client();
-    site.identity(json!({ "certificateSha256": issued.sha256() }))
-        .await;
+    site.identity(json!({ "certificateSha256": issued.sha256() })).await;
     assert!(site.connects(&issued).await);
     site.revoke(&[&issued], &[]);
     assert!(!site.connects(&issued).await);
@@ -46,14 +44,9 @@ async fn a_fingerprint_is_read_as_openssl_prints_it() {
     let site = Site::new().await;
     let issued = site.clients.client();
     let digits = issued.sha256().to_uppercase();
-    let pairs: Vec<String> = digits
-        .as_bytes()
-        .chunks(2)
-        .map(|pair| String::from_utf8(pair.to_vec()).unwrap())
-        .collect();
-    let id = site
-        .identity(json!({ "certificateSha256": pairs.join(":") }))
-        .await;
+    let pairs: Vec<String> =
+        digits.as_bytes().chunks(2).map(|pair| String::from_utf8(pair.to_vec()).unwrap()).collect();
+    let id = site.identity(json!({ "certificateSha256": pairs.join(":") })).await;
     let path = format!("/admin/identities/{id}");
     let read = site.world.admin().get(&path).await.ok();
     let expected = json!({ "certificateSha256": issued.sha256() });

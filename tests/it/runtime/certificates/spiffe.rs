@@ -15,10 +15,7 @@ async fn a_certificate_authenticates_as_the_identity_with_its_spiffe_id() {
     let issued = site.one.workload(&[CART]);
     let answer = site.ask(&issued, &[]).await.ok();
     assert_eq!(answer.text("serviceId"), site.service);
-    assert_eq!(
-        answer.json()["credential"],
-        json!({ "type": "identity", "id": id })
-    );
+    assert_eq!(answer.json()["credential"], json!({ "type": "identity", "id": id }));
     // A renewed certificate is the same workload.
     assert_eq!(site.caller(&site.one.workload(&[CART])).await, id);
 }
@@ -46,10 +43,7 @@ async fn a_certificate_needs_exactly_one_uri_of_its_own_trust_domain() {
     site.identity(json!({ "spiffeId": two })).await;
     assert_eq!(site.ask(&site.two.workload(&[two]), &[]).await.status, 200);
     let signing = site.one.workload_with(&[CART], |params| {
-        params.key_usages = vec![
-            KeyUsagePurpose::DigitalSignature,
-            KeyUsagePurpose::KeyCertSign,
-        ];
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature, KeyUsagePurpose::KeyCertSign];
     });
     for (name, issued) in [
         ("two URIs", site.one.workload(&[CART, "https://a.example/"])),
@@ -57,26 +51,11 @@ async fn a_certificate_needs_exactly_one_uri_of_its_own_trust_domain() {
         ("no URI", site.one.workload(&[])),
         ("the CA of another trust domain", site.two.workload(&[CART])),
         ("the client CA", site.clients.workload(&[CART])),
-        (
-            "another workload",
-            site.one.workload(&["spiffe://one.example/shop/cart2"]),
-        ),
-        (
-            "a workload below it",
-            site.one.workload(&["spiffe://one.example/shop/cart/1"]),
-        ),
-        (
-            "another case",
-            site.one.workload(&["spiffe://one.example/shop/Cart"]),
-        ),
-        (
-            "an unknown trust domain",
-            site.one.workload(&["spiffe://three.example/shop/cart"]),
-        ),
-        (
-            "a port",
-            site.one.workload(&["spiffe://one.example:443/shop/cart"]),
-        ),
+        ("another workload", site.one.workload(&["spiffe://one.example/shop/cart2"])),
+        ("a workload below it", site.one.workload(&["spiffe://one.example/shop/cart/1"])),
+        ("another case", site.one.workload(&["spiffe://one.example/shop/Cart"])),
+        ("an unknown trust domain", site.one.workload(&["spiffe://three.example/shop/cart"])),
+        ("a port", site.one.workload(&["spiffe://one.example:443/shop/cart"])),
         ("a key that signs certificates", signing),
     ] {
         let answer = site.ask(&issued, &[]).await;
@@ -143,10 +122,7 @@ async fn where_authorization_is_present_only_it_authenticates() {
         vec![("authorization", "Basic x")],
         vec![("authorization", "")],
         vec![("authorization", "Bearer e30.e30.c2ln")],
-        vec![
-            ("authorization", bearer.as_str()),
-            ("authorization", bearer.as_str()),
-        ],
+        vec![("authorization", bearer.as_str()), ("authorization", bearer.as_str())],
     ] {
         unauthenticated(site.ask(&issued, &headers).await);
     }
@@ -203,9 +179,7 @@ async fn malformed_json_is_refused_before_the_certificate() {
     malformed.refused(400, "INVALID_REQUEST");
     unauthenticated(site.hash(&issued, "{}").await);
     site.identity(json!({ "spiffeId": CART })).await;
-    site.hash(&issued, "{}")
-        .await
-        .refused(400, "INVALID_REQUEST");
+    site.hash(&issued, "{}").await.refused(400, "INVALID_REQUEST");
 }
 
 #[tokio::test]

@@ -40,19 +40,14 @@ async fn bytes_in_base64_are_encrypted_and_returned() {
         assert_eq!(BASE64.decode(ciphertext).unwrap().len(), bytes.len());
 
         let opened = with(sealed.clone(), json!({ "encoding": "base64" }));
-        assert_eq!(
-            result(&alice, "decrypt", opened).await,
-            json!({ "data": data })
-        );
+        assert_eq!(result(&alice, "decrypt", opened).await, json!({ "data": data }));
         // Bytes that are not JSON fit no JSON response.
         for (members, code) in [
             (json!({}), "required"),
             (json!({ "encoding": null }), "required"),
             (json!({ "encoding": "json" }), "conflict"),
         ] {
-            let refused = alice
-                .operate("decrypt", with(sealed.clone(), members))
-                .await;
+            let refused = alice.operate("decrypt", with(sealed.clone(), members)).await;
             refused.invalid(&[("payload.encoding", code)]);
         }
     }
@@ -67,20 +62,11 @@ async fn both_encodings_concern_the_same_bytes() {
     let order = json!({ "data": BASE64.encode(text), "encoding": "base64" });
     let sealed = result(&alice, "encrypt", with(order, algorithm.clone())).await;
     let opened = alice.operate("decrypt", sealed).await.ok();
-    assert!(
-        opened.body.contains(r#"{"data":{"a":1.0}}"#),
-        "{}",
-        opened.body
-    );
+    assert!(opened.body.contains(r#"{"data":{"a":1.0}}"#), "{}", opened.body);
 
     let order = json!({ "data": [1], "encoding": "json" });
     let sealed = result(&alice, "encrypt", with(order, algorithm)).await;
-    let opened = result(
-        &alice,
-        "decrypt",
-        with(sealed, json!({ "encoding": "base64" })),
-    )
-    .await;
+    let opened = result(&alice, "decrypt", with(sealed, json!({ "encoding": "base64" }))).await;
     assert_eq!(opened["data"], BASE64.encode("[1]"));
 
     for (data, encoding) in [("grün", "json"), (&BASE64.encode("grün"), "base64")] {
@@ -114,14 +100,10 @@ async fn associated_data_is_authenticated() {
         let sealed = result(&alice, "encrypt", order).await;
         let opened = with(sealed.clone(), json!({ "aad": aad }));
         assert_eq!(result(&alice, "decrypt", opened).await["data"], 1);
-        for members in [
-            json!({}),
-            json!({ "aad": "" }),
-            json!({ "aad": BASE64.encode("record 4712") }),
-        ] {
-            let refused = alice
-                .operate("decrypt", with(sealed.clone(), members))
-                .await;
+        for members in
+            [json!({}), json!({ "aad": "" }), json!({ "aad": BASE64.encode("record 4712") })]
+        {
+            let refused = alice.operate("decrypt", with(sealed.clone(), members)).await;
             refused.refused(400, "DECRYPTION_FAILED");
         }
     }
@@ -137,70 +119,26 @@ async fn members_that_do_not_fit_are_refused() {
     let alice = world.application("alice").await;
     let short = BASE64.encode([0; 31]);
     let right = BASE64.encode([0; 32]);
-    let ecdsa = |members: Value| {
-        with(
-            json!({ "data": right, "algorithm": "ECDSA-SHA256" }),
-            members,
-        )
-    };
+    let ecdsa =
+        |members: Value| with(json!({ "data": right, "algorithm": "ECDSA-SHA256" }), members);
     let gcm = |members: Value| with(json!({ "data": 1, "algorithm": "AES-256-GCM" }), members);
     let large = BASE64.encode([0; 4097]);
     for (operation, payload, expected) in [
-        (
-            "encrypt",
-            gcm(json!({ "encoding": "hex" })),
-            vec![("payload.encoding", "unsupported")],
-        ),
-        (
-            "encrypt",
-            gcm(json!({ "encoding": 1 })),
-            vec![("payload.encoding", "type")],
-        ),
-        (
-            "encrypt",
-            gcm(json!({ "encoding": "base64" })),
-            vec![("payload.data", "type")],
-        ),
+        ("encrypt", gcm(json!({ "encoding": "hex" })), vec![("payload.encoding", "unsupported")]),
+        ("encrypt", gcm(json!({ "encoding": 1 })), vec![("payload.encoding", "type")]),
+        ("encrypt", gcm(json!({ "encoding": "base64" })), vec![("payload.data", "type")]),
         (
             "encrypt",
             gcm(json!({ "encoding": "base64", "data": "Zh" })),
             vec![("payload.data", "format")],
         ),
-        (
-            "encrypt",
-            gcm(json!({ "aad": large })),
-            vec![("payload.aad", "length")],
-        ),
-        (
-            "encrypt",
-            gcm(json!({ "aad": "*" })),
-            vec![("payload.aad", "format")],
-        ),
-        (
-            "encrypt",
-            gcm(json!({ "aad": 7 })),
-            vec![("payload.aad", "type")],
-        ),
-        (
-            "encrypt",
-            gcm(json!({ "prehashed": true })),
-            vec![("payload.prehashed", "unknown")],
-        ),
-        (
-            "sign",
-            ecdsa(json!({ "aad": "" })),
-            vec![("payload.aad", "unknown")],
-        ),
-        (
-            "sign",
-            ecdsa(json!({ "prehashed": "yes" })),
-            vec![("payload.prehashed", "type")],
-        ),
-        (
-            "sign",
-            ecdsa(json!({ "prehashed": true })),
-            vec![("payload.encoding", "required")],
-        ),
+        ("encrypt", gcm(json!({ "aad": large })), vec![("payload.aad", "length")]),
+        ("encrypt", gcm(json!({ "aad": "*" })), vec![("payload.aad", "format")]),
+        ("encrypt", gcm(json!({ "aad": 7 })), vec![("payload.aad", "type")]),
+        ("encrypt", gcm(json!({ "prehashed": true })), vec![("payload.prehashed", "unknown")]),
+        ("sign", ecdsa(json!({ "aad": "" })), vec![("payload.aad", "unknown")]),
+        ("sign", ecdsa(json!({ "prehashed": "yes" })), vec![("payload.prehashed", "type")]),
+        ("sign", ecdsa(json!({ "prehashed": true })), vec![("payload.encoding", "required")]),
         (
             "sign",
             ecdsa(json!({ "prehashed": true, "encoding": "json" })),
@@ -224,10 +162,7 @@ async fn members_that_do_not_fit_are_refused() {
         (
             "sign",
             ecdsa(json!({ "prehashed": true, "algorithm": "HMAC-SHA256" })),
-            vec![
-                ("payload.prehashed", "unsupported"),
-                ("payload.encoding", "required"),
-            ],
+            vec![("payload.prehashed", "unsupported"), ("payload.encoding", "required")],
         ),
         (
             "sign",
@@ -258,10 +193,7 @@ async fn members_that_do_not_fit_are_refused() {
         (
             "hash",
             json!({ "data": "", "algorithm": "SHA-256", "prehashed": true, "signatureFormat": "der" }),
-            vec![
-                ("payload.prehashed", "unknown"),
-                ("payload.signatureFormat", "unknown"),
-            ],
+            vec![("payload.prehashed", "unknown"), ("payload.signatureFormat", "unknown")],
         ),
     ] {
         alice.operate(operation, payload).await.invalid(&expected);

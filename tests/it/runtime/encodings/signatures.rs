@@ -21,10 +21,7 @@ async fn bytes_are_signed_as_the_text_of_the_same_bytes() {
             "data": "a message", "signature": signed["signature"],
             "algorithm": algorithm, "keyId": key,
         });
-        assert_eq!(
-            result(&alice, "verify", verify).await,
-            json!({ "valid": true })
-        );
+        assert_eq!(result(&alice, "verify", verify).await, json!({ "valid": true }));
     }
 }
 

@@ -16,14 +16,7 @@ async fn rewrap(client: &Client<'_>, members: Value) -> Answer {
 }
 
 /// Operation, status, policy, key, code and outcome of each record.
-type Row = (
-    String,
-    i16,
-    Option<String>,
-    Option<String>,
-    Option<String>,
-    String,
-);
+type Row = (String, i16, Option<String>, Option<String>, Option<String>, String);
 
 async fn records(world: &World) -> Vec<Row> {
     let path = "/admin/audit?limit=200";
@@ -76,10 +69,7 @@ async fn an_envelope_moves_to_the_newest_key_and_keeps_its_payload() {
     let json = answer.json();
     assert_eq!(json["messageType"], "ProtectedPayload");
     assert_eq!(json["operations"], json!(["decrypt", "encrypt"]));
-    assert_eq!(
-        json["requestId"].as_str(),
-        Some(answer.header("x-request-id"))
-    );
+    assert_eq!(json["requestId"].as_str(), Some(answer.header("x-request-id")));
     assert_eq!(json.as_object().unwrap().len(), 4, "{json}");
     let new = jwe(&answer);
     assert_eq!(header_of(&old)["kid"], destination.key);
@@ -89,13 +79,7 @@ async fn an_envelope_moves_to_the_newest_key_and_keeps_its_payload() {
     let expected = r#""payload":{"z": 1.0,"a":"\u0041", "n":123456789012345678901234567890}}"#;
     assert!(opened.ends_with(expected), "{opened}");
     let expected = [
-        row(
-            "decrypt",
-            200,
-            &destination.policy,
-            Some(&destination.key),
-            None,
-        ),
+        row("decrypt", 200, &destination.policy, Some(&destination.key), None),
         row("encrypt", 200, &destination.policy, Some(&newer), None),
     ];
     assert_eq!(records(&world).await, expected);
@@ -104,10 +88,7 @@ async fn an_envelope_moves_to_the_newest_key_and_keeps_its_payload() {
     let legacy = BASE64URL.encode(old.to_string());
     let created = rewrap(&alice, json!({ "protectedPayload": legacy })).await;
     alice.unprotect(&jwe(&created)).await.ok();
-    let current = Destination {
-        key: newer,
-        ..destination
-    };
+    let current = Destination { key: newer, ..destination };
     let foreign = envelope_for(&world, &current, |header| {
         header.as_object_mut().unwrap().remove("kid");
     });
@@ -139,9 +120,7 @@ async fn the_new_envelope_has_the_new_context_or_the_old_one() {
     refused.refused(500, "INTERNAL_ERROR");
 
     let free = jwe(&alice.protect(json!(1)).await);
-    world
-        .change_policy(&one, json!({ "contextRequired": true }))
-        .await;
+    world.change_policy(&one, json!({ "contextRequired": true })).await;
     let refused = rewrap(&alice, json!({ "jwe": free })).await;
     refused.invalid(&[("toContext", "required")]);
     let bound = rewrap(&alice, json!({ "jwe": free, "toContext": new })).await;
@@ -183,10 +162,7 @@ async fn a_destination_that_holds_its_key_can_be_the_target_and_not_the_source()
     let sealed = jwe(&alice.post(PROTECT, body).await);
     let mut body = json!({ "jwe": sealed, "context": context, "toPolicyNumber": held.policy });
     let created = header_of(&jwe(&rewrap(&alice, body.clone()).await));
-    assert_eq!(
-        (&created["pol"], &created["ctx"]),
-        (&Value::Null, &Value::Null)
-    );
+    assert_eq!((&created["pol"], &created["ctx"]), (&Value::Null, &Value::Null));
     body["toContext"] = context;
     let refused = rewrap(&alice, body).await;
     refused.invalid(&[("toContext", "unsupported")]);
@@ -246,9 +222,7 @@ async fn rewrap_refuses_the_same_envelopes_as_unprotect() {
     let body = json!({ "jwe": sealed, "toPolicyNumber": "POL-404" });
     rewrap(&alice, body).await.refused(404, "POLICY_NOT_FOUND");
     let body = json!({ "jwe": sealed, "toContext": { "tenant": 1 } });
-    rewrap(&alice, body)
-        .await
-        .invalid(&[("toContext.tenant", "type")]);
+    rewrap(&alice, body).await.invalid(&[("toContext.tenant", "type")]);
 }
 
 #[tokio::test]
@@ -261,10 +235,8 @@ async fn a_refused_or_failed_rewrap_has_two_records() {
     let body = json!({ "jwe": sealed, "policyNumber": number, "toPolicyNumber": "POL-404" });
     rewrap(&alice, body).await.refused(404, "POLICY_NOT_FOUND");
     let code = Some("POLICY_NOT_FOUND");
-    let expected = [
-        row("decrypt", 404, &number, None, code),
-        row("encrypt", 404, "POL-404", None, code),
-    ];
+    let expected =
+        [row("decrypt", 404, &number, None, code), row("encrypt", 404, "POL-404", None, code)];
     assert_eq!(records(&world).await, expected);
     sealed["tag"] = json!("AAAAAAAAAAAAAAAAAAAAAA");
     let body = json!({ "jwe": sealed });
@@ -272,15 +244,9 @@ async fn a_refused_or_failed_rewrap_has_two_records() {
     let code = Some("INTERNAL_ERROR");
     let found = records(&world).await;
     for operation in ["decrypt", "encrypt"] {
-        assert!(
-            found.contains(&row(operation, 500, &number, Some(&key), code)),
-            "{found:?}"
-        );
+        assert!(found.contains(&row(operation, 500, &number, Some(&key), code)), "{found:?}");
     }
-    alice
-        .send_text(Method::POST, REWRAP, "{")
-        .await
-        .refused(400, "INVALID_REQUEST");
+    alice.send_text(Method::POST, REWRAP, "{").await.refused(400, "INVALID_REQUEST");
     assert_eq!(records(&world).await.len(), 6);
 }
 
@@ -292,13 +258,7 @@ async fn the_database_never_holds_the_payload() {
     let sealed = jwe(&alice.protect(json!("a plaintext of its own")).await);
     rewrap(&alice, json!({ "jwe": sealed })).await.ok();
     let sql = "SELECT audit::text FROM crypto_operations_audit AS audit";
-    let rows: Vec<String> = sqlx::query_scalar(sql)
-        .fetch_all(&world.pool)
-        .await
-        .unwrap();
+    let rows: Vec<String> = sqlx::query_scalar(sql).fetch_all(&world.pool).await.unwrap();
     assert_eq!(rows.len(), 3);
-    assert!(
-        rows.iter().all(|row| !row.contains("a plaintext")),
-        "{rows:?}"
-    );
+    assert!(rows.iter().all(|row| !row.contains("a plaintext")), "{rows:?}");
 }

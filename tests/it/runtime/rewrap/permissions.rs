@@ -11,9 +11,7 @@ use testkit::{Client, UNPROTECT, World, header_of, jwe};
 async fn limited<'w>(world: &'w World, policy: &str, operations: &[&str]) -> Client<'w> {
     let name = format!("{} only", operations.join(" and "));
     let application = world.application(&name).bound_to(policy);
-    application
-        .with("allowedOperations", json!(operations))
-        .await
+    application.with("allowedOperations", json!(operations)).await
 }
 
 #[tokio::test]
@@ -39,12 +37,8 @@ async fn one_policy_needs_rewrap_or_both_other_operations() {
         }
     }
     let only = limited(&world, &number, &["rewrap", "sign"]).await;
-    only.unprotect(&sealed)
-        .await
-        .refused(403, "OPERATION_NOT_ALLOWED");
-    only.protect(json!(1))
-        .await
-        .refused(403, "OPERATION_NOT_ALLOWED");
+    only.unprotect(&sealed).await.refused(403, "OPERATION_NOT_ALLOWED");
+    only.protect(json!(1)).await.refused(403, "OPERATION_NOT_ALLOWED");
     for (operations, allowed) in [
         (json!(["rewrap"]), true),
         (json!(["protect", "unprotect"]), true),
@@ -60,10 +54,7 @@ async fn one_policy_needs_rewrap_or_both_other_operations() {
             answer.refused(403, "OPERATION_NOT_ALLOWED");
         }
     }
-    let created = world
-        .admin()
-        .get(&format!("/admin/policies/{number}"))
-        .await;
+    let created = world.admin().get(&format!("/admin/policies/{number}")).await;
     assert_eq!(created.ok().json()["allowedOperations"], json!(["protect"]));
 }
 
@@ -89,13 +80,8 @@ async fn two_policies_need_unprotect_under_the_first_and_protect_under_the_secon
 
     let only = limited(&world, &one.policy, &["rewrap"]).await;
     rewrap(&only, json!({ "jwe": sealed })).await.ok();
-    rewrap(&only, body.clone())
-        .await
-        .refused(403, "OPERATION_NOT_ALLOWED");
-    for (policy, operations) in [
-        (&one, ["protect", "rewrap"]),
-        (&other, ["unprotect", "rewrap"]),
-    ] {
+    rewrap(&only, body.clone()).await.refused(403, "OPERATION_NOT_ALLOWED");
+    for (policy, operations) in [(&one, ["protect", "rewrap"]), (&other, ["unprotect", "rewrap"])] {
         let change = json!({ "allowedOperations": operations });
         world.change_policy(policy, change).await;
         let answer = rewrap(&alice, body.clone()).await;
@@ -116,21 +102,15 @@ async fn the_policy_of_the_envelope_decides_too() {
     let of_one = jwe(&alice.protect_under(&one.policy, json!(1)).await);
     let body = json!({ "jwe": of_one });
     // `rewrap` alone does not move an envelope from one policy to another.
-    rewrap(&only, body.clone())
-        .await
-        .refused(403, "OPERATION_NOT_ALLOWED");
+    rewrap(&only, body.clone()).await.refused(403, "OPERATION_NOT_ALLOWED");
     rewrap(&alice, body.clone()).await.ok();
     let change = json!({ "allowedOperations": ["protect", "rewrap"] });
     world.change_policy(&one, change).await;
-    rewrap(&alice, body)
-        .await
-        .refused(403, "OPERATION_NOT_ALLOWED");
+    rewrap(&alice, body).await.refused(403, "OPERATION_NOT_ALLOWED");
 
     let unbound = envelope_for(&world, &one, |_| {}).await;
     rewrap(&only, json!({ "jwe": unbound })).await.ok();
-    world
-        .change_policy(&other, json!({ "requireBinding": true }))
-        .await;
+    world.change_policy(&other, json!({ "requireBinding": true })).await;
     for client in [&only, &alice] {
         let refused = rewrap(client, json!({ "jwe": unbound })).await;
         refused.refused(403, "OPERATION_NOT_ALLOWED");

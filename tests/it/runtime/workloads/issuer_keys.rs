@@ -54,9 +54,7 @@ async fn keys_are_kept_for_a_day_while_the_issuer_is_away() {
     let token = site.key.token(&claims);
     assert_eq!(site.status(&token).await, 200);
     site.issuer.behave(Behavior::Broken);
-    site.world
-        .clock
-        .advance(Duration::from_secs(24 * 60 * 60 - 1));
+    site.world.clock.advance(Duration::from_secs(24 * 60 * 60 - 1));
     assert_eq!(site.status(&token).await, 200);
     site.world.clock.advance(Duration::from_secs(1));
     assert_eq!(site.status(&token).await, 401);
@@ -67,12 +65,7 @@ async fn keys_are_kept_for_a_day_while_the_issuer_is_away() {
 
 #[tokio::test]
 async fn faulty_publications_of_keys_are_not_accepted() {
-    for behavior in [
-        Behavior::Redirecting,
-        Behavior::Huge,
-        Behavior::Broken,
-        Behavior::Misnamed,
-    ] {
+    for behavior in [Behavior::Redirecting, Behavior::Huge, Behavior::Broken, Behavior::Misnamed] {
         let key = SigningKey::ec("one");
         let issuer = TokenIssuer::publishing(&[&key]).await;
         issuer.behave(behavior);
@@ -135,22 +128,13 @@ async fn keys_with_one_kid_and_unusable_keys_do_no_harm() {
     ]);
     site.world.clock.advance(Duration::from_secs(5 * 60));
     let claims = site.claims(json!({}));
-    within(PATIENCE, async || {
-        site.status(&rsa.token(&claims)).await == 200
-    })
-    .await;
+    within(PATIENCE, async || site.status(&rsa.token(&claims)).await == 200).await;
     for key in [&twin, &rsa, &site.key] {
         assert_eq!(site.status(&key.token(&claims)).await, 200);
     }
-    assert_eq!(
-        site.status(&SigningKey::ec("one").token(&claims)).await,
-        401
-    );
+    assert_eq!(site.status(&SigningKey::ec("one").token(&claims)).await, 401);
     let signed = unsigned(&json!({ "alg": "HS256", "kid": "secret" }), &claims);
-    let tag = hmac::sign(
-        &hmac::Key::new(hmac::HMAC_SHA256, b"secret"),
-        signed.as_bytes(),
-    );
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, b"secret"), signed.as_bytes());
     let token = format!("{signed}.{}", encode(tag.as_ref()));
     assert_eq!(site.status(&token).await, 401);
 }

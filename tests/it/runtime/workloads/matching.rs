@@ -90,10 +90,7 @@ async fn a_token_that_several_identities_match_is_refused() {
     let path = format!("/admin/identities/{second}");
     // A disabled identity still matches.
     let admin = site.world.admin();
-    admin
-        .patch(&path, json!({ "status": "disabled" }))
-        .await
-        .ok();
+    admin.patch(&path, json!({ "status": "disabled" })).await.ok();
     assert_eq!(site.status(&token).await, 401);
     admin.delete(&path).await.gone();
     assert_eq!(site.status(&token).await, 200);

@@ -35,13 +35,7 @@ impl Site {
         let service = world.service("billing").await;
         let matching = json!({ "issuer": issuer.name(), "subject": "job" });
         let created = identity(&world, &service, matching).await;
-        Self {
-            issuer,
-            key,
-            service,
-            identity: created,
-            world,
-        }
+        Self { issuer, key, service, identity: created, world }
     }
 
     /// Valid claims with these members instead.
@@ -88,10 +82,7 @@ async fn a_token_authenticates_as_the_service_of_its_identity() {
     let site = Site::new().await;
     let caller = site.caller().get(CALLER).await.ok();
     assert_eq!(caller.text("serviceId"), site.service);
-    assert_eq!(
-        caller.json()["credential"],
-        json!({ "type": "identity", "id": site.identity })
-    );
+    assert_eq!(caller.json()["credential"], json!({ "type": "identity", "id": site.identity }));
     assert_eq!(caller.header("x-ratelimit-limit"), "200");
     // Requests of API keys of the same service count together.
     let remaining = caller.header("x-ratelimit-remaining").to_owned();
@@ -107,28 +98,15 @@ async fn the_audit_record_names_the_identity_and_the_subject() {
     let site = Site::new().await;
     let hash = json!({ "operation": "hash", "payload": { "algorithm": "SHA-256", "data": "x" } });
     site.caller().post(OPERATIONS, hash).await.ok();
-    for query in [
-        format!("identityId={}", site.identity),
-        "tokenSubject=job".to_owned(),
-    ] {
-        let list = site
-            .world
-            .admin()
-            .get(&format!("/admin/audit?{query}"))
-            .await
-            .ok();
+    for query in [format!("identityId={}", site.identity), "tokenSubject=job".to_owned()] {
+        let list = site.world.admin().get(&format!("/admin/audit?{query}")).await.ok();
         let record = list.json()["items"][0].clone();
         assert_eq!(record["identity_id"], json!(site.identity), "{query}");
         assert_eq!(record["token_subject"], "job");
         assert_eq!(record["api_key_id"], Value::Null);
         assert_eq!(record["application_id"], json!(site.service));
     }
-    let none = site
-        .world
-        .admin()
-        .get("/admin/audit?tokenSubject=other")
-        .await
-        .ok();
+    let none = site.world.admin().get("/admin/audit?tokenSubject=other").await.ok();
     assert_eq!(none.json()["items"], json!([]));
     // A key names no identity. Records of one millisecond have no order.
     site.world.clock.advance(Duration::from_secs(1));
@@ -204,9 +182,7 @@ async fn a_cached_token_is_verified_again_after_ten_minutes() {
     let site = Site::new().await;
     let clock = &site.world.clock;
     let now = clock.now().as_millis() / 1_000;
-    let token = site
-        .key
-        .token(&site.claims(json!({ "exp": now + 3_600, "iat": now })));
+    let token = site.key.token(&site.claims(json!({ "exp": now + 3_600, "iat": now })));
     assert_eq!(site.status(&token).await, 200);
     // Only a verification notices that the token is issued in the future.
     clock.set_back(HOUR);

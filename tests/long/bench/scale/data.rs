@@ -23,11 +23,7 @@ pub(super) async fn payload() -> Table {
     for operation in ["protect RSA-2048", "unprotect RSA-2048", "hash SHA-256"] {
         for size in [1, 4, 16, 64, 256, 1_024] {
             let request = instance.request(operation, size * KIB);
-            table.add(
-                size,
-                operation,
-                median_of_three(processes, &request, 16, SPAN),
-            );
+            table.add(size, operation, median_of_three(processes, &request, 16, SPAN));
         }
     }
     table
@@ -50,11 +46,7 @@ pub(super) async fn rows() -> Table {
         there = count;
         for operation in ["protect RSA-2048", "hash SHA-256", "sign P-256"] {
             let request = instance.request(operation, KIB);
-            table.add(
-                count,
-                operation,
-                median_of_three(processes, &request, 16, SPAN),
-            );
+            table.add(count, operation, median_of_three(processes, &request, 16, SPAN));
         }
     }
     table
@@ -94,20 +86,13 @@ pub(super) async fn audit() -> Table {
     for count in ROWS {
         let fill = LINES.replace("FROM_HERE", &(there + 1).to_string());
         let fill = fill.replace("TO_HERE", &count.to_string());
-        database
-            .execute(sqlx::raw_sql(sqlx::AssertSqlSafe(fill)))
-            .await
-            .expect("more rows");
+        database.execute(sqlx::raw_sql(sqlx::AssertSqlSafe(fill))).await.expect("more rows");
         // The measurement does not include the writes of the new rows.
         database.execute("CHECKPOINT").await.expect("a checkpoint");
         there = count;
         for operation in ["protect RSA-2048", "hash SHA-256"] {
             let request = instance.request(operation, KIB);
-            table.add(
-                count,
-                operation,
-                median_of_three(processes, &request, 16, SPAN),
-            );
+            table.add(count, operation, median_of_three(processes, &request, 16, SPAN));
         }
     }
     table

@@ -52,10 +52,7 @@ pub(super) async fn fairness() -> Table {
         ("nothing", None),
         ("unprotect, 500/s", Some((other.unprotect(&text), OTHER))),
         ("protect of 1 MiB", Some((other.protect(&long), LARGE))),
-        (
-            "hash of 1 MiB of `1e1`",
-            Some((other.hash(&numbers), LARGE)),
-        ),
+        ("hash of 1 MiB of `1e1`", Some((other.hash(&numbers), LARGE))),
     ];
     for (load, sent) in &loads {
         for (what, request) in &measured {
@@ -128,11 +125,6 @@ impl<'a> Tenant<'a> {
     }
 
     fn livez(&self) -> Request {
-        Request {
-            url: self.instance.process.url("/livez"),
-            key: None,
-            body: None,
-            items: 1,
-        }
+        Request { url: self.instance.process.url("/livez"), key: None, body: None, items: 1 }
     }
 }

@@ -29,11 +29,7 @@ pub(super) async fn workers() -> Table {
         let processes = baselines.with(instance.process.id());
         for operation in ["unprotect RSA-2048", "unprotect P-256"] {
             let request = instance.request(operation, KIB);
-            table.add(
-                workers,
-                operation,
-                median_of_three(processes, &request, 16, SPAN),
-            );
+            table.add(workers, operation, median_of_three(processes, &request, 16, SPAN));
         }
     }
     table
@@ -53,11 +49,7 @@ pub(super) async fn tokens() -> Table {
         let processes = baselines.with(instance.process.id());
         for operation in ["unprotect RSA-2048", "unprotect P-256"] {
             let request = instance.request(operation, KIB);
-            table.add(
-                count,
-                operation,
-                median_of_three(processes, &request, 16, SPAN),
-            );
+            table.add(count, operation, median_of_three(processes, &request, 16, SPAN));
         }
     }
     table
@@ -65,10 +57,7 @@ pub(super) async fn tokens() -> Table {
 
 /// Decryption takes two calls, so one session performs at most 100 per second.
 pub(super) async fn latency() -> Table {
-    let mut table = Table::new(
-        "Sessions on a token with 5 ms latency per call",
-        "hsm.workers",
-    );
+    let mut table = Table::new("Sessions on a token with 5 ms latency per call", "hsm.workers");
     let site = Site::with_faults().await;
     let baselines = Baselines::build(&site).await;
     let callers = Instance::start(&site).await.callers.clone();
@@ -97,11 +86,7 @@ pub(super) async fn instances() -> Table {
     for operation in ["protect RSA-2048", "unprotect RSA-2048"] {
         let requests = [&one, &two].map(|instance| instance.request(operation, KIB));
         let processes = baselines.with(one.process.id());
-        table.add(
-            1,
-            operation,
-            median_of_three(processes, &requests[0], 32, SPAN),
-        );
+        table.add(1, operation, median_of_three(processes, &requests[0], 32, SPAN));
         let both = || together(&baselines, [&one, &two], &requests);
         both();
         table.add(2, operation, Measured::median(&[both(), both(), both()]));
@@ -114,17 +99,12 @@ fn together(baselines: &Baselines, instances: [&Instance; 2], requests: &[Reques
     let processes = instances.map(|instance| baselines.with(instance.process.id()));
     let used = || {
         let services = processes.map(|it| cpu::of_process(it.service));
-        (
-            services[0] + services[1],
-            cpu::of_process_and_children(processes[0].postgres),
-        )
+        (services[0] + services[1], cpu::of_process_and_children(processes[0].postgres))
     };
     let flush = flush::time();
     let before = used();
     let loads = thread::scope(|scope| {
-        let loads = requests
-            .each_ref()
-            .map(|request| scope.spawn(|| load(request, 16, SPAN)));
+        let loads = requests.each_ref().map(|request| scope.spawn(|| load(request, 16, SPAN)));
         loads.map(|load| load.join().expect("a load"))
     });
     let after = used();

@@ -27,28 +27,14 @@ pub(crate) struct Table {
     rows: Vec<(String, &'static str, Measured)>,
 }
 
-const ALL: [&str; 8] = [
-    "payload",
-    "rows",
-    "audit",
-    "workers",
-    "tokens",
-    "latency",
-    "instances",
-    "fairness",
-];
+const ALL: [&str; 8] =
+    ["payload", "rows", "audit", "workers", "tokens", "latency", "instances", "fairness"];
 
 /// Measures all tables, or the table of that name.
 pub(crate) async fn run(only: Option<&str>) {
-    assert!(
-        only.is_none_or(|name| ALL.contains(&name)),
-        "one of {ALL:?}"
-    );
+    assert!(only.is_none_or(|name| ALL.contains(&name)), "one of {ALL:?}");
     let mut tables = Vec::new();
-    for name in ALL
-        .into_iter()
-        .filter(|name| only.is_none_or(|only| only == *name))
-    {
+    for name in ALL.into_iter().filter(|name| only.is_none_or(|only| only == *name)) {
         let table = match name {
             "payload" => data::payload().await,
             "rows" => data::rows().await,
@@ -65,21 +51,14 @@ pub(crate) async fn run(only: Option<&str>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(RESULTS);
     fs::create_dir_all(&folder).expect("a folder for the results");
     let report = json!({ "machine": machine(), "tables": tables });
-    let file = format!(
-        "scale{}.json",
-        only.map(|name| format!("-{name}")).unwrap_or_default()
-    );
+    let file = format!("scale{}.json", only.map(|name| format!("-{name}")).unwrap_or_default());
     fs::write(folder.join(&file), format!("{report:#}\n")).expect("write the numbers");
     println!("written to {RESULTS}: {file}");
 }
 
 impl Table {
     fn new(name: &'static str, of: &'static str) -> Self {
-        Self {
-            name,
-            of,
-            rows: Vec::new(),
-        }
+        Self { name, of, rows: Vec::new() }
     }
 
     fn add(&mut self, count: impl Display, what: &'static str, measured: Measured) {

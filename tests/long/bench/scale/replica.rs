@@ -25,17 +25,11 @@ pub(super) fn add(site: &Site, number: usize) {
         fs::copy(entry.path(), copy.join(entry.file_name())).expect("a copy");
     }
     let label = other(LABEL);
-    rename(
-        &copy.join(OWN),
-        &[(LABEL, &label), (&serial, &other(&serial))],
-    );
+    rename(&copy.join(OWN), &[(LABEL, &label), (&serial, &other(&serial))]);
     let settings = fs::read_to_string(site.settings()).expect("the settings");
     let (_, token) = settings.split_once("[[hsm.tokens]]").expect("a token");
     let token = token.split("[[hsm.tokens]]").next().expect("its settings");
-    let token = token.replace(
-        &format!("label = \"{LABEL}\""),
-        &format!("label = \"{label}\""),
-    );
+    let token = token.replace(&format!("label = \"{LABEL}\""), &format!("label = \"{label}\""));
     fs::write(site.settings(), format!("{settings}[[hsm.tokens]]{token}")).expect("more settings");
 }
 
@@ -52,7 +46,5 @@ fn rename(file: &Path, names: &[(&str, &str)]) {
 /// The position of a text in a file.
 fn position(file: &Path, text: &str) -> Option<usize> {
     let bytes = fs::read(file).expect("the token");
-    bytes
-        .windows(text.len())
-        .position(|it| it == text.as_bytes())
+    bytes.windows(text.len()).position(|it| it == text.as_bytes())
 }

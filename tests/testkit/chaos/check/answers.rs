@@ -10,11 +10,7 @@ pub(super) fn check(history: &History, attempt: &Attempt) -> Option<Violation> {
         Outcome::Answered(answer) => answer,
     };
     let violated = |guarantee: Guarantee, why: &str| {
-        let evidence = format!(
-            "{why}: {}; {}",
-            line(attempt),
-            resource_history(history, attempt)
-        );
+        let evidence = format!("{why}: {}; {}", line(attempt), resource_history(history, attempt));
         Some(guarantee.violated(evidence))
     };
     if let Some(stray) = &answer.stray {

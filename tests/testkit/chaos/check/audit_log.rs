@@ -47,8 +47,7 @@ fn is_recorded(history: &History, attempt: &Attempt, answer: &Answer) -> bool {
         401 => true,
         429 => {
             let key = &history.api_keys[attempt.api_key];
-            key.possible(attempt.span, attempt.at)
-                .contains(&State::Refusing)
+            key.possible(attempt.span, attempt.at).contains(&State::Refusing)
         }
         _ => false,
     };

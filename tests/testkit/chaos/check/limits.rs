@@ -39,11 +39,7 @@ fn largest_excess(history: &History, limit: Limit, admitted: &[Span]) -> Option<
     let mut largest_excess: Option<(f64, String)> = None;
     for from in admitted.iter().step_by(step).map(|span| span.from) {
         let mut within = 0.0;
-        for to in by_end
-            .iter()
-            .filter(|span| span.from >= from)
-            .map(|span| span.to)
-        {
+        for to in by_end.iter().filter(|span| span.from >= from).map(|span| span.to) {
             within += 1.0;
             let window = Span { from, to };
             let allowed = allowance(history, limit, window);

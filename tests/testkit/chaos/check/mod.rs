@@ -54,10 +54,7 @@ impl fmt::Display for Violation {
 
 impl Guarantee {
     pub fn violated(self, evidence: impl Into<String>) -> Violation {
-        Violation {
-            guarantee: self,
-            evidence: evidence.into(),
-        }
+        Violation { guarantee: self, evidence: evidence.into() }
     }
 }
 

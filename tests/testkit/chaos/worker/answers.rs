@@ -31,9 +31,7 @@ impl Worker {
             status,
             code: answer["error"]["code"].as_str().map(str::to_owned),
             content,
-            stray: strays
-                .next()
-                .map(|_| format!("a foreign plaintext appears in {body}")),
+            stray: strays.next().map(|_| format!("a foreign plaintext appears in {body}")),
         }
     }
 
@@ -76,11 +74,7 @@ impl Worker {
             Call::Hash => {
                 let text: String = serde_json::from_str(&selected.plaintext).expect("a string");
                 let expected = BASE64.encode(Sha256::digest(text));
-                if result["hash"] == expected {
-                    Content::Correct
-                } else {
-                    wrong()
-                }
+                if result["hash"] == expected { Content::Correct } else { wrong() }
             }
             Call::Encrypt { key } | Call::Sign { key } if result["keyId"].is_string() => {
                 let created = OperationResult {

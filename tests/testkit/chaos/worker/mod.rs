@@ -33,15 +33,7 @@ impl Worker {
         fixtures: Fixtures,
         run_log: RunLog,
     ) -> Self {
-        Self {
-            client: Client::default(),
-            rng,
-            places,
-            fixtures,
-            run_log,
-            name,
-            sent_requests: 0,
-        }
+        Self { client: Client::default(), rng, places, fixtures, run_log, name, sent_requests: 0 }
     }
 
     /// Sends one random request for one of these applications and returns the status.
@@ -71,11 +63,7 @@ impl Worker {
             Sent::Not => (Outcome::NotSent, None),
             Sent::Lost => (Outcome::Lost, None),
             Sent::Silence => (Outcome::Silence, None),
-            Sent::Answered {
-                status,
-                request_id,
-                body,
-            } => {
+            Sent::Answered { status, request_id, body } => {
                 let mut answer = self.read(&selected, status, &body);
                 if request_id.as_deref() != Some(&nonce) {
                     answer.stray = Some(format!("the response has the request ID {request_id:?}"));
@@ -102,11 +90,7 @@ impl Worker {
             return false;
         };
         self.sent_requests += 1;
-        let selected = if protecting {
-            self.protect(0)
-        } else {
-            self.unprotect(0)
-        };
+        let selected = if protecting { self.protect(0) } else { self.unprotect(0) };
         match selected {
             Some(selected) => self.send(*to, selected).await == Some(200),
             None => false,

@@ -35,10 +35,7 @@ impl SelectedRequest {
             Call::Unprotect { .. } | Call::Decrypt { .. } => self.body.to_string(),
             _ => {
                 let payload = with("data", &self.body["payload"]);
-                format!(
-                    r#"{{"operation":{},"payload":{payload}}}"#,
-                    self.body["operation"]
-                )
+                format!(r#"{{"operation":{},"payload":{payload}}}"#, self.body["operation"])
             }
         }
     }
@@ -121,12 +118,7 @@ impl Worker {
 
     fn encrypt(&mut self, application: usize) -> Option<SelectedRequest> {
         let key = self.key(|key| key.application == application && !key.is_for_signing)?;
-        Some(self.with_key(
-            application,
-            &key,
-            Call::Encrypt { key: key.0 },
-            "AES-256-GCM",
-        ))
+        Some(self.with_key(application, &key, Call::Encrypt { key: key.0 }, "AES-256-GCM"))
     }
 
     fn sign(&mut self, application: usize) -> Option<SelectedRequest> {
@@ -150,16 +142,9 @@ impl Worker {
         let created = one_of(&mut self.rng, own)?.clone();
         drop(state);
         let is_genuine = self.rng.random_bool(0.75);
-        let data = if is_genuine {
-            created.data
-        } else {
-            self.plaintext()
-        };
+        let data = if is_genuine { created.data } else { self.plaintext() };
         let call = Call::Verify { key: created.key };
-        Some(SelectedRequest {
-            is_genuine,
-            ..operation(application, call, &created.result, data)
-        })
+        Some(SelectedRequest { is_genuine, ..operation(application, call, &created.result, data) })
     }
 
     fn hash(&mut self, application: usize) -> SelectedRequest {
@@ -174,9 +159,7 @@ impl Worker {
             return None;
         }
         let state = self.fixtures.lock();
-        let policy = state.policy(&mut self.rng, |policy| {
-            policy.role == PolicyRole::Restricted
-        })?;
+        let policy = state.policy(&mut self.rng, |policy| policy.role == PolicyRole::Restricted)?;
         let number = state.policies[policy].number.clone();
         drop(state);
         let call = Call::ForeignPolicy { policy };

@@ -43,9 +43,7 @@ pub(crate) async fn create(
         Ok(key) => Ok(done(&place(key.id), Notice::Created)),
         Err(error) => {
             let problems = refusal(error)?;
-            Ok(invalid_form(
-                page(&cx, source, &form, &problems, None).await?,
-            ))
+            Ok(invalid_form(page(&cx, source, &form, &problems, None).await?))
         }
     }
 }
@@ -64,10 +62,7 @@ fn blank(query: &Form, source: Source) -> Form {
         .with_some("algorithm", is_made.then_some(Algorithm::Rsa3072.name()))
         .with("activate", "yes")
         .with("mechanism", ImportMechanism::RsaOaepSha1AesKwp.name())
-        .with(
-            "wrappedKey.mechanism",
-            ImportMechanism::RsaOaepSha1AesKwp.name(),
-        )
+        .with("wrappedKey.mechanism", ImportMechanism::RsaOaepSha1AesKwp.name())
 }
 
 async fn page(
@@ -79,16 +74,8 @@ async fn page(
 ) -> Result<Markup, PageError> {
     let references = References::of(cx, source.members()).await?;
     let fields = Fields::new(form, problems);
-    let title = if source == Source::Generated {
-        "Generate key"
-    } else {
-        "Import key"
-    };
-    let sheet = Sheet {
-        action: SECTION.place(),
-        button: title,
-        back: SECTION.place(),
-    };
+    let title = if source == Source::Generated { "Generate key" } else { "Import key" };
+    let sheet = Sheet { action: SECTION.place(), button: title, back: SECTION.place() };
     let terms = html! {
         input type="hidden" name="from" value=(source.name());
         @for member in source.members() { (fields.declared(&member, &references)) }

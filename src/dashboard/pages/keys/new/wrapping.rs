@@ -34,9 +34,7 @@ pub(crate) async fn prepare(
         }
         Err(error) => {
             let problems = refusal(error)?;
-            Ok(invalid_form(
-                page(&cx, Source::Wrapped, &form, &problems, None).await?,
-            ))
+            Ok(invalid_form(page(&cx, Source::Wrapped, &form, &problems, None).await?))
         }
     }
 }

@@ -162,9 +162,7 @@ impl Value for SecretText {
     const INPUT: Input = Input::Secret;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
-        string(text, field, problems, |secret| {
-            Ok(Self(Zeroizing::new(secret)))
-        })
+        string(text, field, problems, |secret| Ok(Self(Zeroizing::new(secret))))
     }
 }
 

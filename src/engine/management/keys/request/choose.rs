@@ -39,9 +39,8 @@ impl Source {
             let usage = kind.usage_of(key.algorithm(), problems)?;
             return Some(Self::Public { usage, key });
         }
-        let algorithm = kind
-            .algorithm
-            .unwrap_or_else(|| kind.usage.unwrap_or(Usage::Enc).likely_algorithm());
+        let algorithm =
+            kind.algorithm.unwrap_or_else(|| kind.usage.unwrap_or(Usage::Enc).likely_algorithm());
         let usage = kind.usage_for(algorithm, problems)?;
         Some(Self::Generated { usage, algorithm })
     }
@@ -57,21 +56,13 @@ fn members_fit(body: &KeyRequest, problems: &mut Problems) -> bool {
         || matches!(body.public_key, Member::Wrong);
     let sources = [
         ("generate", body.generate.given() == Some(&true)),
-        (
-            "wrappedKey",
-            matches!(body.wrapped_key, Member::Given(Some(_))),
-        ),
+        ("wrappedKey", matches!(body.wrapped_key, Member::Given(Some(_)))),
         ("privateKey", body.private_key.given().is_some()),
         ("secretKey", body.secret_key.given().is_some()),
-        (
-            "tokenObject",
-            matches!(body.token_object, Member::Given(Some(_))),
-        ),
+        ("tokenObject", matches!(body.token_object, Member::Given(Some(_)))),
     ];
-    let given: Vec<_> = sources
-        .into_iter()
-        .filter_map(|(name, is_given)| is_given.then_some(name))
-        .collect();
+    let given: Vec<_> =
+        sources.into_iter().filter_map(|(name, is_given)| is_given.then_some(name)).collect();
     let has_public = body.public_key.given().is_some();
     let mut found = Vec::new();
     match given.as_slice() {

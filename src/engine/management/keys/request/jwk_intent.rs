@@ -28,10 +28,7 @@ pub(super) fn check_intent(
     if let Some(operations) = members.optional("key_ops")
         && !allow(operations, usage)
     {
-        let message = format!(
-            "must be empty or contain {}",
-            operations_of(usage).join(" or ")
-        );
+        let message = format!("must be empty or contain {}", operations_of(usage).join(" or "));
         members.note(conflict("key_ops", &message));
     }
     if let Some(alg) = stated(&mut members, "alg")
@@ -69,14 +66,7 @@ fn allow(operations: Text<'_>, usage: Usage) -> bool {
 /// The `key_ops` that allow the use.
 const fn operations_of(usage: Usage) -> &'static [&'static str] {
     match usage {
-        Usage::Enc => &[
-            "encrypt",
-            "decrypt",
-            "wrapKey",
-            "unwrapKey",
-            "deriveKey",
-            "deriveBits",
-        ],
+        Usage::Enc => &["encrypt", "decrypt", "wrapKey", "unwrapKey", "deriveKey", "deriveBits"],
         Usage::Sig => &["sign", "verify"],
         Usage::Data => &["encrypt", "decrypt"],
     }

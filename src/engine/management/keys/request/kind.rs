@@ -40,10 +40,7 @@ impl StatedKind {
         if usage.allows(algorithm) {
             return Some(usage);
         }
-        let is_noted = problems
-            .as_slice()
-            .iter()
-            .any(|problem| problem.field == "use");
+        let is_noted = problems.as_slice().iter().any(|problem| problem.field == "use");
         if !is_noted {
             let message = format!("must be a use that {algorithm} keys support");
             problems.note(Problem::new("use", Code::Conflict, message));

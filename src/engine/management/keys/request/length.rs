@@ -10,11 +10,8 @@ const FIRST_PART: usize = 512;
 const BLOCK: usize = 8;
 
 /// Of RSA keys, with the lengths of their moduli.
-const RSA: [(Algorithm, usize); 3] = [
-    (Algorithm::Rsa2048, 256),
-    (Algorithm::Rsa3072, 384),
-    (Algorithm::Rsa4096, 512),
-];
+const RSA: [(Algorithm, usize); 3] =
+    [(Algorithm::Rsa2048, 256), (Algorithm::Rsa3072, 384), (Algorithm::Rsa4096, 512)];
 
 /// The algorithm of a wrapped key of this length, if the length is unique. An AES-256 key and the
 /// shortest HMAC key have the same length; their use distinguishes them.

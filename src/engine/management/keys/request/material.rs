@@ -85,11 +85,7 @@ pub(super) fn secret_source(
     };
     noted(problems, MEMBER, key.check_for(algorithm))?;
     let usage = kind.usage_for(algorithm, problems)?;
-    Some(Source::Secret {
-        usage,
-        algorithm,
-        key,
-    })
+    Some(Source::Secret { usage, algorithm, key })
 }
 
 /// Reads a member that is PEM in a JSON string, or a JWK.
@@ -103,9 +99,7 @@ fn pem_or_jwk<T>(
     // The whole body was parsed, so this part is JSON.
     let text = Text::parse(text.0.as_bytes()).ok()?;
     if text.kind() == ValueKind::Object {
-        return of_jwk(text)
-            .map_err(|problems| found.note_inside(member, problems))
-            .ok();
+        return of_jwk(text).map_err(|problems| found.note_inside(member, problems)).ok();
     }
     match text.string()? {
         Ok(pem) => of_pem(found, &Zeroizing::new(pem.into_owned())),

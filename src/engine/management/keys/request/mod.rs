@@ -54,10 +54,7 @@ impl RequestedKey {
                  keys.allow_plaintext_import",
             ));
         }
-        let service_id = body
-            .service_id
-            .clone()
-            .or_default("serviceId", None, &mut problems);
+        let service_id = body.service_id.clone().or_default("serviceId", None, &mut problems);
         check::expiry(&mut problems, now, None, &body.expires_at);
         let expires_at = body.expires_at.clone().or_keep(&None);
         let (usage, algorithm) = (body.r#use.given().copied(), body.algorithm.given().copied());
@@ -68,10 +65,7 @@ impl RequestedKey {
         let rotation_days = body.rotation_days.clone().or_keep(&None);
         let is_generated = body.generate.given() == Some(&true);
         check_rotation(&mut problems, is_generated, rotation_days);
-        let (name, activate) = (
-            body.name.given().cloned(),
-            body.activate.clone().or_keep(&true),
-        );
+        let (name, activate) = (body.name.given().cloned(), body.activate.clone().or_keep(&true));
         let partner_kid = partner_kid(&body, &mut problems);
         let is_jwk = body.public_key.given().is_some_and(KeyText::is_jwk);
         let source = Source::of(kind, body, &mut problems);

@@ -16,10 +16,7 @@ pub(super) fn partner_kid(body: &KeyRequest, problems: &mut Problems) -> Option<
         Member::Absent => {
             let jwks = [
                 ("publicKey.kid", body.public_key.given()),
-                (
-                    "privateKey.kid",
-                    body.private_key.given().map(|text| &text.0),
-                ),
+                ("privateKey.kid", body.private_key.given().map(|text| &text.0)),
             ];
             let mut kids = jwks.into_iter().filter_map(|(field, jwk)| {
                 let kid = kid_of_jwk(jwk?, field, problems)?;

@@ -5,26 +5,10 @@ use formats::material::{Algorithm, PrivateKey, PublicKey, SecretKey};
 
 /// The source of a new key.
 pub(in crate::management::keys) enum Source {
-    Generated {
-        usage: Usage,
-        algorithm: Algorithm,
-    },
-    Public {
-        usage: Usage,
-        key: PublicKey,
-    },
-    Wrapped {
-        usage: Usage,
-        wrapped: Wrapped,
-    },
-    Private {
-        usage: Usage,
-        key: Box<PrivateKey>,
-    },
-    Secret {
-        usage: Usage,
-        algorithm: Algorithm,
-        key: SecretKey,
-    },
+    Generated { usage: Usage, algorithm: Algorithm },
+    Public { usage: Usage, key: PublicKey },
+    Wrapped { usage: Usage, wrapped: Wrapped },
+    Private { usage: Usage, key: Box<PrivateKey> },
+    Secret { usage: Usage, algorithm: Algorithm, key: SecretKey },
     TokenObject(Described),
 }

@@ -53,9 +53,7 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
     let bytes = text.as_bytes().chunks(2).map(|pair| {
         let digits = str::from_utf8(pair).ok()?;
         let is_hex = digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-        is_hex
-            .then(|| u8::from_str_radix(digits, 16).ok())
-            .flatten()
+        is_hex.then(|| u8::from_str_radix(digits, 16).ok()).flatten()
     });
     let bytes: Option<Vec<u8>> = bytes.collect();
     bytes.filter(|bytes| (1..=255).contains(&bytes.len()))

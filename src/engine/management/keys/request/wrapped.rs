@@ -43,12 +43,6 @@ pub(super) fn wrapped_source(
     let usage = kind.usage_for(algorithm, problems)?;
     Some(Source::Wrapped {
         usage,
-        wrapped: Wrapped {
-            import_key,
-            mechanism,
-            ciphertext,
-            algorithm,
-            public,
-        },
+        wrapped: Wrapped { import_key, mechanism, ciphertext, algorithm, public },
     })
 }

@@ -74,12 +74,8 @@ async fn make_successor(
     let Some(key) = keys_store::by_id(&mut *change.connection(), id).await? else {
         return Ok(());
     };
-    let assignment = Assignment {
-        service_id: key.service_id,
-        usage: key.usage,
-        change: None,
-        attempt: None,
-    };
+    let assignment =
+        Assignment { service_id: key.service_id, usage: key.usage, change: None, attempt: None };
     let unrecorded = vault.generate(assignment, key.algorithm).await?;
     let made = Made {
         id: unrecorded.id,

@@ -78,15 +78,10 @@ pub(super) async fn to_retire(
 
 /// How many keys should have been replaced by `now`.
 pub(super) async fn overdue(database: impl PgExecutor<'_>, now: Timestamp) -> sqlx::Result<i64> {
-    sqlx::query_scalar(sql([
-        "SELECT count(*) FROM ",
-        KEYS,
-        ROTATING,
-        "AND takeover <= $1",
-    ]))
-    .bind(now)
-    .fetch_one(database)
-    .await
+    sqlx::query_scalar(sql(["SELECT count(*) FROM ", KEYS, ROTATING, "AND takeover <= $1"]))
+        .bind(now)
+        .fetch_one(database)
+        .await
 }
 
 /// Reserves the making of a successor of `key` until the transaction ends. Returns false where another

@@ -74,9 +74,7 @@ impl<'a> ReadMember<'a> for Envelope {
     fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
         let text = members.required(name)?;
         let envelope = Self::parse(text);
-        envelope
-            .map_err(|problems| members.note_inside(name, problems))
-            .ok()
+        envelope.map_err(|problems| members.note_inside(name, problems)).ok()
     }
 }
 
@@ -84,8 +82,6 @@ impl<'a> ReadMember<'a> for Context {
     fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
         let text = members.required(name)?;
         let context = Self::parse(text);
-        context
-            .map_err(|problems| members.note_inside(name, problems))
-            .ok()
+        context.map_err(|problems| members.note_inside(name, problems)).ok()
     }
 }

@@ -21,56 +21,24 @@ async fn only_changes_that_allow_more_are_proposed() {
     let certificate = |number: u8| json!({ "certificateSha256": format!("{number:064x}") });
     let rows = [
         (json!({}), json!({ "name": "other" }), false),
-        (
-            network.clone(),
-            json!({ "allowedCidrs": ["192.0.2.0/25"] }),
-            false,
-        ),
-        (
-            network.clone(),
-            json!({ "allowedCidrs": ["192.0.2.0/23"] }),
-            true,
-        ),
+        (network.clone(), json!({ "allowedCidrs": ["192.0.2.0/25"] }), false),
+        (network.clone(), json!({ "allowedCidrs": ["192.0.2.0/23"] }), true),
         (network.clone(), json!({ "allowedCidrs": null }), true),
         (json!({}), network, false),
         (json!({}), certificate(1), false),
         (certificate(1), certificate(2), true),
         (certificate(1), json!({ "certificateSha256": null }), true),
         (json!({}), json!({ "expiresAt": soon }), false),
-        (
-            json!({ "expiresAt": late }),
-            json!({ "expiresAt": soon }),
-            false,
-        ),
-        (
-            json!({ "expiresAt": soon }),
-            json!({ "expiresAt": late }),
-            true,
-        ),
-        (
-            json!({ "expiresAt": soon }),
-            json!({ "expiresAt": null }),
-            true,
-        ),
+        (json!({ "expiresAt": late }), json!({ "expiresAt": soon }), false),
+        (json!({ "expiresAt": soon }), json!({ "expiresAt": late }), true),
+        (json!({ "expiresAt": soon }), json!({ "expiresAt": null }), true),
     ];
     let of_runtime = [
         (json!({}), json!({ "policyNumber": "P" }), true),
-        (
-            json!({ "policyNumber": "P" }),
-            json!({ "policyNumber": "Q" }),
-            true,
-        ),
-        (
-            json!({ "policyNumber": "P" }),
-            json!({ "policyNumber": null }),
-            true,
-        ),
+        (json!({ "policyNumber": "P" }), json!({ "policyNumber": "Q" }), true),
+        (json!({ "policyNumber": "P" }), json!({ "policyNumber": null }), true),
         (json!({}), json!({ "allowedOperations": ["sign"] }), false),
-        (
-            json!({ "allowedOperations": ["sign"] }),
-            json!({ "allowedOperations": null }),
-            true,
-        ),
+        (json!({ "allowedOperations": ["sign"] }), json!({ "allowedOperations": null }), true),
         (
             json!({ "allowedOperations": ["sign", "hash"] }),
             json!({ "allowedOperations": ["hash"] }),
@@ -78,16 +46,8 @@ async fn only_changes_that_allow_more_are_proposed() {
         ),
     ];
     let of_administrators = [
-        (
-            json!({ "roles": ["auditor"] }),
-            json!({ "roles": ["auditor", "custodian"] }),
-            true,
-        ),
-        (
-            json!({ "roles": ["auditor", "custodian"] }),
-            json!({ "roles": ["auditor"] }),
-            false,
-        ),
+        (json!({ "roles": ["auditor"] }), json!({ "roles": ["auditor", "custodian"] }), true),
+        (json!({ "roles": ["auditor", "custodian"] }), json!({ "roles": ["auditor"] }), false),
     ];
     let live = json!({ "name": "n", "type": "live", "serviceId": service });
     let admin = json!({ "name": "n", "type": "admin" });

@@ -29,11 +29,7 @@ async fn only_changes_that_allow_more_are_proposed() {
             true,
         ),
         (json!({}), rule(json!({ "subject": "c" })), true),
-        (
-            json!({}),
-            rule(json!({ "subject": "b", "claims": { "d": "e" } })),
-            false,
-        ),
+        (json!({}), rule(json!({ "subject": "b", "claims": { "d": "e" } })), false),
         (json!({}), spiffe("b"), true),
         (spiffe("b"), spiffe("b"), false),
         (spiffe("b"), spiffe("c"), true),

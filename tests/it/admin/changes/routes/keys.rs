@@ -16,11 +16,7 @@ async fn only_changes_that_allow_more_are_proposed() {
     let active = json!({ "activate": true });
     let rows = [
         (json!({}), json!({ "name": "other" }), false),
-        (
-            json!({}),
-            json!({ "expiresAt": "2040-01-01T00:00:00Z" }),
-            false,
-        ),
+        (json!({}), json!({ "expiresAt": "2040-01-01T00:00:00Z" }), false),
         (json!({}), json!({ "rotationDays": 90 }), false),
         (json!({}), json!({ "status": "active" }), true),
         (json!({}), json!({ "status": "disabled" }), false),
@@ -35,15 +31,9 @@ async fn only_changes_that_allow_more_are_proposed() {
     for (body, action) in [
         (merged(&generated, &active), json!(["key.activate"])),
         (public.clone(), json!(["key.import", "key.activate"])),
-        (
-            merged(&public, &json!({ "activate": false })),
-            json!(["key.import"]),
-        ),
+        (merged(&public, &json!({ "activate": false })), json!(["key.import"])),
         (adopted.clone(), json!(["key.adopt", "key.activate"])),
-        (
-            merged(&adopted, &json!({ "activate": false })),
-            json!(["key.adopt"]),
-        ),
+        (merged(&adopted, &json!({ "activate": false })), json!(["key.adopt"])),
     ] {
         let change = proposed(&ada.post("/admin/keys", body).await);
         assert_eq!(change["action"], action);
@@ -51,12 +41,7 @@ async fn only_changes_that_allow_more_are_proposed() {
     let parameters = json!({ "mechanism": "RSA_OAEP_SHA1_AES_KWP" });
     let created = ada.post("/admin/keys/import-parameters", parameters).await;
     assert_eq!(created.status, 201, "{}", created.body);
-    let created = office
-        .open
-        .admin()
-        .post("/admin/keys", generated)
-        .await
-        .created();
+    let created = office.open.admin().post("/admin/keys", generated).await.created();
     let path = created.header("location");
     let change = proposed(&ada.delete(path).await);
     assert_eq!(change["action"], json!(["key.destroy"]));

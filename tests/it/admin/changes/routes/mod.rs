@@ -60,10 +60,7 @@ fn every_writing_route_is_covered_or_exempt() {
         })
         .filter(|route| !route.starts_with("GET "))
         .collect();
-    let known = COVERED
-        .iter()
-        .chain(&EXEMPT)
-        .map(|route| (*route).to_owned());
+    let known = COVERED.iter().chain(&EXEMPT).map(|route| (*route).to_owned());
     assert_eq!(found, known.collect());
 }
 

@@ -12,21 +12,12 @@ use testkit::{World, token};
 /// A key that a vendor's tool makes.
 fn vendors_key(algorithm: Algorithm, purpose: Purpose) -> NewKey {
     let id: [u8; 12] = rand::random();
-    NewKey {
-        id: id.to_vec(),
-        label: "of a vendor".to_owned(),
-        algorithm,
-        purpose,
-    }
+    NewKey { id: id.to_vec(), label: "of a vendor".to_owned(), algorithm, purpose }
 }
 
 /// Adopts a key, deletes it and ends its delay. Returns its identifier.
 async fn adopt_and_delete(world: &World, vendors: &NewKey) -> String {
-    let hex: String = vendors
-        .id
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let hex: String = vendors.id.iter().map(|byte| format!("{byte:02x}")).collect();
     let usage = match vendors.purpose {
         Purpose::Sign => "sig",
         Purpose::Data => "data",

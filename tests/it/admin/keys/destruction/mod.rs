@@ -60,15 +60,10 @@ async fn the_search_for_due_keys_writes_nothing_if_there_are_none() {
     let service = world.service("ending").await;
     let key = generate(&world, &service, "P-256").await;
     world.admin().delete(&path(id(&key))).await.gone();
-    let mut listener = PgListener::connect_with(&world.pool.current())
-        .await
-        .expect("a listener");
+    let mut listener = PgListener::connect_with(&world.pool.current()).await.expect("a listener");
     listener.listen("catalog").await.expect("the notices");
     destroy(&world).await;
-    sqlx::query("NOTIFY catalog, 'end'")
-        .execute(&world.pool)
-        .await
-        .expect("a notice");
+    sqlx::query("NOTIFY catalog, 'end'").execute(&world.pool).await.expect("a notice");
     loop {
         let notice = listener.recv().await.expect("a notice");
         assert_ne!(notice.payload(), "keys");
@@ -87,30 +82,17 @@ async fn a_deleted_key_is_destroyed_after_the_delay_by_one_of_several_instances(
     world.admin().delete(&path(id(&key))).await.gone();
     let pending = read(&world, id(&key)).await;
     assert_eq!(pending["status"], "pending_destruction");
-    assert_eq!(
-        pending["destroyAt"],
-        world.clock.now().plus(DELAY).to_string()
-    );
+    assert_eq!(pending["destroyAt"], world.clock.now().plus(DELAY).to_string());
     world.admin().delete(&path(id(&key))).await.gone();
-    assert_eq!(
-        read(&world, id(&key)).await,
-        pending,
-        "a second deletion must change nothing"
-    );
+    assert_eq!(read(&world, id(&key)).await, pending, "a second deletion must change nothing");
 
     end_delay(&world).await;
     // An instance destroys due keys when it starts.
     let (_one, _other) = tokio::join!(world.another(), world.another());
-    within(PATIENCE, async || {
-        read(&world, id(&key)).await["status"] == "destroyed"
-    })
-    .await;
+    within(PATIENCE, async || read(&world, id(&key)).await["status"] == "destroyed").await;
     let destroyed = read(&world, id(&key)).await;
     assert_eq!(destroyed["publicKey"], key["publicKey"]);
-    assert_eq!(
-        (&key["hasPrivate"], &destroyed["hasPrivate"]),
-        (&json!(true), &json!(false))
-    );
+    assert_eq!((&key["hasPrivate"], &destroyed["hasPrivate"]), (&json!(true), &json!(false)));
     let events: Vec<String> = sqlx::query_scalar(
         "SELECT action FROM management_events WHERE resource_type = 'key' ORDER BY id",
     )
@@ -119,23 +101,13 @@ async fn a_deleted_key_is_destroyed_after_the_delay_by_one_of_several_instances(
     .expect("the events");
     assert_eq!(events, ["create", "delete", "destroy"]);
 
-    world
-        .admin()
-        .delete(&path(id(&key)))
-        .await
-        .refused(409, "CONFLICT");
-    set(&world, id(&key), "disabled")
-        .await
-        .refused(409, "CONFLICT");
+    world.admin().delete(&path(id(&key))).await.refused(409, "CONFLICT");
+    set(&world, id(&key), "disabled").await.refused(409, "CONFLICT");
     let object = json!({"ckaId": hex(&world).await});
     send(&world, &service, json!({"tokenObject": object}))
         .await
         .invalid(&[("tokenObject", "conflict")]);
-    world
-        .admin()
-        .delete(&format!("/admin/services/{service}"))
-        .await
-        .gone();
+    world.admin().delete(&format!("/admin/services/{service}")).await.gone();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -148,20 +120,12 @@ async fn a_restored_key_is_not_destroyed() {
         world.admin().delete(&path(id(key))).await.gone();
     }
     let back = set(&world, id(&restored_key), "disabled").await.ok().json();
-    assert_eq!(
-        (&back["status"], &back["destroyAt"]),
-        (&json!("disabled"), &Value::Null)
-    );
+    assert_eq!((&back["status"], &back["destroyAt"]), (&json!("disabled"), &Value::Null));
     end_delay(&world).await;
     let _another = world.another().await;
-    within(PATIENCE, async || {
-        read(&world, id(&destroyed_key)).await["status"] == "destroyed"
-    })
-    .await;
-    assert_eq!(
-        set(&world, id(&restored_key), "active").await.ok().json()["status"],
-        "active"
-    );
+    within(PATIENCE, async || read(&world, id(&destroyed_key)).await["status"] == "destroyed")
+        .await;
+    assert_eq!(set(&world, id(&restored_key), "active").await.ok().json()["status"], "active");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -208,22 +172,14 @@ async fn a_key_whose_delay_is_over_cannot_be_restored() {
     let key = deleted(&world, &service).await;
     let refused = set(&world, id(&key), "disabled").await;
     refused.refused(409, "CONFLICT");
-    assert_eq!(
-        read(&world, id(&key)).await["status"],
-        "pending_destruction"
-    );
+    assert_eq!(read(&world, id(&key)).await["status"], "pending_destruction");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_stays_destroyed_if_its_record_fails_after_the_token() {
     let world = World::at(fast_clock(), Stage::Development).await;
-    let destination = world
-        .destination("failing", "P-256", "ECDH-ES+A256KW")
-        .await;
-    let client = world
-        .application("caller")
-        .bound_to(&destination.policy)
-        .await;
+    let destination = world.destination("failing", "P-256", "ECDH-ES+A256KW").await;
+    let client = world.application("caller").bound_to(&destination.policy).await;
     client.protect(json!(1)).await.ok();
     world.admin().delete(&path(&destination.key)).await.gone();
     end_delay(&world).await;
@@ -245,10 +201,7 @@ async fn a_key_stays_destroyed_if_its_record_fails_after_the_token() {
         .await
         .expect("the key");
     let lost = token().await.find(&KeyRef::private(key_ref)).await;
-    assert_eq!(
-        lost.expect_err("the key must be missing").kind(),
-        ErrorKind::KeyMissing
-    );
+    assert_eq!(lost.expect_err("the key must be missing").kind(), ErrorKind::KeyMissing);
 
     // A failover to a server with a slow clock does not restore the key.
     sqlx::query("UPDATE keys SET destroy_at = now() + interval '1 day'")
@@ -263,10 +216,7 @@ async fn a_key_stays_destroyed_if_its_record_fails_after_the_token() {
     let forced = sqlx::query(disabled).execute(&world.pool).await;
     let forced = forced.expect_err("the database must refuse the change");
     assert!(forced.to_string().contains("keys_destruction_is_final"));
-    client
-        .protect(json!(1))
-        .await
-        .refused(500, "DESTINATION_KEY_NOT_FOUND");
+    client.protect(json!(1)).await.refused(500, "DESTINATION_KEY_NOT_FOUND");
 
     sqlx::raw_sql("DROP TRIGGER destruction_fails ON management_events")
         .execute(&mut owner)
@@ -307,11 +257,7 @@ async fn a_key_whose_destruction_a_failover_lost_is_not_restored() {
         .await
         .expect("the key");
     let key_ref = KeyRef::private(key_ref);
-    token()
-        .await
-        .destroy(&key_ref)
-        .await
-        .expect("a destroyed key");
+    token().await.destroy(&key_ref).await.expect("a destroyed key");
     for status in ["disabled", "retired", "active"] {
         let refused = set(&world, id(&key), status).await;
         refused.refused(409, "CONFLICT");
@@ -333,11 +279,7 @@ async fn a_destroyed_key_is_removed_from_a_token_that_returns() {
     .await
     .expect("a record of a destroyed key");
     let key_ref = KeyRef::private(key_ref);
-    token()
-        .await
-        .find(&key_ref)
-        .await
-        .expect("the key must still exist");
+    token().await.find(&key_ref).await.expect("the key must still exist");
     let _another = world.another().await;
     within(PATIENCE, async || {
         let found = token().await.find(&key_ref).await;
