@@ -167,8 +167,8 @@ fn pass<F: Function>(arguments: &[usize], forward: impl FnOnce(*const c_void) ->
     }
     match F::NAME {
         "C_Initialize" | "C_InitToken" => behind.forget(),
-        // SAFETY: the last argument points to the session handle that the token has just written.
         "C_OpenSession" => {
+            // SAFETY: the last argument points to the session handle that the token has just written.
             behind.opened(unsafe { *(last as *const CK_SESSION_HANDLE) }, first as CK_SLOT_ID)
         }
         _ => {}
