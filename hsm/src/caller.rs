@@ -102,7 +102,7 @@ impl Caller {
     }
 
     /// Whether the guard of this caller was dropped.
-    pub fn has_gone(&self) -> bool {
+    pub(crate) fn has_gone(&self) -> bool {
         self.gone.as_ref().is_some_and(|gone| gone.is_closed())
     }
 

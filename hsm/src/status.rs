@@ -93,7 +93,9 @@ pub enum OaepMethod {
 /// How a token decrypts RSA-OAEP.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OaepSupport {
+    /// The method for SHA-1.
     pub sha1: OaepMethod,
+    /// The method for SHA-256.
     pub sha256: OaepMethod,
 }
 
@@ -108,6 +110,7 @@ impl OaepMethod {
 }
 
 impl OaepSupport {
+    /// The method for a hash.
     pub fn of(self, hash: OaepHash) -> OaepMethod {
         match hash {
             OaepHash::Sha1 => self.sha1,

@@ -6,7 +6,7 @@ use formats::envelope::{Alg, Enc};
 
 /// A set that requests, filters and resources read by name. Each such set implements it, because the
 /// compiler must know that no other type, such as a string, is one.
-pub trait ClosedSet: NamedValue {}
+pub(crate) trait ClosedSet: NamedValue {}
 
 impl ClosedSet for Alg {}
 impl ClosedSet for Algorithm {}

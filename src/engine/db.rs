@@ -22,7 +22,9 @@ use crate::settings::{Database, certificates};
 use formats::clock::Timestamp;
 
 /// The error for a row that this version cannot decode.
-pub fn undecodable(what: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> sqlx::Error {
+pub(crate) fn undecodable(
+    what: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> sqlx::Error {
     sqlx::Error::Decode(what.into())
 }
 
@@ -128,14 +130,14 @@ pub async fn connection(servers: &Servers, settings: &Database) -> Result<PgConn
 }
 
 /// Whether the server accepts writes: a standby does not.
-pub async fn takes_writes(connection: &mut PgConnection) -> sqlx::Result<bool> {
+pub(crate) async fn takes_writes(connection: &mut PgConnection) -> sqlx::Result<bool> {
     let sql = "SELECT NOT current_setting('transaction_read_only')::bool";
     sqlx::query_scalar(sql).fetch_one(connection).await
 }
 
 /// The earlier of the local time and the time of Postgres. Irreversible actions use it, so that a
 /// fast clock of one machine has no effect.
-pub async fn earlier_present(
+pub(crate) async fn earlier_present(
     database: impl PgExecutor<'_>,
     now: Timestamp,
 ) -> sqlx::Result<Timestamp> {
@@ -144,7 +146,7 @@ pub async fn earlier_present(
 
 /// The later of the local time and the time of Postgres. Delays start here, so that a slow clock
 /// does not shorten them.
-pub async fn later_present(
+pub(crate) async fn later_present(
     database: impl PgExecutor<'_>,
     now: Timestamp,
 ) -> sqlx::Result<Timestamp> {

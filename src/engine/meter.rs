@@ -24,7 +24,7 @@ const SECONDS: [f64; 16] = [
 ];
 
 /// Histograms that differ in their labels.
-pub type Histograms<L> = Family<L, Histogram, fn() -> Histogram>;
+pub(crate) type Histograms<L> = Family<L, Histogram, fn() -> Histogram>;
 
 /// An empty histogram of durations, in seconds.
 pub fn durations() -> Histogram {

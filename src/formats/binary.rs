@@ -46,7 +46,7 @@ pub fn from_base64url(text: &str) -> Result<Vec<u8>, NotBase64> {
 }
 
 /// Reads base64url with or without padding.
-pub fn from_base64url_padded(text: &str) -> Result<Vec<u8>, NotBase64> {
+pub(crate) fn from_base64url_padded(text: &str) -> Result<Vec<u8>, NotBase64> {
     URL_SAFE_PAD_INDIFFERENT.decode(text).map_err(|_| fault_of(without_padding(text), OF_BASE64URL))
 }
 
@@ -68,7 +68,7 @@ pub fn to_base64url(bytes: &[u8]) -> String {
 }
 
 /// Writes base64url without padding at the end of `out`.
-pub fn append_base64url(out: &mut String, bytes: &[u8]) {
+pub(crate) fn append_base64url(out: &mut String, bytes: &[u8]) {
     URL_SAFE_NO_PAD.encode_string(bytes, out);
 }
 

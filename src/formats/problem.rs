@@ -127,7 +127,7 @@ impl Problems {
     }
 
     /// Whether further problems are omitted.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.0.len() >= Self::MOST
     }
 

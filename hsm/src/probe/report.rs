@@ -10,6 +10,7 @@ use cryptoki::slot::{Limit, TokenInfo};
 pub struct ProbeReport {
     /// The library.
     pub module: ModuleFacts,
+    /// The token.
     pub token: TokenFacts,
     /// Every operation and algorithm.
     pub operations: Vec<Probed>,
@@ -41,13 +42,17 @@ pub struct ModuleFacts {
 /// A token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenFacts {
+    /// The label.
     pub label: String,
     /// The serial number.
     pub serial: String,
     /// The manufacturer that it reports.
     pub manufacturer: String,
+    /// The model.
     pub model: String,
+    /// The hardware version.
     pub hardware_version: String,
+    /// The firmware version.
     pub firmware_version: String,
     /// The bound of sessions; none where the token reports none.
     pub max_sessions: Option<u64>,

@@ -16,11 +16,11 @@ const SUMMARY_INTERVAL: Duration = Duration::from_secs(60);
 /// Decides which requests are recorded one by one, and counts the others. `R` describes how a request
 /// was refused.
 #[derive(Debug)]
-pub struct AnonymousLimit<R>(Mutex<Counts<R>>);
+pub(crate) struct AnonymousLimit<R>(Mutex<Counts<R>>);
 
 /// The requests that were counted since the last summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Summary<R> {
+pub(crate) struct Summary<R> {
     /// Their number.
     pub requests: u64,
     /// How the last of them was refused.
@@ -36,12 +36,12 @@ struct Counts<R> {
 
 impl<R: Copy> AnonymousLimit<R> {
     /// Counts from `now` on.
-    pub fn new(now: Duration) -> Self {
+    pub(crate) fn new(now: Duration) -> Self {
         Self(Mutex::new(Counts { recorded: PerSecond::default(), others: None, summarized: now }))
     }
 
     /// Whether a request that arrives `now` is recorded by itself; otherwise it is counted.
-    pub fn admit(&self, now: Duration, refused: R) -> bool {
+    pub(crate) fn admit(&self, now: Duration, refused: R) -> bool {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let admitted = counts.recorded.admit(now);
         if !admitted {
@@ -51,13 +51,13 @@ impl<R: Copy> AnonymousLimit<R> {
     }
 
     /// Counts an admitted request that could not be recorded.
-    pub fn count(&self, refused: R) {
+    pub(crate) fn count(&self, refused: R) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts.add(refused);
     }
 
     /// The requests that were only counted: once a minute, and at the `end`.
-    pub fn summary(&self, now: Duration, end: bool) -> Option<Summary<R>> {
+    pub(crate) fn summary(&self, now: Duration, end: bool) -> Option<Summary<R>> {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !end && now.saturating_sub(counts.summarized) < SUMMARY_INTERVAL {
             return None;

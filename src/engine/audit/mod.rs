@@ -22,14 +22,16 @@ mod store;
 pub mod traffic;
 mod writer;
 
-pub use self::anonymous::AnonymousLimit;
+pub(crate) use self::anonymous::AnonymousLimit;
 pub use self::days::{keep_days, maintain_days};
 pub use self::entry::{Entry, EntryFilter};
+pub(crate) use self::export::Column;
 pub(crate) use self::export::cell;
-pub use self::export::{Column, Export, Exported, Format, Operations, Source};
+pub use self::export::{Export, Exported, Format, Operations, Source};
 pub use self::login::{Login, login};
 pub use self::outcome::Outcome;
-pub use self::query::{entries, entries_named, entry, plan};
+pub(crate) use self::query::entries_named;
+pub use self::query::{entries, entry, plan};
 pub use self::queue::{Receipt, Unrecorded};
 pub use self::record::{
     CLIENT_CLOSED_REQUEST, Endpoint, OperationType, Record, RewrapTarget, clean,

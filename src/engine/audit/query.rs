@@ -15,7 +15,7 @@ pub async fn entry(db: &Pool, id: RecordId) -> Result<Option<Entry>, sqlx::Error
 }
 
 /// The entries with these times and ids, in any order. Those that do not exist are left out.
-pub async fn entries_named(
+pub(crate) async fn entries_named(
     connection: &mut PgConnection,
     names: &[(Timestamp, Uuid)],
 ) -> Result<Vec<Entry>, sqlx::Error> {

@@ -70,7 +70,7 @@ impl Recorder {
 
     /// Submits the records of a request with several items. They are committed together, or none of
     /// them is.
-    pub fn submit_batch(&self, records: Vec<Record>) -> Result<Pending, Unrecorded> {
+    pub(crate) fn submit_batch(&self, records: Vec<Record>) -> Result<Pending, Unrecorded> {
         self.enqueue(|waiter| self.shared.batch(records, waiter))
     }
 

@@ -38,10 +38,10 @@ impl ClosedSet for Tier {}
 
 impl RateLimit {
     /// The limit of each admin key.
-    pub const OF_ADMINS: Self = Self::of(500, 1_000);
+    pub(crate) const OF_ADMINS: Self = Self::of(500, 1_000);
 
     /// The limit of a person without a role.
-    pub const WITHOUT_ROLE: Self = Self::of(1, 20);
+    pub(crate) const WITHOUT_ROLE: Self = Self::of(1, 20);
 
     const OF_STANDARD: Self = Self::of(100, 200);
     const OF_PROFESSIONAL: Self = Self::of(500, 1_000);
@@ -69,7 +69,7 @@ impl Tier {
 
     /// The limit of a service of this tier. Only `enterprise` uses `agreed`; without it, the limit of
     /// `professional` applies.
-    pub fn rate_limit_with(self, agreed: Option<RateLimit>) -> RateLimit {
+    pub(crate) fn rate_limit_with(self, agreed: Option<RateLimit>) -> RateLimit {
         self.rate_limit().or(agreed).unwrap_or(RateLimit::OF_PROFESSIONAL)
     }
 }

@@ -94,7 +94,7 @@ where
     ///
     /// A read is rare and its future is large, so it is boxed: the future of each request contains
     /// several look-ups.
-    pub async fn get_admitted<R>(
+    pub(crate) async fn get_admitted<R>(
         &self,
         key: &K,
         admission: impl Future<Output = Result<(), R>> + Send,

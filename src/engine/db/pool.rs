@@ -58,7 +58,7 @@ impl Pool {
 
     /// Performs a read that may take many seconds, such as a search of the audit log, when few others run.
     /// Without its caller it continues and keeps its turn, because Postgres continues with the statement.
-    pub async fn read_slowly<T: Send + 'static>(
+    pub(crate) async fn read_slowly<T: Send + 'static>(
         &self,
         read: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
@@ -72,7 +72,7 @@ impl Pool {
     }
 
     /// The server and the login of new connections.
-    pub fn connect_options(&self) -> Arc<PgConnectOptions> {
+    pub(crate) fn connect_options(&self) -> Arc<PgConnectOptions> {
         self.current().connect_options()
     }
 }

@@ -19,7 +19,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The candidacy of this instance for a job. The connection that waits for the lock, or has it.
 #[derive(Debug)]
-pub struct Leader {
+pub(crate) struct Leader {
     pool: Pool,
     job: Job,
     period: Duration,
@@ -39,7 +39,7 @@ struct Locking {
 
 /// The leadership of a job, until it is dropped: the server releases the lock when the connection ends.
 #[derive(Debug)]
-pub struct Leadership {
+pub(crate) struct Leadership {
     pool: Pool,
     job: Job,
     period: Duration,
@@ -49,13 +49,13 @@ pub struct Leadership {
 
 impl Leader {
     /// A candidate for this job.
-    pub fn new(pool: Pool, spec: impl Into<Spec>) -> Self {
+    pub(crate) fn new(pool: Pool, spec: impl Into<Spec>) -> Self {
         let Spec { job, period, .. } = spec.into();
         Self { pool, job, period, connection: None, marked_at: Arc::default() }
     }
 
     /// Takes the lock of the job; none if another instance has it.
-    pub async fn lead(&mut self) -> sqlx::Result<Option<Leadership>> {
+    pub(crate) async fn lead(&mut self) -> sqlx::Result<Option<Leadership>> {
         let led = timeout(TIMEOUT, self.take_lock()).await;
         led.unwrap_or_else(|_| Err(sqlx::Error::Io(ErrorKind::TimedOut.into())))
     }
@@ -83,7 +83,7 @@ impl Leader {
     }
 
     /// Keeps the leadership until the next call of [`Self::lead`].
-    pub fn keep(&mut self, leadership: Leadership) {
+    pub(crate) fn keep(&mut self, leadership: Leadership) {
         self.connection = Some(leadership.connection);
     }
 }
@@ -99,12 +99,12 @@ impl Locking {
 
 impl Leadership {
     /// The connection that has the lock.
-    pub fn connection(&mut self) -> &mut PgConnection {
+    pub(crate) fn connection(&mut self) -> &mut PgConnection {
         &mut self.connection.connection
     }
 
     /// The marks of this leadership.
-    pub fn marks(&self) -> Marks {
+    pub(crate) fn marks(&self) -> Marks {
         Marks {
             pool: self.pool.clone(),
             job: self.job,
@@ -114,7 +114,7 @@ impl Leadership {
     }
 
     /// Releases the lock.
-    pub async fn release(self) -> sqlx::Result<()> {
+    pub(crate) async fn release(self) -> sqlx::Result<()> {
         self.connection.connection.close().await
     }
 }

@@ -17,7 +17,8 @@ mod watch;
 
 pub use self::board::{Board, Pulse};
 pub use self::job::{Absence, Instances, Job, Spec};
-pub use self::leader::{Leader, Leadership, Marks};
+pub use self::leader::Marks;
+pub(crate) use self::leader::{Leader, Leadership};
 pub use self::observed::Observed;
 pub(crate) use self::store::{release_turn, take_turn};
 pub use self::supervisor::Supervisor;

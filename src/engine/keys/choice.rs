@@ -44,7 +44,7 @@ impl Keyring {
     /// # Errors
     /// [`NoKey::NotFound`] if the destination has no active key for the `alg` of the policy that has not
     /// expired.
-    pub async fn to_protect<'a>(
+    pub(crate) async fn to_protect<'a>(
         &'a self,
         permit: &'a PolicyPermit<to::Protect>,
     ) -> Result<PermittedKey<'a, PolicyPermit<to::Protect>>, NoKey> {

@@ -8,26 +8,26 @@ use formats::material::{Algorithm, Family};
 
 /// A key that a service may sign or encrypt with by default.
 #[derive(Clone, Debug)]
-pub struct DefaultKey {
+pub(crate) struct DefaultKey {
     key: Key,
     now: Timestamp,
 }
 
 impl DefaultKey {
     /// The key, unless it is an envelope key: of those, one is active.
-    pub fn of(key: &Key, now: Timestamp) -> Option<Self> {
+    pub(crate) fn of(key: &Key, now: Timestamp) -> Option<Self> {
         (key.usage != Usage::Enc).then(|| Self { key: key.clone(), now })
     }
 
     /// Whether it is the default, or will be when the keys after it expire, and another key becomes the
     /// default without it.
-    pub async fn has_substitute(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
+    pub(crate) async fn has_substitute(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
         let rivals = self.rivals(connection).await?;
         Ok(rivals.earlier && !rivals.outliving)
     }
 
     /// Whether another key is the default now.
-    pub async fn is_replaced(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
+    pub(crate) async fn is_replaced(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
         Ok(self.rivals(connection).await?.later)
     }
 

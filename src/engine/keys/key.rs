@@ -134,7 +134,7 @@ impl Key {
     }
 
     /// The handle of its private or secret key. A destroyed key keeps its name.
-    pub fn token_key(&self) -> Option<KeyRef> {
+    pub(crate) fn token_key(&self) -> Option<KeyRef> {
         Some(KeyRef {
             name: self.private_half.token_name.clone()?,
             class: KeyClass::of(self.algorithm),

@@ -26,7 +26,7 @@ mod verify;
 
 pub use self::choice::NoKey;
 pub use self::comparison::{Comparison, Intended, Orphan};
-pub use self::default_key::DefaultKey;
+pub(crate) use self::default_key::DefaultKey;
 pub use self::encryptions::{Encryptions, NotCounted};
 pub use self::expiry::{Expiring, Expiry};
 pub use self::import_key::ImportKeyRecord;

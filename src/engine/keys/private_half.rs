@@ -18,7 +18,7 @@ pub struct PrivateHalf {
 
 impl PrivateHalf {
     /// Whether the token has it.
-    pub fn is_present(&self) -> bool {
+    pub(crate) fn is_present(&self) -> bool {
         self.token_name.is_some() && !self.is_destroyed
     }
 }

@@ -66,7 +66,7 @@ pub struct NoTransition {
 
 impl KeyStatus {
     /// Checks that `cause` permits the transition to another state.
-    pub fn become_by(self, cause: Cause, to: Self) -> Result<(), NoTransition> {
+    pub(crate) fn become_by(self, cause: Cause, to: Self) -> Result<(), NoTransition> {
         if TRANSITIONS.contains(&(self, cause, to)) {
             Ok(())
         } else {
@@ -80,7 +80,7 @@ impl KeyStatus {
     }
 
     /// Whether it unprotects, decrypts and verifies.
-    pub const fn undoes(self) -> bool {
+    pub(crate) const fn undoes(self) -> bool {
         matches!(self, Self::Active | Self::Retired)
     }
 

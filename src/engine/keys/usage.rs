@@ -22,7 +22,7 @@ impl ClosedSet for Usage {}
 
 impl Usage {
     /// The default use of a key with `algorithm`.
-    pub const fn likely_of(algorithm: Algorithm) -> Self {
+    pub(crate) const fn likely_of(algorithm: Algorithm) -> Self {
         match algorithm.family() {
             Family::Rsa
             | Family::Ec

@@ -175,7 +175,7 @@ impl Change<'_> {
     }
 
     /// Commits a change of several resources. The last event is about the resource that the author changes.
-    pub async fn commit_all(
+    pub(crate) async fn commit_all(
         mut self,
         events: impl IntoIterator<Item = Event> + Send,
     ) -> Result<(), Error> {

@@ -28,7 +28,7 @@ pub struct OpeningPermit {
 
 /// The caller may not open the envelope, or that is unknown.
 #[derive(Debug, thiserror::Error)]
-pub enum OpeningRefused {
+pub(crate) enum OpeningRefused {
     /// A policy does not allow it.
     #[error(transparent)]
     NotAllowed(#[from] NotAllowed),
@@ -48,7 +48,7 @@ impl OpeningPermit {
     }
 
     /// The envelope, to be opened.
-    pub fn into_envelope(self) -> Envelope {
+    pub(crate) fn into_envelope(self) -> Envelope {
         self.envelope
     }
 }
@@ -60,7 +60,7 @@ impl Policies {
     /// # Errors
     /// That policy does not allow the operation to the caller, there is none and the policy of
     /// `permit` requires one, or the database does not answer.
-    pub async fn permit_opening(
+    pub(crate) async fn permit_opening(
         &self,
         permit: PolicyPermit<to::Unprotect>,
         envelope: Envelope,

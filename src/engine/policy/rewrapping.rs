@@ -50,7 +50,7 @@ impl Policies {
     /// If both policies and the policy of the envelope are the same, `rewrap` is enough, and so are
     /// `unprotect` and `protect` together. Otherwise the caller needs `unprotect` under `from` and the
     /// policy of the envelope, and `protect` under `target`.
-    pub async fn permit_rewrapping(
+    pub(crate) async fn permit_rewrapping(
         &self,
         application: &Application,
         from: Arc<Policy>,

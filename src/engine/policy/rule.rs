@@ -139,7 +139,11 @@ impl Policy {
 
     /// Checks the context of a new envelope, which a request gives as `member`. Only the destination
     /// reads the envelopes of a key that it holds itself, so those have none.
-    pub fn check_context(&self, member: &'static str, has_context: bool) -> Result<(), Problem> {
+    pub(crate) fn check_context(
+        &self,
+        member: &'static str,
+        has_context: bool,
+    ) -> Result<(), Problem> {
         match self.key_ownership {
             KeyOwnership::ServiceManaged if self.context_required && !has_context => {
                 Err(Problem::required(member))
@@ -165,7 +169,7 @@ impl Policy {
     }
 
     /// Notes the members that do not fit the key ownership.
-    pub fn check_binding(&self, problems: &mut Problems) {
+    pub(crate) fn check_binding(&self, problems: &mut Problems) {
         let members =
             [("contextRequired", self.context_required), ("requireBinding", self.require_binding)];
         if self.key_ownership == KeyOwnership::DestinationManaged {
@@ -180,7 +184,7 @@ impl Policy {
 
     /// Whether envelopes of this policy can be opened here. The status does not matter: protected
     /// payloads stay readable.
-    pub fn unprotectable(&self) -> Result<(), UnprotectNotAvailable> {
+    pub(crate) fn unprotectable(&self) -> Result<(), UnprotectNotAvailable> {
         match self.key_ownership {
             KeyOwnership::ServiceManaged => Ok(()),
             KeyOwnership::DestinationManaged => Err(UnprotectNotAvailable),

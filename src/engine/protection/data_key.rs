@@ -52,7 +52,7 @@ pub struct DataKey<'a> {
 closed_set! {
     /// The algorithm of a data key.
     #[derive(Default)]
-    pub enum DataKeyAlgorithm: "DataKeyAlgorithm" {
+    pub(crate) enum DataKeyAlgorithm: "DataKeyAlgorithm" {
         /// 256 bits.
         #[default]
         Aes256 = "AES-256",

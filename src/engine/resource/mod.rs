@@ -16,4 +16,5 @@ pub use self::member::Member;
 pub use self::request::{Reader, RequestBody, ResourceRequest, SentBody, object, with_required};
 pub use self::store::{ColumnGroup, Columns, Identified, Stored, select};
 pub use self::text::{Description, Name, Person, Printable, is_hidden};
-pub use self::value::{Positive, Value, list, string, wrong_type};
+pub(crate) use self::value::wrong_type;
+pub use self::value::{Positive, Value, list, string};

@@ -97,7 +97,7 @@ impl<B: RequestBody> ResourceRequest<B> {
     }
 
     /// Reads a body again.
-    pub fn of_sent(sent: &SentBody) -> Result<Self, Problem> {
+    pub(crate) fn of_sent(sent: &SentBody) -> Result<Self, Problem> {
         let text = Text::parse(sent.text.as_bytes())
             .map_err(|error| Problem::of_body(Code::Format, error.to_string()))?;
         Ok(Self::read(text, sent.reading).keep(sent.text.clone()))
@@ -151,7 +151,7 @@ impl<B: RequestBody> ResourceRequest<B> {
     }
 
     /// Checks that the read-only members that the request states are those of `resource`.
-    pub fn check_read_only(&mut self, resource: &impl Serialize) {
+    pub(crate) fn check_read_only(&mut self, resource: &impl Serialize) {
         let Ok(resource) = serde_json::to_value(resource) else {
             return;
         };

@@ -97,7 +97,7 @@ impl Columns {
     }
 
     /// Inserts a row with these columns, unless it conflicts with another row; whether it did so.
-    pub async fn insert_new(
+    pub(crate) async fn insert_new(
         self,
         connection: &mut PgConnection,
         table: &'static str,

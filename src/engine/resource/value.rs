@@ -215,7 +215,7 @@ pub fn list<T: Value>(text: Text<'_>, field: &str, problems: &mut Problems) -> M
 }
 
 /// Notes that a value has the wrong JSON type.
-pub fn wrong_type<T>(field: &str, wanted: &str, problems: &mut Problems) -> Member<T> {
+pub(crate) fn wrong_type<T>(field: &str, wanted: &str, problems: &mut Problems) -> Member<T> {
     let message = format!("must be {wanted}");
     problems.note(Problem::new(field, Code::Type, message));
     Member::Wrong

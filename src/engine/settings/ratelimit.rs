@@ -34,7 +34,7 @@ impl Default for RateLimit {
 }
 
 impl RateLimit {
-    pub fn ca_certificates(&self) -> std::io::Result<Option<Vec<u8>>> {
+    pub(crate) fn ca_certificates(&self) -> std::io::Result<Option<Vec<u8>>> {
         self.ca.as_ref().map(std::fs::read).transpose()
     }
 

@@ -43,7 +43,7 @@ impl Default for Otlp {
 
 impl Otlp {
     /// Whether traces are exported.
-    pub fn is_enabled(&self) -> bool {
+    pub(crate) fn is_enabled(&self) -> bool {
         self.endpoint.is_some() || self.endpoint_in_environment
     }
 }

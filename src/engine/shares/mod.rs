@@ -96,7 +96,7 @@ impl<O: ShareOwner> Shares<O> {
     }
 
     /// Waits for a share before all that wait with [`take`](Self::take), beyond the limit of the queue.
-    pub async fn take_first(&self, owner: Option<O>, amount: usize) -> Option<Share<O>> {
+    pub(crate) async fn take_first(&self, owner: Option<O>, amount: usize) -> Option<Share<O>> {
         self.queue(owner, amount, true).await.ok()
     }
 
@@ -205,7 +205,7 @@ impl<O: ShareOwner> Drop for QueuePlace<'_, O> {
 
 impl<O: ShareOwner> Share<O> {
     /// Returns all but `amount`.
-    pub fn shrink(&mut self, amount: usize) {
+    pub(crate) fn shrink(&mut self, amount: usize) {
         let returned = self.amount.saturating_sub(amount);
         self.amount -= returned;
         self.release(returned);

@@ -8,7 +8,8 @@ use tracing_subscriber::filter::{FilterExt as _, Targets};
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 
 pub use self::log::BadFilter;
-pub use self::traces::{BadExporter, Traces, join_trace};
+pub(crate) use self::traces::join_trace;
+pub use self::traces::{BadExporter, Traces};
 use crate::settings::{Log, Telemetry};
 use formats::clock::Entropy;
 

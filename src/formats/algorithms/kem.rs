@@ -115,7 +115,7 @@ impl Kem {
 
     /// The encapsulation key and the point of a public key; the point is empty for ML-KEM alone. None if
     /// the length is wrong.
-    pub fn split_public(self, key: &[u8]) -> Option<(&[u8], &[u8])> {
+    pub(crate) fn split_public(self, key: &[u8]) -> Option<(&[u8], &[u8])> {
         let parts = key.split_at_checked(self.ml_kem().public_len());
         parts.filter(|_| key.len() == self.public_len())
     }

@@ -85,7 +85,7 @@ impl Alg {
 
 impl Enc {
     /// The length of the content key in bytes.
-    pub fn key_len(self) -> usize {
+    pub(crate) fn key_len(self) -> usize {
         match self {
             Self::A256GCM => 32,
             Self::A128GCM => 16,

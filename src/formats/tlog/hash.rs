@@ -36,7 +36,7 @@ impl Hash {
     }
 
     /// The hash of two adjacent subtrees.
-    pub fn of_children(left: &Self, right: &Self) -> Self {
+    pub(crate) fn of_children(left: &Self, right: &Self) -> Self {
         let hash = Sha256::new().chain_update([1]);
         Self(hash.chain_update(left.0).chain_update(right.0).finalize().into())
     }

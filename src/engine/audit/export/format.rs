@@ -17,7 +17,7 @@ pub trait Exported: Serialize + 'static {
 }
 
 /// The name of a column and its text in a record.
-pub type Column<R> = (&'static str, fn(&R) -> String);
+pub(crate) type Column<R> = (&'static str, fn(&R) -> String);
 
 /// The formats of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

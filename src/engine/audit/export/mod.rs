@@ -9,8 +9,9 @@ mod operations;
 use futures_util::stream::{Stream, try_unfold};
 use uuid::Uuid;
 
+pub(crate) use self::format::Column;
 pub(crate) use self::format::cell;
-pub use self::format::{Column, Exported, Format};
+pub use self::format::{Exported, Format};
 pub use self::operations::Operations;
 
 /// The records of an export, newest first.

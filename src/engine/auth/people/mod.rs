@@ -86,7 +86,7 @@ impl Person {
     }
 
     /// Whether they have a role.
-    pub fn has_roles(&self) -> bool {
+    pub(crate) fn has_roles(&self) -> bool {
         !self.roles.is_empty()
     }
 

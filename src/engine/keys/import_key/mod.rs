@@ -29,7 +29,7 @@ pub struct ImportKeyRecord {
 
 impl ImportKeyRecord {
     /// The validity period.
-    pub const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
+    pub(crate) const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
     /// The maximum number of attempts to unwrap.
     pub const ATTEMPTS: i32 = 3;
 
@@ -57,7 +57,7 @@ impl ImportKeyRecord {
     }
 
     /// Destroys the wrapping keys that are no longer usable. Returns their number.
-    pub async fn destroy_spent(vault: &Vault) -> Result<usize, VaultError> {
+    pub(crate) async fn destroy_spent(vault: &Vault) -> Result<usize, VaultError> {
         let mut destroyed = 0;
         loop {
             let mut transaction = vault.pool.begin().await?;
@@ -75,7 +75,7 @@ impl ImportKeyRecord {
     }
 
     /// Marks a wrapping key as used by the recorded import. False if it is used already.
-    pub async fn spend(
+    pub(crate) async fn spend(
         connection: &mut PgConnection,
         id: ImportKeyId,
         now: Timestamp,

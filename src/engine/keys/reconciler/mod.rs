@@ -57,7 +57,7 @@ impl Vault {
     /// Destroys the objects of destroyed keys that a comparison found, such as on a token that was away
     /// when the others destroyed them. An adopted key is named by others and may be another key by now:
     /// it is only reported.
-    pub async fn destroy_left_over(&self, comparison: &Comparison) {
+    pub(crate) async fn destroy_left_over(&self, comparison: &Comparison) {
         for orphan in &comparison.orphans {
             let Some(Intended::Destroyed(id)) = orphan.intended else {
                 continue;

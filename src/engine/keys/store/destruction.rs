@@ -13,7 +13,7 @@ const DUE: &str = "WHERE status = $1 AND destroying_at IS NULL AND destroy_at <=
 /// Begins the destruction of the keys that are due. They are due when Postgres' clock says so too: the
 /// clock of this process may be wrong. Without such keys nothing is written, because each write to the
 /// table empties the caches of all instances.
-pub async fn begin_destruction(database: &Pool, now: Timestamp) -> sqlx::Result<()> {
+pub(crate) async fn begin_destruction(database: &Pool, now: Timestamp) -> sqlx::Result<()> {
     let is_due = sqlx::query_scalar(sql(["SELECT EXISTS (SELECT FROM keys ", DUE, ")"]));
     let is_due = is_due.bind(KeyStatus::PendingDestruction).bind(now);
     if is_due.fetch_one(database).await? {
@@ -27,7 +27,10 @@ pub async fn begin_destruction(database: &Pool, now: Timestamp) -> sqlx::Result<
 }
 
 /// Whether the delay of a deleted key is over by Postgres' clock, or its destruction has begun.
-pub async fn is_past_restoring(database: impl PgExecutor<'_>, id: KeyId) -> sqlx::Result<bool> {
+pub(crate) async fn is_past_restoring(
+    database: impl PgExecutor<'_>,
+    id: KeyId,
+) -> sqlx::Result<bool> {
     sqlx::query_scalar(
         "SELECT destroying_at IS NOT NULL OR destroy_at <= clock_timestamp()
            FROM keys WHERE id = $1",
@@ -39,7 +42,7 @@ pub async fn is_past_restoring(database: impl PgExecutor<'_>, id: KeyId) -> sqlx
 
 /// Locks one key whose destruction has begun, except those in `but`. A key that another instance has
 /// locked is left to it.
-pub async fn lock_destroying(
+pub(crate) async fn lock_destroying(
     connection: &mut PgConnection,
     but: &[KeyId],
 ) -> sqlx::Result<Option<Key>> {

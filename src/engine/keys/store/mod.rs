@@ -5,7 +5,7 @@ mod list;
 
 use sqlx::{FromRow, PgConnection, PgExecutor};
 
-pub use self::destruction::{begin_destruction, is_past_restoring, lock_destroying};
+pub(crate) use self::destruction::{begin_destruction, is_past_restoring, lock_destroying};
 pub(super) use self::list::published;
 pub use self::list::{KeyFilter, list};
 use super::vault::store::forget_intent;
@@ -67,7 +67,7 @@ pub(super) async fn named_by_partners(
 }
 
 /// Whether a key of the service that is not destroyed has this identifier for partners.
-pub async fn has_partner_kid(
+pub(crate) async fn has_partner_kid(
     connection: &mut PgConnection,
     service: ServiceId,
     kid: &Printable,
@@ -96,7 +96,10 @@ pub async fn lock(connection: &mut PgConnection, id: KeyId) -> sqlx::Result<Opti
 }
 
 /// Locks a service against changes of its keys. Returns whether it exists.
-pub async fn lock_service(connection: &mut PgConnection, service: ServiceId) -> sqlx::Result<bool> {
+pub(crate) async fn lock_service(
+    connection: &mut PgConnection,
+    service: ServiceId,
+) -> sqlx::Result<bool> {
     let found = sqlx::query(
         "SELECT 1 FROM services WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE",
     )

@@ -6,7 +6,7 @@ use crate::keys::{Expiring, Expiry, store};
 impl Vault {
     /// Looks for active keys whose expiry is near, and logs each at the start and 30, 7 and 1 days ahead
     /// and when it is past.
-    pub async fn watch_expiry(&self) -> sqlx::Result<()> {
+    pub(crate) async fn watch_expiry(&self) -> sqlx::Result<()> {
         let now = self.clock.now();
         let before = self.expiring.last();
         let mut expiring = Expiring::new();

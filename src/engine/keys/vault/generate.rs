@@ -29,7 +29,7 @@ impl Vault {
     }
 
     /// Generates the wrapping key of an import.
-    pub async fn make_import_key(
+    pub(crate) async fn make_import_key(
         &self,
         mechanism: ImportMechanism,
     ) -> Result<(ImportKeyId, PublicKey), VaultError> {

@@ -28,7 +28,7 @@ pub struct Wrapped {
 
 impl Vault {
     /// Imports a private key in plaintext into the token.
-    pub async fn import_private(
+    pub(crate) async fn import_private(
         &self,
         assignment: Assignment,
         key: &PrivateKey,
@@ -37,7 +37,7 @@ impl Vault {
     }
 
     /// Imports a secret key in plaintext into the token.
-    pub async fn import_secret(
+    pub(crate) async fn import_secret(
         &self,
         assignment: Assignment,
         algorithm: Algorithm,
@@ -70,7 +70,7 @@ impl Vault {
     }
 
     /// The time at which the import key of a wrapped key expires. Uses no attempt.
-    pub async fn end_of_import_key(
+    pub(crate) async fn end_of_import_key(
         &self,
         connection: &mut PgConnection,
         wrapped: &Wrapped,

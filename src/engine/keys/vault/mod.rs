@@ -136,7 +136,7 @@ impl Vault {
     }
 
     /// Whether every token of the settings holds this key.
-    pub async fn is_on_every_token(&self, key: &KeyRef) -> Result<bool, HsmError> {
+    pub(crate) async fn is_on_every_token(&self, key: &KeyRef) -> Result<bool, HsmError> {
         let presence = self.token.find(key).await?.presence;
         Ok(presence.iter().all(|token| token.holds == Some(true)))
     }
@@ -148,7 +148,7 @@ impl Vault {
     }
 
     /// Notes how many keys should have been replaced.
-    pub fn note_overdue(&self, keys: usize) {
+    pub(crate) fn note_overdue(&self, keys: usize) {
         self.overdue.set(keys);
     }
 

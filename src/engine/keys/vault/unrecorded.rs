@@ -51,7 +51,7 @@ impl UnrecordedKey {
         self.name != KeyName::Id(self.id.uuid().as_bytes().to_vec())
     }
 
-    pub fn token_key(&self) -> KeyRef {
+    pub(crate) fn token_key(&self) -> KeyRef {
         KeyRef {
             name: self.name.clone(),
             class: KeyClass::of(self.algorithm),

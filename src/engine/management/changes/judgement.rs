@@ -21,13 +21,13 @@ impl Judgement {
 
     /// The same change, which makes another key the default if `key` is the default now, or would be it
     /// later.
-    pub fn giving_up(self, key: Option<DefaultKey>) -> Self {
+    pub(crate) fn giving_up(self, key: Option<DefaultKey>) -> Self {
         Self { given_up: key, ..self }
     }
 
     /// The same change, after which `key` or its successor can become the default. That is another key
     /// unless `key` is the default now.
-    pub fn promoting(self, key: Option<DefaultKey>) -> Self {
+    pub(crate) fn promoting(self, key: Option<DefaultKey>) -> Self {
         Self { promoted: key, ..self }
     }
 

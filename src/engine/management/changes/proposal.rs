@@ -145,11 +145,6 @@ impl Proposal {
         approvals.map(|approval| approval.person.clone()).collect()
     }
 
-    /// Whether it creates an API key, so that its first answer has a secret.
-    pub fn creates_api_key(&self) -> bool {
-        self.resource_type == ResourceType::ApiKey && self.target.is_none()
-    }
-
     /// The same proposal in another state.
     pub(super) fn become_status(&self, status: ChangeStatus) -> Self {
         Self { status, revision: self.revision.next(), ..self.clone() }

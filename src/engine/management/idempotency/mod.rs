@@ -191,6 +191,6 @@ impl Claim {
 }
 
 /// Deletes answers that are no longer kept.
-pub async fn forget_old(pool: &Pool, now: Timestamp) -> Result<(), Error> {
+pub(crate) async fn forget_old(pool: &Pool, now: Timestamp) -> Result<(), Error> {
     Ok(store::delete_before(pool, now.minus(KEPT)).await?)
 }

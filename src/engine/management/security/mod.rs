@@ -53,7 +53,7 @@ struct State {
 
 /// Records that `sealward audit init` began the tamper-evident logs or changed their public keys, in the
 /// transaction of the change.
-pub async fn record_initialization(
+pub(crate) async fn record_initialization(
     connection: &mut PgConnection,
     (clock, entropy): (&Clock, &Entropy),
     before: &[String],

@@ -10,7 +10,7 @@ use formats::closed_set;
 
 closed_set! {
     /// The format of an ECDSA signature.
-    pub enum SignatureFormat: "SignatureFormat" {
+    pub(crate) enum SignatureFormat: "SignatureFormat" {
         /// `r` and `s`, concatenated (IEEE P1363), as JOSE uses it.
         P1363 = "p1363",
         /// An ASN.1 `SEQUENCE` of `r` and `s` (RFC 3279), as X.509 and OpenSSL use it.

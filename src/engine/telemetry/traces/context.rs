@@ -22,7 +22,7 @@ struct SampledByProxy;
 
 /// Puts the step of a request into the trace of the header `traceparent`, or into a new one.
 /// Returns the id of the trace, also if the step is not traced.
-pub fn join_trace(
+pub(crate) fn join_trace(
     step: &Span,
     traceparent: Option<&str>,
     from_trusted_proxy: bool,

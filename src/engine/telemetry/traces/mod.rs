@@ -23,7 +23,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 use self::client::Client;
 use self::context::RequestSampler;
-pub use self::context::join_trace;
+pub(crate) use self::context::join_trace;
 use crate::settings::{NotInPem, Otlp, certificates};
 use formats::clock::Entropy;
 
