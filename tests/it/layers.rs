@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{TokenStream, TokenTree};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-
 const CRATES: &str = "hsm/src src src/dashboard src/engine src/formats src/http";
 
 /// Items of other crates that the crates in a folder must not use. Only the stores of the engine have SQL.
@@ -26,18 +25,13 @@ const FORBIDDEN: [[&str; 3]; 7] = [
 
 type Segments = Vec<String>;
 type Modules = BTreeMap<Segments, Module>;
+/// The path of a `use` statement binds a name, and with `pub` it is a re-export. Others bind none.
+type Role = Option<(String, bool)>;
 
 /// A module with its own file.
 struct Module {
     file: PathBuf,
     paths: Vec<(Segments, Role)>,
-}
-
-/// A path is part of code, or of a `use` or `pub use` statement that binds a name.
-enum Role {
-    Code,
-    Import(String),
-    Reexport(String),
 }
 
 #[test]
@@ -47,14 +41,12 @@ fn modules_import_from_lower_layers_of_their_crate() {
         let order = layers(folder);
         for (at, module) in modules(folder).iter().filter(|_| !order.is_empty()) {
             let Some(own) = at.first() else { continue };
-            let layer = order.get(own).unwrap_or_else(|| {
-                panic!("add `{own}` to the table of layers in {folder}/lib.rs");
-            });
+            let layer = order.get(own);
+            let layer = layer.unwrap_or_else(|| panic!("{folder}/lib.rs has no layer of `{own}`"));
             let named = module.paths.iter().filter(|(path, _)| path[0] == "crate");
             let others = named.map(|(path, _)| &path[1]).filter(|it| *it != own);
             for other in others.filter(|other| order.get(*other).is_some_and(|it| it >= layer)) {
-                let file = module.file.display();
-                wrong.insert(format!("{folder}/{file}: `{own}` imports `{other}`"));
+                wrong.insert(format!("{folder}/{:?}: `{own}` imports `{other}`", module.file));
             }
         }
     }
@@ -87,8 +79,8 @@ fn crates_do_not_use_forbidden_words() {
             for [of, root, word] in FORBIDDEN {
                 let is_item = |part: &String| part == word || part.starts_with(&format!("{word}_"));
                 let mut of_root = paths.iter().filter(|(path, _)| path[0] == root);
-                let uses = of_root.any(|(path, _)| path.iter().any(is_item));
-                if uses && folder.starts_with(of) && !(is_store && root == "sqlx") {
+                let is_used = of_root.any(|(path, _)| path.iter().any(is_item));
+                if is_used && folder.starts_with(of) && !(is_store && root == "sqlx") {
                     wrong.insert(format!("{folder}/{}: {root}::{word}", file.display()));
                 }
             }
@@ -100,8 +92,7 @@ fn crates_do_not_use_forbidden_words() {
 /// The layer of each module, from the table in the documentation of the crate.
 fn layers(folder: &str) -> BTreeMap<String, usize> {
     let text = fs::read_to_string(Path::new(ROOT).join(folder).join("lib.rs")).unwrap();
-    let rows = text.lines().filter_map(|line| line.strip_prefix("//! | "));
-    let rows = rows.filter_map(|row| row.split_once(" | "));
+    let rows = text.lines().filter_map(|line| line.strip_prefix("//! | ")?.split_once(" | "));
     rows.filter_map(|(layer, names)| Some((layer.trim().parse::<usize>().ok()?, names)))
         .flat_map(|(layer, names)| {
             let names = names.split('`').skip(1).step_by(2);
@@ -132,6 +123,11 @@ fn modules(folder: &str) -> Modules {
     modules
 }
 
+/// The text of a token, without spaces.
+fn text_of(token: &TokenTree) -> String {
+    token.to_string().replace(' ', "")
+}
+
 /// Collects the paths of tokens.
 #[derive(Default)]
 struct Paths {
@@ -151,13 +147,10 @@ impl Paths {
             let text = token.to_string();
             match (text.as_str(), token) {
                 ("#", _) => {
-                    let is_test =
-                        |next: &TokenTree| next.to_string().replace(' ', "") == "[cfg(test)]";
+                    let is_test = |it: &TokenTree| text_of(it) == "[cfg(test)]";
                     if tokens.next_if(is_test).is_some() {
-                        let _ = tokens
-                            .by_ref()
-                            .map(|token| token.to_string())
-                            .find(|end| end == ";" || end.starts_with('{'));
+                        let mut skipped = tokens.by_ref().map(|it| text_of(&it));
+                        skipped.find(|end| end == ";" || end.starts_with('{'));
                     }
                 }
                 (":", _) => is_joined = tokens.next_if(|next| next.to_string() == ":").is_some(),
@@ -165,16 +158,13 @@ impl Paths {
                 ("use", _) => self.is_use = true,
                 ("as", _) => self.finish(tokens.next()),
                 ("*", _) if is_joined => self.path.push(text),
-                (_, TokenTree::Group(group))
-                    if is_joined && group.delimiter() == Delimiter::Brace =>
-                {
+                (_, TokenTree::Group(group)) if is_joined && text.starts_with('{') => {
                     let prefix = std::mem::take(&mut self.path);
                     self.read(group.stream(), &prefix);
                 }
                 (_, TokenTree::Group(group)) => {
                     self.finish(None);
-                    let outside =
-                        (self.is_pub && group.delimiter() == Delimiter::Parenthesis, self.is_use);
+                    let outside = (self.is_pub && text.starts_with('('), self.is_use);
                     (self.is_pub, self.is_use) = (false, false);
                     self.read(group.stream(), &[]);
                     (self.is_pub, self.is_use) = outside;
@@ -205,20 +195,14 @@ impl Paths {
         path.pop_if(|last| last == "self");
         if path.len() > 1 {
             let name = name.map_or_else(|| path[path.len() - 1].clone(), |name| name.to_string());
-            let role = match (self.is_use, self.is_pub) {
-                (false, _) => Role::Code,
-                (true, false) => Role::Import(name),
-                (true, true) => Role::Reexport(name),
-            };
-            self.found.push((path, role));
+            self.found.push((path, self.is_use.then_some((name, self.is_pub))));
         }
     }
 }
 
 /// The files that declare what a module uses. A file knows the module that it is part of.
 fn imported(modules: &Modules, at: &[String], module: &Module) -> BTreeSet<PathBuf> {
-    let used = module.paths.iter();
-    let used = used.filter(|(_, role)| !matches!(role, Role::Reexport(_)));
+    let used = module.paths.iter().filter(|(_, role)| !matches!(role, Some((_, true))));
     let parent = at.split_last().and_then(|(_, parent)| modules.get(parent));
     used.filter_map(|(path, _)| declared(modules, at, path, 8))
         .filter(|file| *file != module.file && parent.is_none_or(|it| it.file != *file))
@@ -227,16 +211,16 @@ fn imported(modules: &Modules, at: &[String], module: &Module) -> BTreeSet<PathB
 
 /// The file that declares the item of a path, through re-exports.
 fn declared(modules: &Modules, at: &[String], path: &[String], depth: usize) -> Option<PathBuf> {
-    let (mut base, mut rest) = (at.to_vec(), path);
+    let (first, mut rest) = path.split_first()?;
+    let mut base = at.to_vec();
     let child = |base: &[String], name: &String| [base, std::slice::from_ref(name)].concat();
-    match path.first()?.as_str() {
+    match first.as_str() {
         "crate" => base.clear(),
         "super" => drop(base.pop()),
         "self" => {}
-        _ if modules.contains_key(&child(at, &path[0])) => base.push(path[0].clone()),
+        _ if modules.contains_key(&child(at, first)) => base.push(first.clone()),
         _ => return None,
     }
-    rest = &rest[1..];
     while let Some((next, behind)) = rest.split_first() {
         if next == "super" {
             base.pop();
@@ -244,18 +228,15 @@ fn declared(modules: &Modules, at: &[String], path: &[String], depth: usize) -> 
             base.push(next.clone());
         } else {
             let module = modules.get(&base)?;
-            let bound = module.paths.iter().filter_map(|(path, role)| match role {
-                Role::Import(name) | Role::Reexport(name) if name == next => {
-                    Some([&path[..], behind].concat())
-                }
-                Role::Reexport(name) if name == "*" => {
-                    Some([&path[..path.len() - 1], rest].concat())
-                }
-                Role::Import(_) | Role::Reexport(_) | Role::Code => None,
+            let bound = module.paths.iter().filter(|_| depth > 0);
+            let mut followed = bound.filter_map(|(path, role)| {
+                let (of, item) = match role {
+                    Some((name, _)) if name == next => (&path[..], behind),
+                    Some((name, true)) if name == "*" => (&path[..path.len() - 1], rest),
+                    Some(_) | None => return None,
+                };
+                declared(modules, &base, &[of, item].concat(), depth - 1)
             });
-            let mut followed = bound
-                .filter(|_| depth > 0)
-                .filter_map(|path| declared(modules, &base, &path, depth - 1));
             return followed.next().or_else(|| Some(module.file.clone()));
         }
         rest = behind;
