@@ -72,7 +72,7 @@ pub(crate) async fn show(
     let content = html! {
         (SECTION.crumbs())
         div.head {
-            h1 { (words(event.resource_type)) }
+            h1 { (event.resource_type.label()) }
             (action(event.action))
             (sealed::button(SECTION, &id, event.log_index))
         }
@@ -107,7 +107,7 @@ fn row(cx: &PageContext, event: &Recorded) -> Vec<Markup> {
     vec![
         html! { a href={ (SECTION.place()) "/" (event.id) } { (moment(event.timestamp)) } },
         action(event.action),
-        html! { (words(event.resource_type)) " " (named(event)) @if let Some(id) = &event.resource_id { br; span.id { (id) } } },
+        html! { (event.resource_type.label()) " " (named(event)) @if let Some(id) = &event.resource_id { br; span.id { (id) } } },
         by(cx, event),
     ]
 }
@@ -141,39 +141,14 @@ fn resource(cx: &PageContext, event: &Recorded) -> Markup {
     let Some(id) = &event.resource_id else {
         return html! { span.faint { "none" } };
     };
-    let place = match event.resource_type {
-        ResourceType::Service => "services",
-        ResourceType::Policy => "policies",
-        ResourceType::Key => "keys",
-        ResourceType::Change => "changes",
-        ResourceType::ApiKey if cx.may::<ManageAdminKeys>() => "api-keys",
-        ResourceType::Identity if cx.may::<ManageIdentities>() => "identities",
-        ResourceType::ApiKey
-        | ResourceType::Identity
-        | ResourceType::ImportKey
-        | ResourceType::Dashboard
-        | ResourceType::Request
-        | ResourceType::AuditLog
-        | ResourceType::Instance
-        | ResourceType::Token => return html! { code { (id) } },
+    let is_visible = match event.resource_type {
+        ResourceType::ApiKey => cx.may::<ManageAdminKeys>(),
+        ResourceType::Identity => cx.may::<ManageIdentities>(),
+        _ => true,
     };
-    html! { a href={ "/dashboard/" (place) "/" (id) } { (id) } }
-}
-
-fn words(resource: ResourceType) -> &'static str {
-    match resource {
-        ResourceType::Service => "Service",
-        ResourceType::Policy => "Policy",
-        ResourceType::Key => "Key",
-        ResourceType::ApiKey => "API key",
-        ResourceType::Identity => "Workload identity",
-        ResourceType::ImportKey => "Import key",
-        ResourceType::Change => "Change",
-        ResourceType::Dashboard => "Dashboard",
-        ResourceType::Request => "Request",
-        ResourceType::AuditLog => "Audit log",
-        ResourceType::Instance => "Instance",
-        ResourceType::Token => "Token",
+    match event.resource_type.collection().filter(|_| is_visible) {
+        Some(place) => html! { a href={ "/dashboard/" (place) "/" (id) } { (id) } },
+        None => html! { code { (id) } },
     }
 }
 

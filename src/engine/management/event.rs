@@ -7,7 +7,10 @@ use uuid::Uuid;
 
 use super::changes::Judgement;
 use crate::catalog::Topic;
-use crate::ids::{ApiKeyId, ChangeId, IdentityId, ImportKeyId, KeyId, PolicyId, ServiceId};
+use crate::ids::{
+    ApiKeyKind, Id, IdentityKind, ImportKeyKind, KeyKind, Named, PolicyKind, ProposalKind,
+    ServiceKind,
+};
 use crate::resource::Identified;
 use crate::revision::Revision;
 use formats::closed_set;
@@ -20,6 +23,23 @@ pub trait Resource: Identified + Serialize {
     /// Judges the change from `before` to `after`: whether it can need approval. A new resource has no
     /// state before, and a deleted one none after.
     fn judge(before: Option<&Self>, after: Option<&Self>) -> Judgement;
+}
+
+/// What the API returns of a resource: the resource alone, or with more.
+pub trait ResourceView: Serialize {
+    /// The resource.
+    type Resource: Resource;
+
+    /// The resource.
+    fn resource(&self) -> &Self::Resource;
+}
+
+impl<R: Resource> ResourceView for R {
+    type Resource = Self;
+
+    fn resource(&self) -> &Self {
+        self
+    }
 }
 
 closed_set! {
@@ -114,20 +134,78 @@ impl ResourceType {
         }
     }
 
+    /// Its name for people.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Service => "Service",
+            Self::Policy => "Policy",
+            Self::Key => "Key",
+            Self::ApiKey => "API key",
+            Self::Identity => "Workload identity",
+            Self::ImportKey => "Import key",
+            Self::Change => "Change",
+            Self::Dashboard => "Dashboard",
+            Self::Request => "Request",
+            Self::AuditLog => "Audit log",
+            Self::Instance => "Instance",
+            Self::Token => "Token",
+        }
+    }
+
+    /// The last part of the path of their list; none for types without one.
+    pub const fn collection(self) -> Option<&'static str> {
+        match self {
+            Self::Service => Some("services"),
+            Self::Policy => Some("policies"),
+            Self::Key => Some("keys"),
+            Self::ApiKey => Some("api-keys"),
+            Self::Identity => Some("identities"),
+            Self::Change => Some("changes"),
+            Self::ImportKey
+            | Self::Dashboard
+            | Self::Request
+            | Self::AuditLog
+            | Self::Instance
+            | Self::Token => None,
+        }
+    }
+
     /// The identifier of a resource of this type; none for types without identifiers.
-    pub(super) fn id(self, uuid: Uuid) -> Option<String> {
-        Some(match self {
-            Self::Service => ServiceId::from_uuid(uuid).to_string(),
-            Self::Policy => PolicyId::from_uuid(uuid).to_string(),
-            Self::Key => KeyId::from_uuid(uuid).to_string(),
-            Self::ApiKey => ApiKeyId::from_uuid(uuid).to_string(),
-            Self::Identity => IdentityId::from_uuid(uuid).to_string(),
-            Self::ImportKey => ImportKeyId::from_uuid(uuid).to_string(),
-            Self::Change => ChangeId::from_uuid(uuid).to_string(),
-            Self::Dashboard | Self::Request | Self::AuditLog | Self::Instance | Self::Token => {
-                return None;
-            }
-        })
+    pub fn id(self, uuid: Uuid) -> Option<String> {
+        self.id_form().map(|form| (form.write)(uuid))
+    }
+
+    /// The UUID of the identifier of a resource of this type.
+    pub(super) fn uuid(self, id: &str) -> Option<Uuid> {
+        self.id_form().and_then(|form| (form.read)(id))
+    }
+
+    fn id_form(self) -> Option<IdForm> {
+        match self {
+            Self::Service => Some(IdForm::of::<ServiceKind>()),
+            Self::Policy => Some(IdForm::of::<PolicyKind>()),
+            Self::Key => Some(IdForm::of::<KeyKind>()),
+            Self::ApiKey => Some(IdForm::of::<ApiKeyKind>()),
+            Self::Identity => Some(IdForm::of::<IdentityKind>()),
+            Self::ImportKey => Some(IdForm::of::<ImportKeyKind>()),
+            Self::Change => Some(IdForm::of::<ProposalKind>()),
+            Self::Dashboard | Self::Request | Self::AuditLog | Self::Instance | Self::Token => None,
+        }
+    }
+}
+
+/// How identifiers of one kind are written and read.
+struct IdForm {
+    write: fn(Uuid) -> String,
+    read: fn(&str) -> Option<Uuid>,
+}
+
+impl IdForm {
+    fn of<K: Named>() -> Self {
+        Self {
+            write: |uuid| Id::<K>::from_uuid(uuid).to_string(),
+            read: |id| id.parse().ok().map(Id::<K>::uuid),
+        }
     }
 }
 

@@ -11,13 +11,11 @@ use serde::Serialize;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use engine::keys::Key;
-use engine::management::api_keys::{self, ApiKey};
 use engine::management::changes::{Proposal, Proposed};
-use engine::management::identities::WorkloadIdentity;
-use engine::management::policies::Policy;
-use engine::management::services::Service;
-use engine::management::{KeptAnswer, KeptOutcome, Page, Resource, ResourceType};
+use engine::management::{
+    KeptAnswer, KeptOutcome, Page, Resource as _, ResourceType, ResourceView,
+};
+use engine::resource::Identified as _;
 use engine::resource::Identified as _;
 use engine::revision::Revision;
 
@@ -56,63 +54,18 @@ pub(crate) struct Replayed(pub(crate) KeptAnswer);
 #[derive(Debug)]
 pub(crate) struct NoContent;
 
-/// A resource with a path.
-pub(crate) trait Located: Serialize {
-    /// The type of the resource.
-    type Resource: Resource;
-
-    fn resource(&self) -> &Self::Resource;
-
-    fn path(&self) -> String;
-}
-
-macro_rules! located {
-    ($($resource:ident at $path:literal;)*) => {$(
-        impl Located for $resource {
-            type Resource = Self;
-
-            fn resource(&self) -> &Self {
-                self
-            }
-
-            fn path(&self) -> String {
-                path($path, &self.id)
-            }
-        }
-    )*};
-}
-
-located! {
-    Service at "services";
-    Policy at "policies";
-    Key at "keys";
-    ApiKey at "api-keys";
-    WorkloadIdentity at "identities";
-}
-
-impl Located for api_keys::Created {
-    type Resource = ApiKey;
-
-    fn resource(&self) -> &ApiKey {
-        &self.api_key
-    }
-
-    fn path(&self) -> String {
-        self.api_key.path()
-    }
-}
-
-impl<R: Located> IntoResponse for Current<R> {
+impl<R: ResourceView> IntoResponse for Current<R> {
     fn into_response(self) -> Response {
         let tag = etag(self.0.resource().revision());
         ([tag], Json(self.0)).into_response()
     }
 }
 
-impl<R: Located> IntoResponse for Created<R> {
+impl<R: ResourceView> IntoResponse for Created<R> {
     fn into_response(self) -> Response {
         let tag = etag(self.0.resource().revision());
-        let location = (header::LOCATION, text(&self.0.path()));
+        let id = R::Resource::TYPE.id(self.0.resource().uuid()).unwrap_or_default();
+        let location = location(R::Resource::TYPE, &id);
         (StatusCode::CREATED, [tag, location], Json(self.0)).into_response()
     }
 }
@@ -149,7 +102,7 @@ impl ToSchema for Accepted<'_> {
 impl IntoResponse for Accepted<'_> {
     fn into_response(self) -> Response {
         let Proposed { proposal, secret } = self.0;
-        let location = (header::LOCATION, text(&path("changes", &proposal.id)));
+        let location = location(ResourceType::Change, &proposal.id);
         let body = ProposedBody {
             change: proposal,
             secret: secret.as_ref().map(ExposeSecret::expose_secret),
@@ -183,8 +136,7 @@ impl IntoResponse for Replayed {
             KeptOutcome::Created => (StatusCode::CREATED, of_creation(&answer)),
             KeptOutcome::Proposed => {
                 let id = answer.text("id").unwrap_or_default();
-                let location = (header::LOCATION, text(&path("changes", &id)));
-                (StatusCode::ACCEPTED, vec![location])
+                (StatusCode::ACCEPTED, vec![location(ResourceType::Change, &id)])
             }
             KeptOutcome::Decided => (StatusCode::OK, Vec::new()),
         };
@@ -203,23 +155,9 @@ impl IntoResponse for Replayed {
 
 /// The headers of a new resource.
 fn of_creation(answer: &KeptAnswer) -> Vec<(HeaderName, HeaderValue)> {
-    let collection = match answer.resource_type {
-        ResourceType::Service => "services",
-        ResourceType::Policy => "policies",
-        ResourceType::Key => "keys",
-        ResourceType::ApiKey => "api-keys",
-        ResourceType::Identity => "identities",
-        ResourceType::Change
-        | ResourceType::ImportKey
-        | ResourceType::Dashboard
-        | ResourceType::Request
-        | ResourceType::AuditLog
-        | ResourceType::Instance
-        | ResourceType::Token => return Vec::new(),
-    };
-    let id = answer.text("id").unwrap_or_default();
-    let location = (header::LOCATION, text(&path(collection, &id)));
-    vec![etag(Revision::FIRST), location]
+    let of = answer.resource_type;
+    let id = answer.text("id").filter(|_| of.collection().is_some());
+    id.map(|id| vec![etag(Revision::FIRST), location(of, &id)]).unwrap_or_default()
 }
 
 impl IntoResponse for NoContent {
@@ -228,8 +166,10 @@ impl IntoResponse for NoContent {
     }
 }
 
-fn path(collection: &str, id: &impl Display) -> String {
-    format!("/admin/{collection}/{id}")
+/// The path of a resource of this type, which has a list.
+fn location(of: ResourceType, id: &impl Display) -> (HeaderName, HeaderValue) {
+    let collection = of.collection().unwrap_or_default();
+    (header::LOCATION, text(&format!("/admin/{collection}/{id}")))
 }
 
 fn etag(revision: Revision) -> (HeaderName, HeaderValue) {

@@ -1,16 +1,20 @@
 //! `/admin/api-keys`.
 
 use super::answer::{Accepted, Created, Current, List, NoContent};
-use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
+use super::extract::{Address, CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::ids::ApiKeyId;
 use engine::management::api_keys::{self, ApiKey, ApiKeyFilter, ApiKeyRequest};
-use engine::management::{Authorized, ManageApiKeys, PageRequest};
+use engine::management::{Authorized, ManageApiKeys, Missing, PageRequest};
 
 type NewApiKey = CreateBody<ApiKeyRequest>;
 type ApiKeyChanges = UpdateBody<ApiKeyRequest>;
+
+impl Address for ApiKeyId {
+    const MISSING: Missing = Missing::ApiKey;
+}
 
 /// Lists API keys.
 #[utoipa::path(get, path = "", operation_id = "listApiKeys", params(PageRequest, ApiKeyFilter))]

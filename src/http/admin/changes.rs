@@ -3,7 +3,7 @@
 use axum::extract::State;
 
 use super::answer::{List, NoContent, Shown};
-use super::extract::{DecisionBody, PathId};
+use super::extract::{Address, DecisionBody, PathId};
 use super::filters::Filters;
 use super::keys::token;
 use crate::app::App;
@@ -11,9 +11,13 @@ use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::ids::ChangeId;
 use engine::management::changes::{self, ChangeFilter, DecisionRequest, Proposal};
-use engine::management::{Authorized, PageRequest, ReadResources};
+use engine::management::{Authorized, Missing, PageRequest, ReadResources};
 
 type Decision = DecisionBody<DecisionRequest>;
+
+impl Address for ChangeId {
+    const MISSING: Missing = Missing::Change;
+}
 
 /// Lists changes that need or needed approval.
 #[utoipa::path(get, path = "", operation_id = "listChanges", params(PageRequest, ChangeFilter))]

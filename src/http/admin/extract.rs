@@ -13,10 +13,9 @@ use crate::app::{App, AppState};
 use crate::body;
 use crate::error::ApiError;
 use engine::auth::Administrator;
-use engine::ids::{ApiKeyId, ChangeId, IdentityId, KeyId, ServiceId};
 use engine::management::{
     self, Actor, Authorized, Claim, ClaimState, Context, Expected, ManageAdminKeys, ManageApiKeys,
-    Missing, Right, policies,
+    Missing, Right,
 };
 use engine::request_tag::RequestTag;
 use engine::resource::{RequestBody, ResourceRequest};
@@ -48,30 +47,6 @@ pub(crate) struct IfMatch(pub(crate) Expected);
 pub(crate) trait Address: FromStr {
     /// The error when it names none.
     const MISSING: Missing;
-}
-
-impl Address for ServiceId {
-    const MISSING: Missing = Missing::Service;
-}
-
-impl Address for policies::PolicyName {
-    const MISSING: Missing = Missing::Policy;
-}
-
-impl Address for KeyId {
-    const MISSING: Missing = Missing::Key;
-}
-
-impl Address for ChangeId {
-    const MISSING: Missing = Missing::Change;
-}
-
-impl Address for ApiKeyId {
-    const MISSING: Missing = Missing::ApiKey;
-}
-
-impl Address for IdentityId {
-    const MISSING: Missing = Missing::Identity;
 }
 
 /// The role comes before the answer to a request that was sent again.

@@ -1,16 +1,20 @@
 //! `/admin/identities`.
 
 use super::answer::{Accepted, Created, Current, List, NoContent};
-use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
+use super::extract::{Address, CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::ids::IdentityId;
 use engine::management::identities::{self, IdentityFilter, IdentityRequest, WorkloadIdentity};
-use engine::management::{Authorized, ManageIdentities, PageRequest};
+use engine::management::{Authorized, ManageIdentities, Missing, PageRequest};
 
 type NewIdentity = CreateBody<IdentityRequest>;
 type IdentityChanges = UpdateBody<IdentityRequest>;
+
+impl Address for IdentityId {
+    const MISSING: Missing = Missing::Identity;
+}
 
 /// Lists workload identities.
 #[utoipa::path(

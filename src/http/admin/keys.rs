@@ -3,7 +3,7 @@
 use axum::extract::State;
 
 use super::answer::{Accepted, Created, CreatedWithoutPath, Current, List, NoContent};
-use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
+use super::extract::{Address, CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::app::{App, AppState};
 use crate::error::ApiError;
@@ -14,11 +14,15 @@ use engine::management::changes::TokenAccess;
 use engine::management::keys::{
     self, ImportParameters, ImportParametersRequest, KeyFilter, KeyRequest, KeyRules, KeyUpdate,
 };
-use engine::management::{Authorized, ManageKeys, PageRequest, ReadResources};
+use engine::management::{Authorized, ManageKeys, Missing, PageRequest, ReadResources};
 
 type NewKey = CreateBody<KeyRequest>;
 type KeyChanges = UpdateBody<KeyUpdate>;
 type NewImportParameters = CreateBody<ImportParametersRequest>;
+
+impl Address for KeyId {
+    const MISSING: Missing = Missing::Key;
+}
 
 /// Lists keys.
 #[utoipa::path(get, path = "", operation_id = "listKeys", params(PageRequest, KeyFilter))]

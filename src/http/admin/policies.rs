@@ -1,16 +1,20 @@
 //! `/admin/policies`.
 
 use super::answer::{Accepted, Created, Current, List, NoContent};
-use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
+use super::extract::{Address, CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::management::policies::{self, Policy, PolicyFilter, PolicyName};
-use engine::management::{Authorized, ManagePolicies, PageRequest, ReadResources};
+use engine::management::{Authorized, ManagePolicies, Missing, PageRequest, ReadResources};
 use engine::policy::PolicyRequest;
 
 type NewPolicy = CreateBody<PolicyRequest>;
 type PolicyChanges = UpdateBody<PolicyRequest>;
+
+impl Address for PolicyName {
+    const MISSING: Missing = Missing::Policy;
+}
 
 /// Lists policies.
 #[utoipa::path(get, path = "", operation_id = "listPolicies", params(PageRequest, PolicyFilter))]

@@ -1,16 +1,20 @@
 //! `/admin/services`.
 
 use super::answer::{Created, Current, List, NoContent};
-use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
+use super::extract::{Address, CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::ids::ServiceId;
 use engine::management::services::{self, Service, ServiceFilter, ServiceRequest};
-use engine::management::{Authorized, ManagePolicies, PageRequest, ReadResources};
+use engine::management::{Authorized, ManagePolicies, Missing, PageRequest, ReadResources};
 
 type NewService = CreateBody<ServiceRequest>;
 type ServiceChanges = UpdateBody<ServiceRequest>;
+
+impl Address for ServiceId {
+    const MISSING: Missing = Missing::Service;
+}
 
 /// Lists services.
 #[utoipa::path(get, path = "", operation_id = "listServices", params(PageRequest, ServiceFilter))]

@@ -19,7 +19,7 @@ use super::changes::{NewCredential, StoredRequest};
 use super::check::checked;
 use super::{
     Action, Authorized, Change, Error, Event, Expected, ManageAdminKeys, ManageApiKeys, Missing,
-    Page, PageRequest, ResourceType,
+    Page, PageRequest, ResourceType, ResourceView,
 };
 use crate::auth::{ApiKeySecret, ApiKeyType};
 use crate::change_kind::ChangeKind;
@@ -66,6 +66,14 @@ struct CreatedApiKey<'a> {
     /// The key itself. Only this response contains it; null if the request was sent again.
     #[schema(required = true)]
     secret: Option<&'a str>,
+}
+
+impl ResourceView for Created {
+    type Resource = ApiKey;
+
+    fn resource(&self) -> &ApiKey {
+        &self.api_key
+    }
 }
 
 impl PartialSchema for Created {

@@ -14,9 +14,7 @@ use uuid::Uuid;
 
 pub use self::export::ManagementLog;
 use super::{Action, Authorized, Error, Page, PageRequest, ReadAudit, ResourceType};
-use crate::ids::{
-    ApiKeyId, ChangeId, EventId, IdentityId, ImportKeyId, KeyId, NotAnId, PolicyId, ServiceId,
-};
+use crate::ids::{ApiKeyId, ChangeId, EventId, NotAnId};
 use formats::clock::Timestamp;
 
 /// A change or a security event, as the API shows it. Members are in snake case, as in audit records.
@@ -78,15 +76,8 @@ impl FromStr for ResourceId {
     type Err = NotAnId;
 
     fn from_str(text: &str) -> Result<Self, NotAnId> {
-        text.parse()
-            .map(ServiceId::uuid)
-            .or_else(|_| text.parse().map(PolicyId::uuid))
-            .or_else(|_| text.parse().map(KeyId::uuid))
-            .or_else(|_| text.parse().map(ApiKeyId::uuid))
-            .or_else(|_| text.parse().map(ImportKeyId::uuid))
-            .or_else(|_| text.parse().map(ChangeId::uuid))
-            .or_else(|_| text.parse().map(IdentityId::uuid))
-            .map(|uuid| Self { uuid, text: text.to_owned() })
+        let uuid = ResourceType::ALL.into_iter().find_map(|of| of.uuid(text));
+        uuid.map(|uuid| Self { uuid, text: text.to_owned() }).ok_or(NotAnId)
     }
 }
 
