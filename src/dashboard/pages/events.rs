@@ -141,12 +141,10 @@ fn resource(cx: &PageContext, event: &Recorded) -> Markup {
     let Some(id) = &event.resource_id else {
         return html! { span.faint { "none" } };
     };
-    let is_visible = match event.resource_type {
-        ResourceType::ApiKey => cx.may::<ManageAdminKeys>(),
-        ResourceType::Identity => cx.may::<ManageIdentities>(),
-        _ => true,
-    };
-    match event.resource_type.collection().filter(|_| is_visible) {
+    let of = event.resource_type;
+    let is_visible = (of != ResourceType::ApiKey || cx.may::<ManageAdminKeys>())
+        && (of != ResourceType::Identity || cx.may::<ManageIdentities>());
+    match of.collection().filter(|_| is_visible) {
         Some(place) => html! { a href={ "/dashboard/" (place) "/" (id) } { (id) } },
         None => html! { code { (id) } },
     }

@@ -16,7 +16,6 @@ use engine::management::{
     KeptAnswer, KeptOutcome, Page, Resource as _, ResourceType, ResourceView,
 };
 use engine::resource::Identified as _;
-use engine::resource::Identified as _;
 use engine::revision::Revision;
 
 /// The header of an answer to a request that was sent again.
