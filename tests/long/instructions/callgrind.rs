@@ -32,11 +32,17 @@ pub(crate) fn counting(name: &str, times: usize, mut work: impl FnMut()) {
     // The first run costs more.
     work();
     start();
-    request(TOGGLE, 0);
-    (0..times).for_each(|_| work());
-    request(TOGGLE, 0);
+    count(|| (0..times).for_each(|_| work()));
     dump(name, times);
     stop();
+}
+
+/// Counts this run of `work` on this thread.
+pub(crate) fn count<T>(work: impl FnOnce() -> T) -> T {
+    request(TOGGLE, 0);
+    let done = work();
+    request(TOGGLE, 0);
+    done
 }
 
 /// Writes the counts since the last dump, for `times` runs.
@@ -58,10 +64,7 @@ impl<F: Future> Future for Counted<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        request(TOGGLE, 0);
-        let polled = self.0.as_mut().poll(context);
-        request(TOGGLE, 0);
-        polled
+        count(|| self.0.as_mut().poll(context))
     }
 }
 

@@ -3,8 +3,8 @@
 //! where times are not. `tests/long/instructions/run` compares them with `counts.json` and fails if they
 //! differ by more than 5 % in either direction.
 //!
-//! A request runs on one thread from the listener's service to its response. Only its own task is
-//! counted, not the database, not the audit writer and not the token's threads.
+//! A request runs on one thread from the listener's service to its response, with the task that
+//! completes its work. The database, the audit writer and the threads of the token are not counted.
 #![allow(
     clippy::cast_precision_loss,
     clippy::expect_used,
@@ -31,6 +31,7 @@ use formats::envelope::{Alg, Enc, Envelope, HeaderMembers, Recipient, seal};
 use formats::json::Text;
 use sealward::server::Answers as _;
 use serde_json::json;
+use tokio::runtime::{Builder, Runtime};
 
 use callgrind::{Counted, counting};
 use testkit::PrivateKey;
@@ -45,12 +46,14 @@ const TIMES: usize = 50;
 const BATCHES: usize = 10;
 const KIB: usize = 1_024;
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() {
+fn main() {
+    // All but the requests runs on threads of its own, which are not counted.
+    let background = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let background = background.expect("a runtime");
     let payload = "x".repeat(KIB - 2);
     envelopes(&format!("\"{payload}\""));
-    requests(&payload).await;
-    authenticate().await;
+    requests(&background, &payload);
+    background.block_on(authenticate());
 }
 
 /// Seals for a public key, and opens with the content key that the private key returns.
@@ -87,12 +90,14 @@ fn envelopes(payload: &str) {
 }
 
 /// Answers requests of the runtime API.
-async fn requests(payload: &str) {
-    let world = World::new().await;
-    let destination = world.destination("d", "RSA-2048", "RSA-OAEP-256").await;
-    let caller = world.application("caller").bound_to(&destination.policy).await;
-    let key = caller.key.as_deref().expect("a key");
-    let jwe = jwe(&caller.protect(json!(payload)).await);
+fn requests(background: &Runtime, payload: &str) {
+    let world = background.block_on(World::new());
+    let (key, jwe) = background.block_on(async {
+        let destination = world.destination("d", "RSA-2048", "RSA-OAEP-256").await;
+        let caller = world.application("caller").bound_to(&destination.policy).await;
+        let jwe = jwe(&caller.protect(json!(payload)).await);
+        (caller.key.clone().expect("a key"), jwe)
+    });
     let hash = json!({ "operation": "hash",
         "payload": { "algorithm": "SHA-256", "data": payload } });
     let cases = [
@@ -100,6 +105,7 @@ async fn requests(payload: &str) {
         ("unprotect", UNPROTECT, json!({ "jwe": jwe })),
         ("hash", OPERATIONS, hash),
     ];
+    let requests = Builder::new_current_thread().enable_all().build().expect("a runtime");
     let front = world.front();
     for (name, path, body) in cases {
         let body = body.to_string();
@@ -112,14 +118,15 @@ async fn requests(payload: &str) {
         };
         // The first requests fill the caches.
         for _ in 0..5 {
-            let answer = front.clone().answer(request()).await;
+            let answer = requests.block_on(front.clone().answer(request()));
             assert_eq!(answer.status(), 200);
         }
         callgrind::start();
         for _ in 0..BATCHES {
             for _ in 0..TIMES / BATCHES {
-                let answer = Counted::of(front.clone().answer(request())).await;
-                let body = to_bytes(answer.into_body(), usize::MAX).await;
+                let (front, request) = (front.clone(), request());
+                let answer = callgrind::count(|| requests.block_on(front.answer(request)));
+                let body = requests.block_on(to_bytes(answer.into_body(), usize::MAX));
                 black_box(body.expect("a body"));
             }
             callgrind::dump(name, TIMES / BATCHES);
