@@ -14,7 +14,7 @@ use super::view::words::capital;
 use super::viewer::Viewer;
 use engine::auth::Denied;
 use engine::catalog::Unreadable;
-use engine::management::{self, Missing};
+use engine::management;
 use engine::request_tag::RequestTag;
 use engine::web::Cause;
 use formats::problem::{Code, Problem};
@@ -136,15 +136,8 @@ fn of_management(error: &management::Error) -> Description {
     match error {
         Error::Missing(missing) => description(
             StatusCode::NOT_FOUND,
-            match missing {
-                Missing::Service => "Service not found",
-                Missing::Policy => "Policy not found",
-                Missing::Key => "Key not found",
-                Missing::ApiKey => "API key not found",
-                Missing::Change => "Change not found",
-                Missing::Identity => "Identity not found",
-            },
-            "It may have been deleted.".to_owned(),
+            "Resource not found",
+            format!("The {} does not exist. It may have been deleted.", missing.label()),
         ),
         Error::Conflict(_) | Error::NotAllowed(_) | Error::Outdated | Error::Invalid(_) => {
             description(StatusCode::CONFLICT, "The change was refused", sentences(error))
@@ -208,7 +201,7 @@ pub(super) fn sentences(error: &management::Error) -> String {
                             try again."
                 .to_owned()
         }
-        Error::Missing(missing) => format!("The {missing} does not exist."),
+        Error::Missing(missing) => format!("The {} does not exist.", missing.label()),
         Error::Token(error) => match error.kind() {
             ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late => {
                 "The token is unavailable or busy. Nothing was changed.".to_owned()

@@ -9,6 +9,7 @@ use axum::http::StatusCode;
 use utoipa::openapi::{RefOr, Response};
 
 use engine::audit::Outcome;
+use engine::management::ResourceType;
 
 macro_rules! codes {
     ($($variant:ident $name:ident $status:ident $message:literal,)*) => {
@@ -112,6 +113,26 @@ codes! {
         "The operation failed",
     ServiceUnavailable SERVICE_UNAVAILABLE SERVICE_UNAVAILABLE
         "The service is temporarily unavailable; try again soon",
+}
+
+impl ErrorCode {
+    /// The code of a resource of this type that does not exist.
+    pub(super) const fn missing(of: ResourceType) -> Self {
+        match of {
+            ResourceType::Service => Self::ServiceNotFound,
+            ResourceType::Policy => Self::PolicyNotFound,
+            ResourceType::Key => Self::KeyNotFound,
+            ResourceType::ApiKey => Self::ApiKeyNotFound,
+            ResourceType::Change => Self::ChangeNotFound,
+            ResourceType::Identity => Self::IdentityNotFound,
+            ResourceType::ImportKey
+            | ResourceType::Dashboard
+            | ResourceType::Request
+            | ResourceType::AuditLog
+            | ResourceType::Instance
+            | ResourceType::Token => Self::NotFound,
+        }
+    }
 }
 
 impl ErrorCode {

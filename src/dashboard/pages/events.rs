@@ -12,7 +12,7 @@ use crate::view::difference;
 use crate::view::filters::Filters;
 use crate::view::list::{Listing, facts};
 use crate::view::shell::Section;
-use crate::view::words::{Tone, badge, isolated, moment};
+use crate::view::words::{Tone, badge, capital, isolated, moment};
 use engine::ids::EventId;
 use engine::management::events::{self, EventFilter, Recorded};
 use engine::management::security::{Log, LogRead, Selection};
@@ -72,7 +72,7 @@ pub(crate) async fn show(
     let content = html! {
         (SECTION.crumbs())
         div.head {
-            h1 { (event.resource_type.label()) }
+            h1 { (capital(event.resource_type.label())) }
             (action(event.action))
             (sealed::button(SECTION, &id, event.log_index))
         }
@@ -107,7 +107,7 @@ fn row(cx: &PageContext, event: &Recorded) -> Vec<Markup> {
     vec![
         html! { a href={ (SECTION.place()) "/" (event.id) } { (moment(event.timestamp)) } },
         action(event.action),
-        html! { (event.resource_type.label()) " " (named(event)) @if let Some(id) = &event.resource_id { br; span.id { (id) } } },
+        html! { (capital(event.resource_type.label())) " " (named(event)) @if let Some(id) = &event.resource_id { br; span.id { (id) } } },
         by(cx, event),
     ]
 }

@@ -1,6 +1,7 @@
 //! Errors of use cases.
 
 use super::changes::Proposed;
+use super::event::ResourceType;
 use crate::auth::Role;
 use formats::problem::{Problem, Problems};
 
@@ -11,8 +12,8 @@ pub enum Error {
     #[error("the request has problems")]
     Invalid(Problems),
     /// The resource does not exist.
-    #[error("there is no such {0}")]
-    Missing(Missing),
+    #[error("there is no such {}", .0.label())]
+    Missing(ResourceType),
     /// The change contradicts another resource or the state of this one. The text holds no secret.
     #[error("{0}")]
     Conflict(String),
@@ -43,36 +44,6 @@ pub enum Error {
     /// The database failed.
     #[error(transparent)]
     Database(#[from] sqlx::Error),
-}
-
-/// The kinds of resource that can be missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missing {
-    /// A service.
-    Service,
-    /// A policy.
-    Policy,
-    /// A key.
-    Key,
-    /// An API key.
-    ApiKey,
-    /// A change that needs approval.
-    Change,
-    /// A workload identity.
-    Identity,
-}
-
-impl std::fmt::Display for Missing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Service => "service",
-            Self::Policy => "policy",
-            Self::Key => "key",
-            Self::ApiKey => "API key",
-            Self::Change => "change",
-            Self::Identity => "identity",
-        })
-    }
 }
 
 impl From<Problems> for Error {

@@ -137,18 +137,18 @@ impl ResourceType {
     /// Its name for people.
     pub const fn label(self) -> &'static str {
         match self {
-            Self::Service => "Service",
-            Self::Policy => "Policy",
-            Self::Key => "Key",
+            Self::Service => "service",
+            Self::Policy => "policy",
+            Self::Key => "key",
             Self::ApiKey => "API key",
-            Self::Identity => "Workload identity",
-            Self::ImportKey => "Import key",
-            Self::Change => "Change",
-            Self::Dashboard => "Dashboard",
-            Self::Request => "Request",
-            Self::AuditLog => "Audit log",
-            Self::Instance => "Instance",
-            Self::Token => "Token",
+            Self::Identity => "workload identity",
+            Self::ImportKey => "import key",
+            Self::Change => "change",
+            Self::Dashboard => "dashboard",
+            Self::Request => "request",
+            Self::AuditLog => "audit log",
+            Self::Instance => "instance",
+            Self::Token => "token",
         }
     }
 

@@ -66,7 +66,7 @@ mod system;
 pub use self::actor::Actor;
 pub use self::change::Change;
 pub use self::context::Context;
-pub use self::error::{Error, Missing};
+pub use self::error::Error;
 pub use self::event::{Action, Event, Resource, ResourceType, ResourceView};
 pub use self::expected::Expected;
 pub use self::idempotency::{Claim, ClaimState, IdempotentCall, KeptAnswer, KeptOutcome};

@@ -7,13 +7,13 @@ use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::ids::ApiKeyId;
 use engine::management::api_keys::{self, ApiKey, ApiKeyFilter, ApiKeyRequest};
-use engine::management::{Authorized, ManageApiKeys, Missing, PageRequest};
+use engine::management::{Authorized, ManageApiKeys, PageRequest, ResourceType};
 
 type NewApiKey = CreateBody<ApiKeyRequest>;
 type ApiKeyChanges = UpdateBody<ApiKeyRequest>;
 
 impl Address for ApiKeyId {
-    const MISSING: Missing = Missing::ApiKey;
+    const TYPE: ResourceType = ResourceType::ApiKey;
 }
 
 /// Lists API keys.

@@ -11,12 +11,12 @@ use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::ids::ChangeId;
 use engine::management::changes::{self, ChangeFilter, DecisionRequest, Proposal};
-use engine::management::{Authorized, Missing, PageRequest, ReadResources};
+use engine::management::{Authorized, PageRequest, ReadResources, ResourceType};
 
 type Decision = DecisionBody<DecisionRequest>;
 
 impl Address for ChangeId {
-    const MISSING: Missing = Missing::Change;
+    const TYPE: ResourceType = ResourceType::Change;
 }
 
 /// Lists changes that need or needed approval.

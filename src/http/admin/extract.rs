@@ -15,7 +15,7 @@ use crate::error::ApiError;
 use engine::auth::Administrator;
 use engine::management::{
     self, Actor, Authorized, Claim, ClaimState, Context, Expected, ManageAdminKeys, ManageApiKeys,
-    Missing, Right,
+    ResourceType, Right,
 };
 use engine::request_tag::RequestTag;
 use engine::resource::{RequestBody, ResourceRequest};
@@ -45,8 +45,8 @@ pub(crate) struct IfMatch(pub(crate) Expected);
 
 /// A type that names a resource in a path.
 pub(crate) trait Address: FromStr {
-    /// The error when it names none.
-    const MISSING: Missing;
+    /// The type of the resource.
+    const TYPE: ResourceType;
 }
 
 /// The role comes before the answer to a request that was sent again.
@@ -108,7 +108,7 @@ impl<T: Address> FromRequestParts<App> for PathId<T> {
 
     /// A malformed id names no resource.
     async fn from_request_parts(parts: &mut Parts, App(app): &App) -> Result<Self, ApiError> {
-        let missing = || ApiError::Missing(T::MISSING);
+        let missing = || ApiError::Missing(T::TYPE);
         let Path(text) =
             Path::<String>::from_request_parts(parts, app).await.map_err(|_| missing())?;
         text.parse().map(Self).map_err(|_| missing())

@@ -7,13 +7,13 @@ use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::ids::IdentityId;
 use engine::management::identities::{self, IdentityFilter, IdentityRequest, WorkloadIdentity};
-use engine::management::{Authorized, ManageIdentities, Missing, PageRequest};
+use engine::management::{Authorized, ManageIdentities, PageRequest, ResourceType};
 
 type NewIdentity = CreateBody<IdentityRequest>;
 type IdentityChanges = UpdateBody<IdentityRequest>;
 
 impl Address for IdentityId {
-    const MISSING: Missing = Missing::Identity;
+    const TYPE: ResourceType = ResourceType::Identity;
 }
 
 /// Lists workload identities.

@@ -14,14 +14,14 @@ use engine::management::changes::TokenAccess;
 use engine::management::keys::{
     self, ImportParameters, ImportParametersRequest, KeyFilter, KeyRequest, KeyRules, KeyUpdate,
 };
-use engine::management::{Authorized, ManageKeys, Missing, PageRequest, ReadResources};
+use engine::management::{Authorized, ManageKeys, PageRequest, ReadResources, ResourceType};
 
 type NewKey = CreateBody<KeyRequest>;
 type KeyChanges = UpdateBody<KeyUpdate>;
 type NewImportParameters = CreateBody<ImportParametersRequest>;
 
 impl Address for KeyId {
-    const MISSING: Missing = Missing::Key;
+    const TYPE: ResourceType = ResourceType::Key;
 }
 
 /// Lists keys.

@@ -6,14 +6,14 @@ use super::filters::Filters;
 use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::management::policies::{self, Policy, PolicyFilter, PolicyName};
-use engine::management::{Authorized, ManagePolicies, Missing, PageRequest, ReadResources};
+use engine::management::{Authorized, ManagePolicies, PageRequest, ReadResources, ResourceType};
 use engine::policy::PolicyRequest;
 
 type NewPolicy = CreateBody<PolicyRequest>;
 type PolicyChanges = UpdateBody<PolicyRequest>;
 
 impl Address for PolicyName {
-    const MISSING: Missing = Missing::Policy;
+    const TYPE: ResourceType = ResourceType::Policy;
 }
 
 /// Lists policies.

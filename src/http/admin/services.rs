@@ -7,13 +7,13 @@ use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::ids::ServiceId;
 use engine::management::services::{self, Service, ServiceFilter, ServiceRequest};
-use engine::management::{Authorized, ManagePolicies, Missing, PageRequest, ReadResources};
+use engine::management::{Authorized, ManagePolicies, PageRequest, ReadResources, ResourceType};
 
 type NewService = CreateBody<ServiceRequest>;
 type ServiceChanges = UpdateBody<ServiceRequest>;
 
 impl Address for ServiceId {
-    const MISSING: Missing = Missing::Service;
+    const TYPE: ResourceType = ResourceType::Service;
 }
 
 /// Lists services.

@@ -10,7 +10,7 @@ use super::ApiError;
 use engine::audit::{self, Outcome, Unrecorded};
 use engine::auth::{CredentialRefused, WrongKind};
 use engine::catalog::Unreadable;
-use engine::management::{self, Missing};
+use engine::management::{self, ResourceType};
 use engine::protection::{self, RecordedStatus, UnreadableBody};
 use engine::ratelimit::{Crowded, Exceeded};
 use formats::json::NotJson;
@@ -57,7 +57,7 @@ impl From<protection::Refusal> for ApiError {
             Refusal::Limited(exceeded) => exceeded.into(),
             Refusal::Problems(problems) => Self::Problems(problems.into_vec()),
             Refusal::InvalidProtectedPayload(_) => Self::InvalidProtectedPayload,
-            Refusal::PolicyNotFound => Self::Missing(Missing::Policy),
+            Refusal::PolicyNotFound => Self::Missing(ResourceType::Policy),
             Refusal::NotAllowed(_)
             | Refusal::KeyState(_)
             | Refusal::KeyExpired
@@ -65,7 +65,7 @@ impl From<protection::Refusal> for ApiError {
             Refusal::UnprotectNotAvailable(_) => Self::UnprotectNotAvailable,
             Refusal::PolicyNotActive => Self::PolicyNotActive,
             Refusal::DestinationKeyNotFound => Self::DestinationKeyNotFound,
-            Refusal::KeyNotFound => Self::Missing(Missing::Key),
+            Refusal::KeyNotFound => Self::Missing(ResourceType::Key),
             Refusal::DecryptionFailed => Self::DecryptionFailed,
             Refusal::Unopenable => Self::Failed("the envelope does not open"),
             Refusal::Unsealed(_) => Self::Failed("no envelope could be made"),

@@ -15,7 +15,7 @@ use self::conversions::is_transient;
 use super::error_code::ErrorCode;
 use engine::audit::Unrecorded;
 use engine::auth::{CredentialRefused, WrongKind};
-use engine::management::Missing;
+use engine::management::ResourceType;
 use engine::management::changes::Proposed;
 use engine::ratelimit::{Crowded, Exceeded};
 use formats::problem::Problem;
@@ -53,7 +53,7 @@ pub(super) enum ApiError {
     /// The caller exceeded its rate limit.
     RateLimited(Exceeded),
     /// The resource does not exist.
-    Missing(Missing),
+    Missing(ResourceType),
     /// The change conflicts with the current state. The text explains the conflict.
     Conflict(String),
     /// Another request with the same `Idempotency-Key` is in progress.
@@ -114,14 +114,9 @@ impl ApiError {
             }
             Self::RateLimited(exceeded) => Description::from(ErrorCode::RateLimitExceeded)
                 .retry_after(exceeded.retry_after.as_secs().saturating_add(1)),
-            Self::Missing(Missing::Service) => ErrorCode::ServiceNotFound.into(),
-            Self::Missing(Missing::Policy) => ErrorCode::PolicyNotFound.into(),
-            Self::Missing(Missing::Key) => ErrorCode::KeyNotFound.into(),
-            Self::Missing(Missing::ApiKey) => ErrorCode::ApiKeyNotFound.into(),
-            Self::Missing(Missing::Change) => ErrorCode::ChangeNotFound.into(),
+            Self::Missing(of) => ErrorCode::missing(*of).into(),
             Self::Proposed(_) => Description::from(ErrorCode::Conflict)
                 .with_message("The change needs approval and was proposed"),
-            Self::Missing(Missing::Identity) => ErrorCode::IdentityNotFound.into(),
             Self::Conflict(conflict) => {
                 Description::from(ErrorCode::Conflict).with_message(sentence(conflict))
             }

@@ -12,7 +12,7 @@ use crate::caller::for_application;
 use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::keys::PublishedJwk;
-use engine::management::Missing;
+use engine::management::ResourceType;
 use engine::policy::{FailureMode, KeyOwnership, PolicyNumber, PolicyStatus};
 use formats::envelope::{Alg, Enc};
 
@@ -53,7 +53,7 @@ pub(crate) async fn read(
 ) -> impl IntoResponse {
     for_application(&app, request, async |application| {
         // A segment that cannot be decoded is answered like an unknown number.
-        let Path(number) = number.map_err(|_| ApiError::Missing(Missing::Policy))?;
+        let Path(number) = number.map_err(|_| ApiError::Missing(ResourceType::Policy))?;
         let found = app.protection.policy_to_protect(&application, &number);
         let (policy, key) = found.await?;
         Ok(Json(PolicySummary {

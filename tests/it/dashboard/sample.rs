@@ -8,7 +8,7 @@ use engine::settings::Stage;
 use formats::clock::{Clock, Timestamp};
 use serde_json::{Value, json};
 
-use testkit::{PROTECT, World};
+use testkit::{PATIENCE, PROTECT, World, within};
 
 /// The names of the resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,9 +101,12 @@ impl Sample {
         traffic(&world, &[&billing, &payments], &[&key, &previous, &data]).await;
         call(&world, &caller.1).await;
         // The manual clock skipped rounds of the jobs.
-        for job in world.jobs().missing() {
-            world.jobs().pulse(job).alive();
-        }
+        within(PATIENCE, async || {
+            let missing = world.jobs().missing();
+            missing.iter().for_each(|job| world.jobs().pulse(*job).alive());
+            missing.is_empty()
+        })
+        .await;
         Self {
             billing,
             partner,

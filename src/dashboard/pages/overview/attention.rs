@@ -14,7 +14,7 @@ use engine::jobs::Job;
 use engine::ledger::SealState;
 use engine::management::dangers::{self, Dangers, Expiring};
 use engine::management::services::{self, Service};
-use engine::management::{Error, Missing};
+use engine::management::{Error, ResourceType};
 use engine::policy::Verdict;
 use formats::clock::Timestamp;
 
@@ -231,7 +231,7 @@ async fn busy(cx: &PageContext, now: Timestamp) -> Result<Vec<Busy>, PageError> 
     for load in loads(&cx.context.pool, now.minus(HOUR)).await? {
         let service = match services::read(&cx.context, load.service).await {
             Ok(service) => service,
-            Err(Error::Missing(Missing::Service)) => continue,
+            Err(Error::Missing(ResourceType::Service)) => continue,
             Err(error) => return Err(error.into()),
         };
         let a_minute = i64::from(service.rate_limit.requests_per_second.get()) * 60;

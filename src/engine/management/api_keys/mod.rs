@@ -18,8 +18,8 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 use super::changes::{NewCredential, StoredRequest};
 use super::check::checked;
 use super::{
-    Action, Authorized, Change, Error, Event, Expected, ManageAdminKeys, ManageApiKeys, Missing,
-    Page, PageRequest, ResourceType, ResourceView,
+    Action, Authorized, Change, Error, Event, Expected, ManageAdminKeys, ManageApiKeys, Page,
+    PageRequest, ResourceType, ResourceView,
 };
 use crate::auth::{ApiKeySecret, ApiKeyType};
 use crate::change_kind::ChangeKind;
@@ -114,7 +114,7 @@ pub async fn list(
 pub async fn read(context: &Authorized<ManageApiKeys>, id: ApiKeyId) -> Result<ApiKey, Error> {
     let api_key = store::read(&context.pool, context.clock.now(), id)
         .await?
-        .ok_or(Error::Missing(Missing::ApiKey))?;
+        .ok_or(Error::Missing(ResourceType::ApiKey))?;
     if api_key.r#type == ApiKeyType::Admin {
         context.authorize::<ManageAdminKeys>()?;
     }
@@ -233,8 +233,9 @@ async fn lock(change: &mut Change<'_>, id: ApiKeyId, expected: &Expected) -> Res
         change.require::<ManageAdminKeys>()?;
         store::lock_admin_keys(change.connection()).await?;
     }
-    let api_key =
-        store::lock(change.connection(), now, id).await?.ok_or(Error::Missing(Missing::ApiKey))?;
+    let api_key = store::lock(change.connection(), now, id)
+        .await?
+        .ok_or(Error::Missing(ResourceType::ApiKey))?;
     if change.is_by(id) {
         change.lock_author().await?;
     }

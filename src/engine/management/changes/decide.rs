@@ -5,7 +5,7 @@ use super::{eligible, propose, store};
 use crate::ids::{ApiKeyId, ChangeId};
 use crate::management::check::checked;
 use crate::management::{
-    Action, Authorized, Change, Context, Error, Event, Missing, ReadResources,
+    Action, Authorized, Change, Context, Error, Event, ReadResources, ResourceType,
 };
 use crate::request;
 use crate::resource::{Description, ResourceRequest};
@@ -128,7 +128,7 @@ pub(super) async fn begin(
     let mut change = context.begin().await?;
     let now = change.now();
     let found = store::lock(change.connection(), now, id).await?;
-    let mut found = found.ok_or(Error::Missing(Missing::Change))?;
+    let mut found = found.ok_or(Error::Missing(ResourceType::Change))?;
     // A number that was raised since applies to pending changes, too.
     let required = propose::required(&context.approvals, &found.proposed_by);
     found.required = found.required.max(required);

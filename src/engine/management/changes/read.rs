@@ -6,8 +6,8 @@ use super::store;
 use crate::change_kind::ChangeKind;
 use crate::ids::ChangeId;
 use crate::management::{
-    Authorized, Context, Error, ManageAdminKeys, ManageApiKeys, Missing, Page, PageRequest,
-    ReadResources,
+    Authorized, Context, Error, ManageAdminKeys, ManageApiKeys, Page, PageRequest, ReadResources,
+    ResourceType,
 };
 use crate::resource::Identified as _;
 
@@ -24,7 +24,7 @@ pub async fn list(
 
 pub async fn read(context: &Authorized<ReadResources>, id: ChangeId) -> Result<Proposal, Error> {
     let found = store::read(&context.pool, context.clock.now(), id).await?;
-    let proposal = found.ok_or(Error::Missing(Missing::Change))?;
+    let proposal = found.ok_or(Error::Missing(ResourceType::Change))?;
     Ok(proposal.shown_to(context))
 }
 

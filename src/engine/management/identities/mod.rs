@@ -11,8 +11,8 @@ use super::api_keys::BoundPolicy;
 use super::changes::StoredRequest;
 use super::check::checked;
 use super::{
-    Action, Authorized, Change, Error, Event, Expected, ManageIdentities, Missing, Page,
-    PageRequest, ResourceType, services,
+    Action, Authorized, Change, Error, Event, Expected, ManageIdentities, Page, PageRequest,
+    ResourceType, services,
 };
 use crate::ids::{IdentityId, ServiceId};
 use crate::resource::{ResourceRequest, Stored as _};
@@ -49,7 +49,7 @@ pub async fn read(
     context: &Authorized<ManageIdentities>,
     id: IdentityId,
 ) -> Result<WorkloadIdentity, Error> {
-    store::read(&context.pool, id).await?.ok_or(Error::Missing(Missing::Identity))
+    store::read(&context.pool, id).await?.ok_or(Error::Missing(ResourceType::Identity))
 }
 
 /// Creates an identity.
@@ -117,8 +117,9 @@ async fn lock(
     id: IdentityId,
     expected: &Expected,
 ) -> Result<WorkloadIdentity, Error> {
-    let identity =
-        store::lock(change.connection(), id).await?.ok_or(Error::Missing(Missing::Identity))?;
+    let identity = store::lock(change.connection(), id)
+        .await?
+        .ok_or(Error::Missing(ResourceType::Identity))?;
     expected.check(identity.revision)?;
     Ok(identity)
 }

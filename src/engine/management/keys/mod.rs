@@ -12,8 +12,8 @@ mod rules;
 mod update;
 
 use super::{
-    Action, Authorized, Change, Error, Event, Expected, Missing, Page, PageRequest, ReadResources,
-    policies,
+    Action, Authorized, Change, Error, Event, Expected, Page, PageRequest, ReadResources,
+    ResourceType, policies,
 };
 use crate::ids::KeyId;
 use crate::keys::{Cause, Key, KeyStatus, NoTransition, Usage, VaultError, store};
@@ -43,11 +43,12 @@ pub async fn list(
 
 /// One key, in any state.
 pub async fn read(context: &Authorized<ReadResources>, id: KeyId) -> Result<Key, Error> {
-    store::by_id(&context.pool, id).await?.ok_or(Error::Missing(Missing::Key))
+    store::by_id(&context.pool, id).await?.ok_or(Error::Missing(ResourceType::Key))
 }
 
 async fn lock(change: &mut Change<'_>, id: KeyId, expected: &Expected) -> Result<Key, Error> {
-    let key = store::lock(change.connection(), id).await?.ok_or(Error::Missing(Missing::Key))?;
+    let key =
+        store::lock(change.connection(), id).await?.ok_or(Error::Missing(ResourceType::Key))?;
     expected.check(key.revision)?;
     Ok(key)
 }

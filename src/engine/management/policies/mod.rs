@@ -9,7 +9,7 @@ use utoipa::IntoParams;
 use super::changes::StoredRequest;
 use super::check::checked;
 use super::{
-    Action, Authorized, Change, Error, Event, Expected, ManagePolicies, Missing, Page, PageRequest,
+    Action, Authorized, Change, Error, Event, Expected, ManagePolicies, Page, PageRequest,
     ReadResources, ResourceType, services,
 };
 use crate::ids::{PolicyId, ServiceId};
@@ -49,7 +49,7 @@ pub async fn list(
 }
 
 pub async fn read(context: &Authorized<ReadResources>, name: &PolicyName) -> Result<Policy, Error> {
-    store::read(&context.pool, name).await?.ok_or(Error::Missing(Missing::Policy))
+    store::read(&context.pool, name).await?.ok_or(Error::Missing(ResourceType::Policy))
 }
 
 /// The numbers and names of all policies, sorted, for a choice.
@@ -145,8 +145,9 @@ async fn lock(
     name: &PolicyName,
     expected: &Expected,
 ) -> Result<Policy, Error> {
-    let policy =
-        store::lock(change.connection(), name).await?.ok_or(Error::Missing(Missing::Policy))?;
+    let policy = store::lock(change.connection(), name)
+        .await?
+        .ok_or(Error::Missing(ResourceType::Policy))?;
     expected.check(policy.revision)?;
     Ok(policy)
 }

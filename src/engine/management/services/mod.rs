@@ -10,8 +10,8 @@ use utoipa::IntoParams;
 
 use super::check::checked;
 use super::{
-    Action, Authorized, Change, Error, Event, Expected, ManagePolicies, Missing, Page, PageRequest,
-    ReadResources,
+    Action, Authorized, Change, Error, Event, Expected, ManagePolicies, Page, PageRequest,
+    ReadResources, ResourceType,
 };
 use crate::ids::ServiceId;
 use crate::resource::{ResourceRequest, Stored as _};
@@ -40,7 +40,7 @@ pub async fn list(
 }
 
 pub async fn read(context: &Authorized<ReadResources>, id: ServiceId) -> Result<Service, Error> {
-    store::read(&context.pool, id).await?.ok_or(Error::Missing(Missing::Service))
+    store::read(&context.pool, id).await?.ok_or(Error::Missing(ResourceType::Service))
 }
 
 /// The names of these services, deleted ones included, for resources that refer to them.
@@ -138,7 +138,7 @@ async fn lock(
     expected: &Expected,
 ) -> Result<Service, Error> {
     let service =
-        store::lock(change.connection(), id).await?.ok_or(Error::Missing(Missing::Service))?;
+        store::lock(change.connection(), id).await?.ok_or(Error::Missing(ResourceType::Service))?;
     expected.check(service.revision)?;
     Ok(service)
 }
