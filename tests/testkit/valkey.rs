@@ -32,14 +32,14 @@ impl Valkey {
 
     /// Starts a server that accepts only TLS, with a certificate for `localhost`.
     pub async fn over_tls() -> Self {
-        let folder = folder();
         let authority = Authority::new();
-        fs::write(folder.join("ca.pem"), authority.certificate()).expect("write a certificate");
-        let issued = authority.server("localhost").write(&folder);
-        let [certificate, key] = issued.map(|file| file.display().to_string());
         // TLS requires a port, and another process can take a free port first. Tries new ports until
-        // the server starts.
+        // the server starts. A server that did not start removes its folder.
         loop {
+            let folder = folder();
+            fs::write(folder.join("ca.pem"), authority.certificate()).expect("write a certificate");
+            let issued = authority.server("localhost").write(&folder);
+            let [certificate, key] = issued.map(|file| file.display().to_string());
             let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
             let port = free.local_addr().expect("its address").port();
             drop(free);
@@ -50,7 +50,7 @@ impl Valkey {
                 ["--tls-key-file", &key],
                 ["--tls-auth-clients", "no"],
             ];
-            let mut server = Self::start_in(folder.clone(), &tls.concat()).await;
+            let mut server = Self::start_in(folder, &tls.concat()).await;
             if server.process.try_wait().expect("its state").is_none() {
                 (server.port, server.over_tls) = (port, true);
                 return server;
