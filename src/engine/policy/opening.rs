@@ -10,7 +10,7 @@ use formats::envelope::Envelope;
 /// Proof that a caller may open one envelope. The policy that the request names allows it, and so does
 /// the policy under which the envelope was sealed, if it is known here.
 ///
-/// Only [`Policies::permit_opening`] makes one:
+/// Only `Policies::permit_opening` makes one:
 ///
 /// ```compile_fail,E0451
 /// use formats::envelope::Envelope;

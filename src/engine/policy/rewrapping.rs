@@ -11,7 +11,7 @@ use formats::envelope::Envelope;
 
 /// Proof that a caller may open one envelope in order to seal its payload again.
 ///
-/// Only [`Policies::permit_rewrapping`] makes one:
+/// Only `Policies::permit_rewrapping` makes one:
 ///
 /// ```compile_fail,E0451
 /// use sealward_engine::policy::{OpeningPermit, PolicyPermit, RewrapPermit, to};
