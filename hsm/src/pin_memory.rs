@@ -9,6 +9,9 @@ use secrecy::SecretString;
 pub trait PinMemory: fmt::Debug + Send + Sync {
     /// Begins an attempt to log in. Other processes that log in to the token wait until the attempt
     /// ends.
+    ///
+    /// # Errors
+    /// The memory cannot be read. The PIN is then not tried.
     fn begin(&self, token: &str, serial: &str, pin: &SecretString) -> Result<PinAttempt, String>;
 }
 

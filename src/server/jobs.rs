@@ -1,6 +1,6 @@
 //! The background jobs of an instance. `Job::spec` has what each of them is held to.
 //!
-//! A job that has no state of its own is made anew when it starts again. The state of the others remains.
+//! A restarted job keeps its state, if it has one of its own.
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use engine::audit::Writer;
 use engine::jobs::{Board, Job, Pulse, Supervisor};
 use formats::clock::Clock;
 
-/// The signs of life of a job that nobody observes.
+/// The pulse of a job on a board that no test reads.
 pub fn pulse() -> Pulse {
     Board::new(Clock::system()).pulse(Job::Leaders)
 }

@@ -51,6 +51,9 @@ pub async fn keep_days(clock: Clock, db: Pool, pulse: Pulse) -> Infallible {
 }
 
 /// Creates and closes the days that are due, unless another instance does so.
+///
+/// # Errors
+/// The job is incomplete. Completed steps persist.
 pub async fn maintain_days(db: &Pool, now: Timestamp) -> Result<(), MaintenanceError> {
     let ahead = (0..=AHEAD).map(|days| now.plus(DAY * days));
     store::make_days(&mut *db.acquire().await?, ahead).await?;

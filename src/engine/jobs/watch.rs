@@ -6,7 +6,6 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
 use super::board::{Board, Pulse};
-use super::job::Job;
 use super::store;
 use crate::db::Pool;
 
@@ -22,9 +21,9 @@ pub async fn watch_leaders(board: Board, database: Pool, pulse: Pulse) -> Infall
         // After a timeout the last known times stay and grow old.
         if let Ok(Ok(ages)) = timeout(TIMEOUT, store::ages(&database)).await {
             for (name, age) in ages {
-                // A later release can have other jobs.
-                if let Ok(job) = name.parse::<Job>() {
-                    let age = Duration::try_from_secs_f64(age.max(0.0)).unwrap_or(Duration::MAX);
+                // A later release can have other jobs. A time in the future, which a login of the
+                // database can write, shows nothing.
+                if let (Ok(job), Ok(age)) = (name.parse(), Duration::try_from_secs_f64(age)) {
                     board.led(job, age);
                 }
             }

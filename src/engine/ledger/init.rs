@@ -52,6 +52,9 @@ pub enum InitError {
 }
 
 /// Makes what is missing: a signing key, and the heads of the logs under `origin`.
+///
+/// # Errors
+/// The token or the database fails. It can run again.
 pub async fn initialize(
     pool: &Pool,
     token: &Token,

@@ -89,6 +89,9 @@ impl LongWork {
     }
 
     /// Runs work on `size` bytes. Large work waits in `lane` for its turn.
+    ///
+    /// # Errors
+    /// The work fails. Large work is also refused when its client has gone or too much work waits.
     pub(super) async fn run<T, E>(
         &self,
         lane: u64,

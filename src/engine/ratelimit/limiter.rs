@@ -157,6 +157,9 @@ impl Limiter {
     }
 
     /// Like [`take_several`](Self::take_several), after giving back one token that the request has taken.
+    ///
+    /// # Errors
+    /// The bucket does not hold enough. The request then has taken nothing.
     pub async fn exchange(
         &self,
         scope: Scope,

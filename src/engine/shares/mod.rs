@@ -24,7 +24,7 @@ pub trait ShareOwner: Copy + Eq + Hash {}
 
 impl<T: Copy + Eq + Hash> ShareOwner for T {}
 
-/// An amount of which owners take shares. Clones share it.
+/// An amount that owners share. Clones refer to the same amount.
 #[derive(Clone, Debug)]
 pub struct Shares<O: ShareOwner>(Arc<Mutex<Inner<O>>>);
 
@@ -66,7 +66,7 @@ struct QueuePlace<'a, O: ShareOwner> {
 }
 
 impl<O: ShareOwner> Shares<O> {
-    /// An amount, all of which is free.
+    /// A new amount, which is free.
     pub fn new(sharing: Sharing) -> Self {
         Self(Arc::new(Mutex::new(Inner {
             sharing,

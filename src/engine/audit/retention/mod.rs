@@ -41,6 +41,9 @@ pub enum Retired {
 
 /// Retires all days that are older than `retention` allows, and reports each one. Of several
 /// processes, one works and the others wait. `patience` is the maximum wait for locks.
+///
+/// # Errors
+/// The database refuses, or some days remain. Completed steps persist.
 pub async fn retire_days(
     connection: &mut PgConnection,
     now: Timestamp,

@@ -127,6 +127,9 @@ async fn sum_up_to_present(db: &Pool, now: Timestamp, margin: Duration) -> sqlx:
 }
 
 /// Aggregates all minutes that were over at `complete_until`.
+///
+/// # Errors
+/// The database failed. Completed aggregates persist.
 pub async fn sum_up(db: &Pool, complete_until: Timestamp) -> sqlx::Result<()> {
     while store::sum_some(db, complete_until).await? {}
     store::forget(db, complete_until.minus(KEPT)).await

@@ -57,6 +57,9 @@ impl ImportKeyRecord {
     }
 
     /// Destroys the wrapping keys that are no longer usable. Returns their number.
+    ///
+    /// # Errors
+    /// The token or the database fails. The next run finds the remaining keys.
     pub(crate) async fn destroy_spent(vault: &Vault) -> Result<usize, VaultError> {
         let mut destroyed = 0;
         loop {

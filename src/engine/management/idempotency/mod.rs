@@ -185,6 +185,9 @@ impl Claim {
     }
 
     /// Gives the key back, unless an answer is kept: the request failed and changed nothing.
+    ///
+    /// # Errors
+    /// The database fails. The claim then ends by itself.
     pub async fn release(&self, pool: &Pool) -> Result<(), Error> {
         Ok(store::release(pool, self).await?)
     }

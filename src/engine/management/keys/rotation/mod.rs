@@ -16,6 +16,9 @@ use crate::keys::{
 use crate::management::{Action, Authorized, Change, Error, Event, Expected, ManageKeys, System};
 
 /// Does the steps of all rotations that are due. Several instances can do this at once.
+///
+/// # Errors
+/// When the database does not show what is due. The failure of one key is logged, and the others go on.
 pub async fn rotate_due(system: &System, vault: &Vault, overlap: Duration) -> Result<(), Error> {
     let context = &system.authorize();
     let now = context.clock.now();
