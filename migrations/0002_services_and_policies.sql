@@ -21,6 +21,7 @@ CREATE TABLE services (
     burst               integer CHECK (burst > 0),
     publish_keys        boolean NOT NULL DEFAULT false,
     revision            bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
+    seal                bytea,
     created_at          timestamptz NOT NULL,
     updated_at          timestamptz NOT NULL,
     deleted_at          timestamptz,
@@ -45,6 +46,7 @@ COMMENT ON COLUMN services.requests_per_second IS 'The refill rate of the bucket
 COMMENT ON COLUMN services.burst IS 'The size of the bucket; null unless the tier is enterprise.';
 COMMENT ON COLUMN services.publish_keys IS 'Whether its public keys are at /.well-known/jwks.';
 COMMENT ON COLUMN services.revision IS 'Grows by one with each change; the ETag.';
+COMMENT ON COLUMN services.seal IS 'The MAC of the row under the row key; a row without one does not count.';
 COMMENT ON COLUMN services.created_at IS 'The creation time.';
 COMMENT ON COLUMN services.updated_at IS 'The time of the last change.';
 COMMENT ON COLUMN services.deleted_at IS 'The time of the deletion; null before. The row stays, because audit records refer to it.';
@@ -71,6 +73,7 @@ CREATE TABLE policies (
     status                 text NOT NULL CHECK (status IN ('active', 'inactive')),
     failure_mode           text NOT NULL CHECK (failure_mode IN ('error', 'passthrough', 'drop')),
     revision               bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
+    seal                   bytea,
     created_at             timestamptz NOT NULL,
     updated_at             timestamptz NOT NULL,
     deleted_at             timestamptz,
@@ -106,6 +109,7 @@ COMMENT ON COLUMN policies.allowed_operations IS 'The operations that the policy
 COMMENT ON COLUMN policies.status IS 'Whether the policy protects. An inactive policy still unprotects.';
 COMMENT ON COLUMN policies.failure_mode IS 'The answer to protect requests while the policy is inactive.';
 COMMENT ON COLUMN policies.revision IS 'Grows by one with each change; the ETag.';
+COMMENT ON COLUMN policies.seal IS 'The MAC of the row under the row key; a row without one does not count.';
 COMMENT ON COLUMN policies.created_at IS 'The creation time.';
 COMMENT ON COLUMN policies.updated_at IS 'The time of the last change.';
 COMMENT ON COLUMN policies.deleted_at IS 'The time of the deletion; null before. The row stays, because envelopes and audit records refer to it.';

@@ -38,6 +38,7 @@ CREATE TABLE keys (
     destroy_at    timestamptz,
     destroying_at timestamptz,
     revision      bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
+    seal          bytea,
     created_at    timestamptz NOT NULL,
     updated_at    timestamptz NOT NULL,
     CONSTRAINT keys_usage_fits_family CHECK (
@@ -113,6 +114,7 @@ COMMENT ON COLUMN keys.retire_at IS 'The time at which the key retires, because 
 COMMENT ON COLUMN keys.destroy_at IS 'The time from which the key is destroyed; null unless it was deleted.';
 COMMENT ON COLUMN keys.destroying_at IS 'The time at which its destruction began; null before. It is set before a token destroys the key, which then cannot be restored.';
 COMMENT ON COLUMN keys.revision IS 'Grows by one with each change; the ETag.';
+COMMENT ON COLUMN keys.seal IS 'The MAC of the row under the row key; a row without one does not count.';
 COMMENT ON COLUMN keys.created_at IS 'The creation time.';
 COMMENT ON COLUMN keys.updated_at IS 'The time of the last change.';
 

@@ -22,6 +22,7 @@ CREATE TABLE api_keys (
     revoked_at         timestamptz,
     last_used_at       timestamptz,
     revision           bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
+    seal               bytea,
     created_at         timestamptz NOT NULL,
     updated_at         timestamptz NOT NULL,
     CONSTRAINT api_keys_admins_belong_to_no_service CHECK ((type = 'admin') = (service_id IS NULL)),
@@ -62,6 +63,7 @@ COMMENT ON COLUMN api_keys.expires_at IS 'The time from which the key is refused
 COMMENT ON COLUMN api_keys.revoked_at IS 'The time of the revocation; null before.';
 COMMENT ON COLUMN api_keys.last_used_at IS 'The time of the last authenticated request, written in batches; null before the first.';
 COMMENT ON COLUMN api_keys.revision IS 'Grows by one with each change; the ETag. A use is no change.';
+COMMENT ON COLUMN api_keys.seal IS 'The MAC of the row under the row key; a row without one does not count.';
 COMMENT ON COLUMN api_keys.created_at IS 'The creation time.';
 COMMENT ON COLUMN api_keys.updated_at IS 'The time of the last change.';
 
@@ -79,6 +81,7 @@ CREATE TABLE identities (
     status             text NOT NULL CHECK (status IN ('active', 'disabled')),
     last_used_at       timestamptz,
     revision           bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
+    seal               bytea,
     created_at         timestamptz NOT NULL,
     updated_at         timestamptz NOT NULL,
     deleted_at         timestamptz
@@ -109,6 +112,7 @@ COMMENT ON COLUMN identities.match IS 'The tokens or certificates that match, as
 COMMENT ON COLUMN identities.status IS 'Whether the credentials are accepted.';
 COMMENT ON COLUMN identities.last_used_at IS 'The time of the last authenticated request, written in batches; null before the first.';
 COMMENT ON COLUMN identities.revision IS 'Grows by one with each change; the ETag. A use is no change.';
+COMMENT ON COLUMN identities.seal IS 'The MAC of the row under the row key; a row without one does not count.';
 COMMENT ON COLUMN identities.created_at IS 'The creation time.';
 COMMENT ON COLUMN identities.updated_at IS 'The time of the last change.';
 COMMENT ON COLUMN identities.deleted_at IS 'The time of the deletion; null before. The row stays, because audit records refer to it.';

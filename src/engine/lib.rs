@@ -11,9 +11,9 @@
 //! | 6 | `audit`, `auth`, `ratelimit` |
 //! | 5 | `catalog`, `jwt` |
 //! | 4 | `jobs` |
-//! | 3 | `client_certificates`, `db`, `hardening`, `meter`, `telemetry` |
+//! | 3 | `client_certificates`, `db`, `hardening`, `meter`, `policy_number`, `telemetry` |
 //! | 2 | `request_tag`, `resource`, `settings`, `web_client` |
-//! | 1 | `body_memory`, `operation` |
+//! | 1 | `body_memory`, `operation`, `seals` |
 //! | 0 | `change_kind`, `closed_set`, `fingerprint`, `ids`, `revision`, `shares`, `spiffe` |
 
 pub mod audit;
@@ -35,11 +35,13 @@ pub mod management;
 pub mod meter;
 pub mod operation;
 pub mod policy;
+mod policy_number;
 pub mod protection;
 pub mod ratelimit;
 pub mod request_tag;
 pub mod resource;
 pub mod revision;
+pub mod seals;
 pub mod settings;
 pub mod shares;
 mod spiffe;

@@ -12,6 +12,16 @@ impl Revision {
     /// The revision of a new resource.
     pub const FIRST: Self = Self(1);
 
+    /// The revision with this number.
+    pub(crate) const fn of(number: i64) -> Self {
+        Self(number)
+    }
+
+    /// Its number.
+    pub(crate) const fn number(self) -> i64 {
+        self.0
+    }
+
     /// The revision after the next change.
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))

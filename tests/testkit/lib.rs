@@ -52,7 +52,9 @@ pub use self::exposition::Exposition;
 pub use self::issuer::{Behavior, SigningKey, TokenIssuer, encode, unsigned};
 pub use self::jobs::{pulse, write};
 pub use self::oidc_provider::OidcProvider;
-pub use self::postgres::{Database, NEXT, pool, superuser, with_migration};
+pub use self::postgres::{
+    Database, NEXT, begin_to_rewrite, pool, rewrite, superuser, with_migration,
+};
 pub use self::private_key::PrivateKey;
 pub use self::process::{Exit, LABEL, Process, Site, program, sealward};
 pub use self::proxy::Proxy;

@@ -5,9 +5,14 @@ use std::str::FromStr as _;
 use std::sync::{Mutex, PoisonError};
 
 use engine::db::Pool;
+use engine::management::rows::reseal_all;
+use engine::seals::RowKey;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, SqlSafeStr as _};
+use sqlx::{
+    AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, Postgres, SqlSafeStr as _,
+    Transaction,
+};
 
 /// The advisory lock that all test processes take to create the template.
 const LOCK: i64 = 0x5ea1_3a2d;
@@ -100,7 +105,25 @@ impl Database {
 /// A pool that connects on demand.
 pub fn pool(options: PgConnectOptions) -> Pool {
     let pool = PgPoolOptions::new().max_connections(4);
-    pool.connect_lazy_with(options).into()
+    let pool: Pool = pool.connect_lazy_with(options).into();
+    let key = RowKey::derive([(1, b"the row key of all tests in this process".as_slice())]);
+    pool.seals().unlock(key.expect("a key"));
+    pool
+}
+
+/// Changes rows by SQL like an operator, who then seals them.
+pub async fn rewrite(pool: &Pool, sql: &'static str) {
+    let transaction = begin_to_rewrite(pool, sql).await;
+    transaction.commit().await.expect("a commit");
+}
+
+/// The same in a transaction that is not committed yet.
+pub async fn begin_to_rewrite(pool: &Pool, sql: &'static str) -> Transaction<'static, Postgres> {
+    let mut transaction = pool.begin().await.expect("a transaction");
+    sqlx::raw_sql(sql).execute(&mut *transaction).await.expect("a change");
+    let sealed = reseal_all(pool.rows_on(&mut transaction)).await.expect("sealed rows");
+    assert_ne!(sealed, [], "{sql} changes no sealed row");
+    transaction
 }
 
 impl Drop for Database {

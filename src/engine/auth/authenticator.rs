@@ -7,6 +7,7 @@ use super::certificates::Certificates;
 use super::credentials::{Credentials, Presented};
 use super::denied::Denied;
 use super::identity::{CredentialRefused, StoredKey};
+use super::wholeness::Wholeness;
 use super::workloads::{Unusable, Workloads};
 use super::{Admission, ApiKeyDigest, Caller, LastUse, store};
 use crate::catalog::{Cache, Catalog, Topic};
@@ -38,10 +39,13 @@ impl Authenticator {
         settings: &Settings,
     ) -> Result<Self, Unusable> {
         let auth = &settings.auth;
-        let workloads = Workloads::new(clock.clone(), catalog.clone(), pool.clone(), auth)?;
+        let wholeness = Arc::new(Wholeness::new(catalog.clone(), pool.clone()));
+        let (known, database) = (catalog.clone(), pool.clone());
+        let workloads =
+            Workloads::new(clock.clone(), known, database, Arc::clone(&wholeness), auth)?;
         let (of_certificates, is_on) = (pool.clone(), auth.certificates);
         let certificates =
-            Certificates::new(clock.clone(), catalog.clone(), of_certificates, is_on);
+            Certificates::new(clock.clone(), catalog.clone(), of_certificates, wholeness, is_on);
         let topics = &[Topic::ApiKeys, Topic::Services];
         let read = move |at_rest| {
             let pool = pool.clone();

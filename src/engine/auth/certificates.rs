@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::caller::recorded_subject;
 use super::denied::Denied;
 use super::identity::{CredentialRefused, Workload};
+use super::wholeness::Wholeness;
 use super::{Admission, Caller, Match, store};
 use crate::catalog::{Cache, Catalog, Topic};
 use crate::client_certificates::{ClientCertificate, VerifiedCertificate};
@@ -41,11 +42,22 @@ struct KnownWorkload {
 }
 
 impl Certificates {
-    pub(super) fn new(clock: Clock, catalog: Catalog, pool: Pool, is_on: bool) -> Self {
+    pub(super) fn new(
+        clock: Clock,
+        catalog: Catalog,
+        pool: Pool,
+        wholeness: Arc<Wholeness>,
+        is_on: bool,
+    ) -> Self {
         let topics = &[Topic::Identities, Topic::Services];
         let read = move |names: Names| {
-            let pool = pool.clone();
-            async move { Ok(find(&pool, &names).await?) }
+            let (pool, wholeness) = (pool.clone(), Arc::clone(&wholeness));
+            async move {
+                if !wholeness.holds().await? {
+                    return Ok(None);
+                }
+                Ok(find(&pool, &names).await?)
+            }
         };
         Self { clock, is_on, workloads: Cache::new(catalog, topics, CAPACITY, read) }
     }

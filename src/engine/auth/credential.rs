@@ -26,7 +26,8 @@ pub struct ApiKeySecret {
 }
 
 /// The digest of an API key.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, sqlx::Type)]
+#[sqlx(transparent)]
 pub struct ApiKeyDigest([u8; 32]);
 
 /// The text is not an API key: its format or checksum is wrong.

@@ -23,7 +23,9 @@ mod people;
 mod rate;
 mod role;
 mod sessions;
-pub mod store;
+mod store;
+mod stored;
+mod wholeness;
 mod workloads;
 
 pub use self::administrator::Administrator;
@@ -42,4 +44,9 @@ pub use self::people::{Person, Profile, TokenKind};
 pub use self::rate::{RateLimit, Tier};
 pub use self::role::{Role, Roles};
 pub use self::sessions::{SessionDigest, Sessions, Visit};
+pub(crate) use self::stored::UNKNOWN_POLICY;
+pub use self::stored::{
+    ApiKey, ApiKeyRequest, ApiKeyStatus, BoundPolicy, Hint, IdentityRequest, IdentityStatus, Limit,
+    Networks, RateLimitRequest, Service, ServiceRequest, WorkloadIdentity,
+};
 pub use self::workloads::{Unusable, Workloads, issuer};

@@ -1,89 +1,97 @@
 //! Credentials in the database.
 
-use std::collections::HashMap;
-use std::num::NonZeroU32;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use ipnet::IpNet;
-use sqlx::{AssertSqlSafe, FromRow, PgExecutor};
+use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
 use super::identity::{Identity, Noted, StoredKey, Workload};
-use super::{ApiKeyDigest, ApiKeyType, Match, RateLimit, Roles, Tier};
-use crate::db::{Pool, sql, undecodable};
-use crate::fingerprint::Fingerprint;
-use crate::ids::{ApiKeyId, CredentialId, IdentityId, PolicyId, ServiceId};
-use crate::operation::Operations;
+use super::{
+    ApiKey, ApiKeyDigest, IdentityStatus, Match, RateLimit, Roles, Service, WorkloadIdentity,
+};
+use crate::db::{Pool, sql};
+use crate::ids::{CredentialId, IdentityId, ServiceId};
+use crate::resource::{Stored as _, select};
+use crate::seals::What;
 use formats::clock::Timestamp;
 
-/// The API key with this digest.
+/// The API key with this digest. An API key of an unknown service does not exist.
 pub(super) async fn api_key(
-    database: impl PgExecutor<'_>,
+    database: &Pool,
     at_rest: ApiKeyDigest,
 ) -> sqlx::Result<Option<StoredKey>> {
-    let row: Option<KeyRow> = sqlx::query_as(
-        "SELECT k.id, k.name, k.type AS kind, k.roles, k.digest, k.service_id, k.policy_id,
-                k.allowed_operations, k.allowed_cidrs::text[] AS allowed_networks,
-                k.certificate_sha256, k.expires_at, k.revoked_at, s.tier, s.requests_per_second, s.burst
-           FROM api_keys k LEFT JOIN services s ON s.id = k.service_id
-          WHERE k.digest = $1",
-    )
-    .bind(at_rest.as_bytes().as_slice())
-    .fetch_optional(database)
-    .await?;
-    row.map(StoredKey::try_from).transpose()
+    let found = select::<ApiKey>("WHERE digest = $1").bind(at_rest);
+    let Some(api_key) = found.fetch_optional(database.rows()).await? else {
+        return Ok(None);
+    };
+    let rate_limit = match api_key.service_id {
+        None => RateLimit::OF_ADMINS,
+        Some(id) => match service(database, id).await? {
+            None => return Ok(None),
+            Some(service) => *service.rate_limit,
+        },
+    };
+    Ok(Some(StoredKey::of(api_key, rate_limit)))
 }
 
-/// The start of a query of identities. Their conditions follow.
-const WORKLOADS: &str = "SELECT i.id, i.name, i.match, i.status = 'disabled' AS is_disabled, i.service_id,
-                                i.policy_id, i.allowed_operations, s.tier, s.requests_per_second, s.burst
-                           FROM identities i JOIN services s ON s.id = i.service_id
-                          WHERE i.deleted_at IS NULL AND ";
+async fn service(database: &Pool, id: ServiceId) -> sqlx::Result<Option<Service>> {
+    select("WHERE id = $1").bind(id).fetch_optional(database.rows()).await
+}
 
 /// The identities that match tokens of this issuer with this subject, disabled ones included, so that
 /// disabling one does not let another take its place.
 pub(super) async fn of_subject(
-    database: impl PgExecutor<'_>,
+    database: &Pool,
     issuer: &str,
     subject: &str,
 ) -> sqlx::Result<Vec<(Match, Arc<Workload>)>> {
-    let rows: Vec<WorkloadRow> =
-        sqlx::query_as(sql([WORKLOADS, "i.match->>'issuer' = $1 AND i.match->>'subject' = $2"]))
-            .bind(issuer)
-            .bind(subject)
-            .fetch_all(database)
-            .await?;
-    Ok(rows.into_iter().map(WorkloadRow::into_parts).collect())
+    let found =
+        select("WHERE deleted_at IS NULL AND match->>'issuer' = $1 AND match->>'subject' = $2");
+    let found = found.bind(issuer).bind(subject).fetch_all(database.rows());
+    workloads(database, found.await?).await
 }
 
 /// The identities that match tokens of this issuer with any subject, disabled ones included.
 pub(super) async fn of_any_subject(
-    database: impl PgExecutor<'_>,
+    database: &Pool,
     issuer: &str,
 ) -> sqlx::Result<Vec<(Match, Arc<Workload>)>> {
-    let rows: Vec<WorkloadRow> =
-        sqlx::query_as(sql([WORKLOADS, "i.match->>'issuer' = $1 AND i.match->>'subject' IS NULL"]))
-            .bind(issuer)
-            .fetch_all(database)
-            .await?;
-    Ok(rows.into_iter().map(WorkloadRow::into_parts).collect())
+    let found =
+        select("WHERE deleted_at IS NULL AND match->>'issuer' = $1 AND match->>'subject' IS NULL");
+    workloads(database, found.bind(issuer).fetch_all(database.rows()).await?).await
 }
 
 /// The identities that match this SPIFFE ID or this fingerprint of a certificate, disabled ones included.
 pub(super) async fn certified(
-    database: impl PgExecutor<'_>,
+    database: &Pool,
     spiffe_id: Option<&str>,
     fingerprint: Option<&str>,
 ) -> sqlx::Result<Vec<(Match, Arc<Workload>)>> {
-    let rows: Vec<WorkloadRow> = sqlx::query_as(sql([
-        WORKLOADS,
-        "(i.match->>'spiffeId' = $1 OR i.match->>'certificateSha256' = $2)",
-    ]))
-    .bind(spiffe_id)
-    .bind(fingerprint)
+    let found = select(
+        "WHERE deleted_at IS NULL
+           AND (match->>'spiffeId' = $1 OR match->>'certificateSha256' = $2)",
+    );
+    let found = found.bind(spiffe_id).bind(fingerprint).fetch_all(database.rows());
+    workloads(database, found.await?).await
+}
+
+/// Whether every identity that was made and is not deleted has a valid row. An identity that somebody took
+/// away could be a disabled one, so that another takes its place.
+pub(super) async fn identities_are_whole(database: &Pool) -> sqlx::Result<bool> {
+    let known: Vec<IdentityId> = sqlx::query_scalar(
+        "SELECT id FROM (SELECT DISTINCT ON (id) id, what FROM revisions
+                          WHERE table_name = $1 ORDER BY id, revision DESC) AS newest
+          WHERE what <> $2",
+    )
+    .bind(WorkloadIdentity::TABLE)
+    .bind(What::Gone)
     .fetch_all(database)
     .await?;
-    Ok(rows.into_iter().map(WorkloadRow::into_parts).collect())
+    let valid = select::<WorkloadIdentity>("WHERE deleted_at IS NULL");
+    let valid = valid.fetch_all(database.rows()).await?;
+    let valid: HashSet<IdentityId> = valid.iter().map(|identity| identity.id).collect();
+    Ok(known.iter().all(|id| valid.contains(id)))
 }
 
 /// Writes the last uses of credentials in this table.
@@ -136,94 +144,60 @@ pub(super) async fn write_last_uses(
     Ok(locked)
 }
 
-#[derive(FromRow)]
-struct WorkloadRow {
-    id: IdentityId,
-    name: String,
-    r#match: Match,
-    is_disabled: bool,
-    service_id: ServiceId,
-    policy_id: Option<PolicyId>,
-    allowed_operations: Option<Operations>,
-    tier: Tier,
-    requests_per_second: Option<i32>,
-    burst: Option<i32>,
+/// The identities whose services exist.
+async fn workloads(
+    database: &Pool,
+    found: Vec<WorkloadIdentity>,
+) -> sqlx::Result<Vec<(Match, Arc<Workload>)>> {
+    let mut workloads = Vec::new();
+    for identity in found {
+        if let Some(service) = service(database, identity.service_id).await? {
+            let rule = identity.r#match.clone();
+            workloads.push((rule, Arc::new(Workload::of(identity, *service.rate_limit))));
+        }
+    }
+    Ok(workloads)
 }
 
-impl WorkloadRow {
-    fn into_parts(self) -> (Match, Arc<Workload>) {
-        let agreed = rate_limit(self.requests_per_second, self.burst);
-        let workload = Workload {
-            is_disabled: self.is_disabled,
+impl Workload {
+    fn of(identity: WorkloadIdentity, rate_limit: RateLimit) -> Self {
+        Self {
+            is_disabled: identity.status == IdentityStatus::Disabled,
             identity: Arc::new(Identity {
-                credential_id: CredentialId::Identity(self.id),
-                name: self.name,
+                credential_id: CredentialId::Identity(identity.id),
+                name: identity.name.to_string(),
                 kind: None,
                 roles: Roles::default(),
-                service_id: Some(self.service_id),
-                rate_limit: self.tier.rate_limit_with(agreed),
-                bound_policy: self.policy_id,
-                allowed_operations: self.allowed_operations,
+                service_id: Some(identity.service_id),
+                rate_limit,
+                bound_policy: identity.policy_number.id(),
+                allowed_operations: identity.allowed_operations,
                 noted: Noted::default(),
             }),
-        };
-        (self.r#match, Arc::new(workload))
+        }
     }
 }
 
-#[derive(FromRow)]
-struct KeyRow {
-    id: ApiKeyId,
-    name: String,
-    kind: ApiKeyType,
-    roles: Roles,
-    digest: [u8; 32],
-    service_id: Option<ServiceId>,
-    policy_id: Option<PolicyId>,
-    allowed_operations: Option<Operations>,
-    allowed_networks: Option<Vec<String>>,
-    certificate_sha256: Option<Fingerprint>,
-    expires_at: Option<Timestamp>,
-    revoked_at: Option<Timestamp>,
-    tier: Option<Tier>,
-    requests_per_second: Option<i32>,
-    burst: Option<i32>,
-}
-
-impl TryFrom<KeyRow> for StoredKey {
-    type Error = sqlx::Error;
-
-    fn try_from(row: KeyRow) -> sqlx::Result<Self> {
-        let agreed = rate_limit(row.requests_per_second, row.burst);
-        let identity = Identity {
-            credential_id: CredentialId::ApiKey(row.id),
-            name: row.name,
-            kind: Some(row.kind),
-            roles: row.roles,
-            service_id: row.service_id,
-            rate_limit: row.tier.map_or(RateLimit::OF_ADMINS, |tier| tier.rate_limit_with(agreed)),
-            bound_policy: row.policy_id,
-            allowed_operations: row.allowed_operations,
-            noted: Noted::default(),
-        };
-        Ok(Self {
-            at_rest: ApiKeyDigest::from_bytes(row.digest),
-            kind: row.kind,
-            identity: Arc::new(identity),
-            allowed_networks: row
-                .allowed_networks
-                .map(|texts| texts.iter().map(|text| text.parse::<IpNet>()).collect())
-                .transpose()
-                .map_err(undecodable)?,
-            certificate: row.certificate_sha256,
-            expires_at: row.expires_at,
-            revoked_at: row.revoked_at,
-        })
+impl StoredKey {
+    fn of(api_key: ApiKey, rate_limit: RateLimit) -> Self {
+        Self {
+            at_rest: api_key.digest,
+            kind: api_key.r#type,
+            allowed_networks: api_key.allowed_cidrs.map(|networks| networks.iter().collect()),
+            certificate: api_key.certificate_sha256,
+            expires_at: api_key.expires_at,
+            revoked_at: api_key.revoked_at,
+            identity: Arc::new(Identity {
+                credential_id: CredentialId::ApiKey(api_key.id),
+                name: api_key.name.to_string(),
+                kind: Some(api_key.r#type),
+                roles: api_key.roles,
+                service_id: api_key.service_id,
+                rate_limit,
+                bound_policy: api_key.policy_number.id(),
+                allowed_operations: api_key.allowed_operations,
+                noted: Noted::default(),
+            }),
+        }
     }
-}
-
-/// The individual limit of a service.
-pub fn rate_limit(requests_per_second: Option<i32>, burst: Option<i32>) -> Option<RateLimit> {
-    let positive = |number: Option<i32>| NonZeroU32::new(u32::try_from(number?).ok()?);
-    Some(RateLimit { requests_per_second: positive(requests_per_second)?, burst: positive(burst)? })
 }

@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 use super::caller::recorded_subject;
 use super::denied::Denied;
 use super::identity::{CredentialRefused, Workload};
+use super::wholeness::Wholeness;
 use super::{Admission, Caller, Match, store};
 use crate::catalog::{Cache, Catalog, Topic, Unreadable};
 use crate::db::Pool;
@@ -76,7 +77,13 @@ struct TokenKey {
 
 impl Workloads {
     /// The workloads in this database with tokens of the issuers in these settings.
-    pub fn new(clock: Clock, catalog: Catalog, pool: Pool, auth: &Auth) -> Result<Self, Unusable> {
+    pub(super) fn new(
+        clock: Clock,
+        catalog: Catalog,
+        pool: Pool,
+        wholeness: Arc<Wholeness>,
+        auth: &Auth,
+    ) -> Result<Self, Unusable> {
         let issuers = auth.issuers.iter().map(|wanted| issuer(&clock, wanted));
         let topics = &[Topic::Identities, Topic::Services];
         let any_subject = OfAnySubject::new(catalog.clone(), topics, ISSUERS, {
@@ -89,7 +96,11 @@ impl Workloads {
         let any_subject = Arc::new(any_subject);
         let read = move |key: TokenKey| {
             let (pool, any_subject) = (pool.clone(), Arc::clone(&any_subject));
+            let wholeness = Arc::clone(&wholeness);
             async move {
+                if !wholeness.holds().await? {
+                    return Ok(None);
+                }
                 // The request that needs the workload has the token.
                 let verified = key.verified.upgrade().ok_or(sqlx::Error::WorkerCrashed)?;
                 find(&pool, &any_subject, &verified.token).await

@@ -7,11 +7,14 @@ use futures_util::stream::BoxStream;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgQueryResult, PgRow, PgStatement, PgTypeInfo};
 use sqlx::{
-    Describe, Either, Error, Execute, Executor, PgPool, Postgres, Result, SqlStr, Transaction,
+    Describe, Either, Error, Execute, Executor, PgConnection, PgPool, Postgres, Result, SqlStr,
+    Transaction,
 };
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
+use crate::resource::Rows;
+use crate::seals::Seals;
 use crate::shares::SLOW_READS;
 
 /// Connections to the current primary. All clones move to a new primary together.
@@ -22,6 +25,7 @@ use crate::shares::SLOW_READS;
 pub struct Pool {
     primary: Arc<RwLock<PgPool>>,
     slow_reads: Arc<Semaphore>,
+    seals: Seals,
 }
 
 impl From<PgPool> for Pool {
@@ -29,6 +33,7 @@ impl From<PgPool> for Pool {
         Self {
             primary: Arc::new(RwLock::new(pool)),
             slow_reads: Arc::new(Semaphore::new(SLOW_READS)),
+            seals: Seals::default(),
         }
     }
 }
@@ -54,6 +59,21 @@ impl Pool {
     /// A transaction on a connection of its own.
     pub async fn begin(&self) -> Result<Transaction<'static, Postgres>> {
         self.current().begin().await
+    }
+
+    /// The seals of the rows of this database.
+    pub fn seals(&self) -> &Seals {
+        &self.seals
+    }
+
+    /// The sealed rows.
+    pub fn rows(&self) -> Rows<&Self> {
+        Rows { executor: self, seals: self.seals.clone() }
+    }
+
+    /// The sealed rows, in the transaction of a connection.
+    pub fn rows_on<'c>(&self, connection: &'c mut PgConnection) -> Rows<&'c mut PgConnection> {
+        Rows { executor: connection, seals: self.seals.clone() }
     }
 
     /// Performs a read that may take many seconds, such as a search of the audit log, when few others run.

@@ -3,6 +3,7 @@
 use sqlx::PgConnection;
 
 use super::{Key, Usage, store};
+use crate::resource::Rows;
 use formats::clock::Timestamp;
 use formats::material::{Algorithm, Family};
 
@@ -21,22 +22,33 @@ impl DefaultKey {
 
     /// Whether it is the default, or will be when the keys after it expire, and another key becomes the
     /// default without it.
-    pub(crate) async fn has_substitute(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
-        let rivals = self.rivals(connection).await?;
-        Ok(rivals.earlier && !rivals.outliving)
+    pub(crate) async fn has_substitute(&self, rows: Rows<&mut PgConnection>) -> sqlx::Result<bool> {
+        let rivals = self.rivals(rows).await?;
+        let outlives = |rival: &Key| match (rival.expires_at, self.key.expires_at) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(rival), Some(own)) => rival >= own,
+        };
+        let is_earlier = rivals.iter().any(|rival| !self.is_before(rival));
+        Ok(is_earlier && !rivals.iter().any(|rival| self.is_before(rival) && outlives(rival)))
     }
 
     /// Whether another key is the default now.
-    pub(crate) async fn is_replaced(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
-        Ok(self.rivals(connection).await?.later)
+    pub(crate) async fn is_replaced(&self, rows: Rows<&mut PgConnection>) -> sqlx::Result<bool> {
+        Ok(self.rivals(rows).await?.iter().any(|rival| self.is_before(rival)))
+    }
+
+    /// Whether it was activated before another key.
+    fn is_before(&self, rival: &Key) -> bool {
+        (self.key.activated_at, self.key.id.uuid()) < (rival.activated_at, rival.id.uuid())
     }
 
     /// The latest activation decides among the keys that fit an operation.
-    async fn rivals(&self, connection: &mut PgConnection) -> sqlx::Result<store::Rivals> {
+    async fn rivals(&self, rows: Rows<&mut PgConnection>) -> sqlx::Result<Vec<Key>> {
         const RSA: [Algorithm; 3] = [Algorithm::Rsa2048, Algorithm::Rsa3072, Algorithm::Rsa4096];
         let own = [self.key.algorithm];
         let is_rsa = self.key.algorithm.family() == Family::Rsa;
         let algorithms = if is_rsa { &RSA[..] } else { &own };
-        store::rivals(connection, &self.key, algorithms, self.now).await
+        store::rivals(rows, &self.key, algorithms, self.now).await
     }
 }

@@ -5,8 +5,9 @@ use hsm::{KeyClass, KeyName, KeyRef};
 use super::{Cause, KeyStatus, NoTransition, PrivateHalf, RotationDays, Usage};
 use crate::ids::{KeyId, ServiceId};
 use crate::resource;
-use crate::resource::{Name, Printable, Stored as _};
+use crate::resource::{Deprivable, Name, Printable, Stored as _};
 use crate::revision::Revision;
+use crate::seals::What;
 use formats::clock::Timestamp;
 use formats::closed_set;
 use formats::envelope::HpkeRevision;
@@ -59,6 +60,8 @@ resource! {
             succeeds: Option<KeyId>;
             /// The time at which it retires because its successor is active.
             retire_at: Option<Timestamp>;
+            /// The time at which its destruction began. From then on it cannot be restored.
+            destroying_at: Option<Timestamp>;
         }
     }
 }
@@ -90,6 +93,16 @@ pub struct Made {
     pub public_key: Option<PublicKey>,
 }
 
+impl Deprivable for Key {
+    fn deprive(&mut self, what: What, _: Timestamp) {
+        let works = matches!(self.status, KeyStatus::Active | KeyStatus::Retired);
+        if what == What::Disabled && works {
+            self.status = KeyStatus::Disabled;
+            self.retire_at = None;
+        }
+    }
+}
+
 impl Key {
     /// The record of a new key of a service, which is retired.
     pub fn new(made: Made, service_id: ServiceId, name: Name, now: Timestamp) -> Self {
@@ -114,6 +127,7 @@ impl Key {
             hpke_revision: HpkeRevision::of_new(made.algorithm),
             succeeds: None,
             retire_at: None,
+            destroying_at: None,
             created_at: now,
             updated_at: now,
             revision: Revision::FIRST,

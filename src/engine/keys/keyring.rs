@@ -93,14 +93,14 @@ impl Keyring {
             by_id: Cache::new(catalog.clone(), &[Topic::Keys], CAPACITY, move |id| {
                 let pool = one.clone();
                 async move {
-                    let found = store::by_id(&pool, id).await?;
+                    let found = store::by_id(pool.rows(), id).await?;
                     Ok(Some(found.map(|key| Arc::new(Usable::of(&key)))))
                 }
             }),
             active: Cache::new(catalog.clone(), &[Topic::Keys], CAPACITY, move |service| {
                 let pool = several.clone();
                 async move {
-                    let found = store::active_of(&pool, service).await?;
+                    let found = store::active_of(pool.rows(), service).await?;
                     let usable = found.iter().map(|key| Arc::new(Usable::of(key)));
                     Ok(Some(usable.collect()))
                 }
@@ -108,7 +108,7 @@ impl Keyring {
             by_partner_kid: Cache::new(catalog.clone(), &[Topic::Keys], CAPACITY, move |service| {
                 let pool = partners.clone();
                 async move {
-                    let found = store::named_by_partners(&pool, service).await?;
+                    let found = store::named_by_partners(pool.rows(), service).await?;
                     let usable = found.iter().map(|key| Arc::new(Usable::of(key)));
                     Ok(Some(usable.collect()))
                 }

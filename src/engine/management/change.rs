@@ -10,7 +10,8 @@ use super::{Action, Actor, Authorized, Context, Error, Event, Resource, Right};
 use crate::auth::Role;
 use crate::change_kind::ChangeKind;
 use crate::ids::{ApiKeyId, ChangeId, EventId};
-use crate::resource::{Columns, Stored};
+use crate::resource::{self, Deletable, Rows, Stored};
+use crate::seals::What;
 use formats::clock::Timestamp;
 
 /// A change in progress. Only [`Change::commit`] makes it permanent.
@@ -35,7 +36,7 @@ impl<R: Right> Authorized<R> {
     /// may have changed while the body arrived or the token worked.
     pub async fn begin(&self) -> Result<Change<'_>, Error> {
         let (mut transaction, now) = (self.pool.begin().await?, self.clock.now());
-        let author = store::author(&mut transaction, &self.actor, now).await?;
+        let author = store::author(self.pool.rows_on(&mut transaction), &self.actor, now).await?;
         let mut change = Change {
             context: self,
             authority: self.authority(),
@@ -67,8 +68,8 @@ impl Change<'_> {
     /// change of that credential itself must lock it before.
     pub(super) async fn lock_author(&mut self) -> Result<(), Error> {
         if !self.is_author_locked {
-            let actor = &self.context.actor;
-            self.author = store::lock_author(&mut self.transaction, actor, self.now).await?;
+            let (actor, now) = (&self.context.actor, self.now);
+            self.author = store::lock_author(self.rows(), actor, now).await?;
             check(actor, self.author.as_ref(), &self.required)?;
             self.is_author_locked = true;
         }
@@ -116,13 +117,14 @@ impl Change<'_> {
         &mut self.transaction
     }
 
+    /// The sealed rows, in the transaction.
+    pub fn rows(&mut self) -> Rows<&mut PgConnection> {
+        self.context.pool.rows_on(&mut self.transaction)
+    }
+
     /// Inserts a new resource; whether no other has a name that must be unique.
-    pub async fn insert<R: Stored>(
-        &mut self,
-        resource: &R,
-        columns: Columns,
-    ) -> Result<bool, Error> {
-        Ok(store::insert(&mut self.transaction, resource, columns).await?)
+    pub async fn insert<R: Stored>(&mut self, resource: &R) -> Result<bool, Error> {
+        Ok(resource::insert_new(self.rows(), resource).await?)
     }
 
     /// Saves `after` in place of `before` and commits. Nothing happens where they are the same.
@@ -136,13 +138,13 @@ impl Change<'_> {
             return Ok(before);
         }
         let after = after.touched(self.now);
-        store::update(&mut self.transaction, &after).await?;
+        resource::update(self.rows(), &after, What::Changed).await?;
         self.commit(Event::changed(action, &before, &after)).await?;
         Ok(after)
     }
 
     /// Deletes `resource`, leaves a tombstone, and commits.
-    pub async fn delete<R: Resource + Stored>(
+    pub async fn delete<R: Resource + Stored + Deletable>(
         mut self,
         resource: &R,
         referrers: &[String],
@@ -150,7 +152,8 @@ impl Change<'_> {
         if !referrers.is_empty() {
             return Err(Error::referred_to(R::TYPE.name(), referrers));
         }
-        store::delete(&mut self.transaction, resource, self.now).await?;
+        let deleted = resource.clone().deleted(self.now).rewritten();
+        resource::update(self.rows(), &deleted, What::Gone).await?;
         self.commit(Event::deleted(resource)).await
     }
 
@@ -190,10 +193,19 @@ impl Change<'_> {
             }
             Authority::Administrator | Authority::System => (None, None),
             Authority::Approved(last) => {
-                let approver =
-                    store::lock_author(&mut self.transaction, &last.approver, self.now).await?;
+                let approver = store::lock_author(
+                    self.context.pool.rows_on(&mut self.transaction),
+                    &last.approver,
+                    self.now,
+                )
+                .await?;
                 check(&last.approver, approver.as_ref(), &last.roles)?;
-                let finished = last.finish(&mut self.transaction, self.now, &kinds, made);
+                let finished = last.finish(
+                    self.context.pool.rows_on(&mut self.transaction),
+                    self.now,
+                    &kinds,
+                    made,
+                );
                 let (before, after) = finished.await?;
                 let event = Event::changed(Action::Approve, &before, &after);
                 (Some(after), Some((event, &last.approver)))
@@ -262,7 +274,7 @@ impl Change<'_> {
         let mut kinds = Vec::new();
         for event in events {
             let judgement = event.judgement.as_ref().ok_or(Error::BrokenOff)?;
-            kinds.extend(judgement.kinds(&mut self.transaction).await?);
+            kinds.extend(judgement.kinds(self.rows()).await?);
         }
         Ok(changes::needed(&self.context.approvals, &kinds))
     }

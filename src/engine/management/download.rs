@@ -31,7 +31,9 @@ impl<R: Right> Authorized<R> {
     /// Checks that the author still has a role for `R`.
     async fn check_author(&self) -> Result<(), Error> {
         let mut connection = self.pool.acquire().await?;
-        let author = store::author(&mut connection, &self.actor, self.clock.now()).await?;
+        let author =
+            store::author(self.pool.rows_on(&mut connection), &self.actor, self.clock.now())
+                .await?;
         check(&self.actor, author.as_ref(), &[R::ROLES])
     }
 }

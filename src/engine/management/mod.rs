@@ -58,6 +58,7 @@ pub mod keys;
 mod page;
 pub mod policies;
 mod right;
+pub mod rows;
 pub mod security;
 pub mod services;
 mod store;

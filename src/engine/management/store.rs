@@ -1,14 +1,14 @@
-//! Writes rows of resources, from their declarations, and the record of each change.
+//! The authors of changes, and the record of each change.
 
 use sqlx::types::Json;
 use sqlx::{FromRow, PgConnection};
 
 use super::changes::Proposal;
 use super::{Actor, Event};
-use crate::auth::Roles;
+use crate::auth::{ApiKey, Roles};
 use crate::db::sql;
 use crate::ids::EventId;
-use crate::resource::{Columns, Stored};
+use crate::resource::{Rows, select};
 use formats::clock::Timestamp;
 
 /// The author of a change, as the database knows it.
@@ -20,74 +20,57 @@ pub(super) struct Author {
     pub(super) known_to: Vec<String>,
 }
 
-const OF_API_KEY: &str =
-    "SELECT roles, person, known_to FROM api_keys WHERE id = $1 AND revoked_at IS NULL
-                             AND (expires_at IS NULL OR expires_at > $2) ";
 const OF_PERSON: &str = "SELECT roles, CASE WHEN is_confirmed THEN subject END AS person,
                                 ARRAY[]::text[] AS known_to
                            FROM people WHERE id = $1 ";
 
 /// The author, unless the API key is revoked or expired. None for the service itself.
 pub(super) async fn author(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     actor: &Actor,
     now: Timestamp,
 ) -> sqlx::Result<Option<Author>> {
-    read_author(connection, actor, now, "").await
+    if let Some(id) = actor.api_key_id {
+        let api_key = select("WHERE id = $1").bind(id).fetch_optional(rows).await?;
+        return Ok(api_key.and_then(|api_key| Author::of(api_key, now)));
+    }
+    of_person(rows.executor, actor, "").await
 }
 
 /// The same, once transactions that change the credential have ended. Later ones wait for this one.
 pub(super) async fn lock_author(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     actor: &Actor,
     now: Timestamp,
 ) -> sqlx::Result<Option<Author>> {
-    read_author(connection, actor, now, "FOR SHARE").await
+    if let Some(id) = actor.api_key_id {
+        let api_key = select("WHERE id = $1").bind(id).lock_all("FOR SHARE", rows).await?;
+        return Ok(api_key.into_iter().next().and_then(|api_key| Author::of(api_key, now)));
+    }
+    of_person(rows.executor, actor, "FOR SHARE").await
 }
 
-async fn read_author(
+async fn of_person(
     connection: &mut PgConnection,
     actor: &Actor,
-    now: Timestamp,
     lock: &'static str,
 ) -> sqlx::Result<Option<Author>> {
-    let author = match (actor.api_key_id, &actor.person) {
-        (Some(id), _) => sqlx::query_as(sql([OF_API_KEY, lock])).bind(id).bind(now),
-        (None, Some(person)) => sqlx::query_as(sql([OF_PERSON, lock])).bind(person.id()),
-        (None, None) => return Ok(None),
+    let Some(person) = &actor.person else {
+        return Ok(None);
     };
+    let author = sqlx::query_as(sql([OF_PERSON, lock])).bind(person.id());
     author.fetch_optional(connection).await
 }
 
-/// Inserts a resource with these columns, unless it conflicts with another row; whether it did so.
-pub(super) async fn insert<R: Stored>(
-    connection: &mut PgConnection,
-    resource: &R,
-    columns: Columns,
-) -> sqlx::Result<bool> {
-    let columns = columns.with("id", resource.uuid());
-    columns.insert_new(connection, R::TABLE).await
-}
-
-/// Writes a changed resource.
-pub(super) async fn update<R: Stored>(
-    connection: &mut PgConnection,
-    resource: &R,
-) -> sqlx::Result<()> {
-    let columns = resource.columns();
-    columns.update(connection, R::TABLE, resource.uuid()).await
-}
-
-/// Leaves a tombstone in place of a resource.
-pub(super) async fn delete<R: Stored>(
-    connection: &mut PgConnection,
-    resource: &R,
-    now: Timestamp,
-) -> sqlx::Result<()> {
-    let delete =
-        sql(["UPDATE ", R::TABLE, " SET deleted_at = $2, revision = revision + 1 WHERE id = $1"]);
-    sqlx::query(delete).bind(resource.uuid()).bind(now).execute(connection).await?;
-    Ok(())
+impl Author {
+    fn of(api_key: ApiKey, now: Timestamp) -> Option<Self> {
+        let is_active = api_key.is_active_at(now);
+        is_active.then(|| Self {
+            roles: api_key.roles,
+            person: api_key.person.map(|person| person.to_string()),
+            known_to: api_key.known_to,
+        })
+    }
 }
 
 /// Records an event: a change, in the transaction of the change. A read with the digest of a recorded

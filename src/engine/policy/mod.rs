@@ -36,7 +36,6 @@
 
 mod allowed_services;
 mod headers;
-mod number;
 mod opening;
 mod operations;
 mod permit;
@@ -47,7 +46,6 @@ mod store;
 
 pub use self::allowed_services::AllowedServices;
 pub use self::headers::EnvelopeHeaders;
-pub use self::number::{NotANumber, PolicyName, PolicyNumber};
 pub use self::opening::OpeningPermit;
 pub(crate) use self::opening::OpeningRefused;
 pub use self::permit::{NotAllowed, Permit, Permittable, PolicyPermit, authorize, to};
@@ -56,3 +54,4 @@ pub use self::rewrapping::RewrapPermit;
 pub use self::rule::{
     FailureMode, KeyOwnership, Policy, PolicyRequest, PolicyStatus, UnprotectNotAvailable, Verdict,
 };
+pub use crate::policy_number::{NotANumber, PolicyName, PolicyNumber};

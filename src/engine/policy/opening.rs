@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::permit::{NotAllowed, Permittable, PolicyPermit, to};
+use super::policies::Known;
 use super::{Policies, Policy};
 use crate::catalog::Unreadable;
 use formats::envelope::Envelope;
@@ -55,7 +56,7 @@ impl OpeningPermit {
 
 impl Policies {
     /// Adds to `permit` the permission of the policy in the `pol` of `envelope`. A deleted policy goes
-    /// on deciding by its last state. A policy that was never known here decides nothing.
+    /// on deciding by its last state, and one whose row is lost refuses. A policy that was never known here decides nothing.
     ///
     /// # Errors
     /// That policy does not allow the operation to the caller, there is none and the policy of
@@ -66,7 +67,7 @@ impl Policies {
         envelope: Envelope,
     ) -> Result<OpeningPermit, OpeningRefused> {
         let sealed_under = self.of_envelope(permit.shared_policy(), &envelope).await?;
-        permit.opening(sealed_under.as_deref(), envelope)
+        permit.opening(&sealed_under, envelope)
     }
 
     /// The policy in the `pol` of `envelope`, if it is known here. `named` is the policy that the
@@ -75,11 +76,11 @@ impl Policies {
         &self,
         named: &Arc<Policy>,
         envelope: &Envelope,
-    ) -> Result<Option<Arc<Policy>>, Unreadable> {
+    ) -> Result<Known, Unreadable> {
         match envelope.pol().and_then(|pol| pol.parse().ok()) {
-            Some(id) if id == named.id => Ok(Some(Arc::clone(named))),
+            Some(id) if id == named.id => Ok(Known::Policy(Arc::clone(named))),
             Some(id) => self.known(id).await,
-            None => Ok(None),
+            None => Ok(Known::Never),
         }
     }
 }
@@ -88,18 +89,23 @@ impl PolicyPermit<to::Unprotect> {
     /// Adds the permission of the policy `sealed_under`, which is that of `envelope`.
     pub(super) fn opening(
         self,
-        sealed_under: Option<&Policy>,
+        sealed_under: &Known,
         envelope: Envelope,
     ) -> Result<OpeningPermit, OpeningRefused> {
         let operation = to::Unprotect::OPERATION;
         let service = self.application().service_id();
         match sealed_under {
             // The permit already has the permission of the policy that it names.
-            Some(policy) if policy.id == self.policy().id => {}
-            Some(policy) if policy.allows(service, operation) => {}
-            Some(_) => return Err(NotAllowed::ByPolicyOfEnvelope(operation).into()),
-            None if self.policy().require_binding => return Err(NotAllowed::Unbound.into()),
-            None => {}
+            Known::Policy(policy) if policy.id == self.policy().id => {}
+            Known::Policy(policy) if policy.allows(service, operation) => {}
+            // Nobody knows any more what it allowed.
+            Known::Policy(_) | Known::Lost => {
+                return Err(NotAllowed::ByPolicyOfEnvelope(operation).into());
+            }
+            Known::Never if self.policy().require_binding => {
+                return Err(NotAllowed::Unbound.into());
+            }
+            Known::Never => {}
         }
         Ok(OpeningPermit { permit: self, envelope })
     }

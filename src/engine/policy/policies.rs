@@ -11,13 +11,24 @@ use crate::ids::PolicyId;
 /// Policies held in memory.
 const CAPACITY: u64 = 10_000;
 
+/// What is known about a policy with some identifier.
+#[derive(Clone, Debug)]
+pub(super) enum Known {
+    /// The policy, which may be deleted.
+    Policy(Arc<Policy>),
+    /// There was one, and its row is missing or invalid.
+    Lost,
+    /// There never was one.
+    Never,
+}
+
 /// The policies, as one instance caches them.
 #[derive(Debug)]
 pub struct Policies {
     by_name: Cache<PolicyName, Arc<Policy>>,
     /// By identifier, deleted policies and absence included: an envelope with an unknown policy must not
     /// cost a query each time.
-    known: Cache<PolicyId, Option<Arc<Policy>>>,
+    known: Cache<PolicyId, Known>,
 }
 
 /// A request has no policy.
@@ -40,11 +51,11 @@ impl Policies {
         let (living, all) = (pool.clone(), pool);
         let named = move |name| {
             let pool = living.clone();
-            async move { Ok(store::named(&pool, &name).await?.map(Arc::new)) }
+            async move { Ok(store::named(pool.rows(), &name).await?.map(Arc::new)) }
         };
         let known = move |id| {
             let pool = all.clone();
-            async move { Ok(Some(store::known(&pool, id).await?.map(Arc::new))) }
+            async move { Ok(Some(store::known(&pool, id).await?)) }
         };
         Self {
             by_name: Cache::new(catalog.clone(), &[Topic::Policies], CAPACITY, named),
@@ -53,8 +64,8 @@ impl Policies {
     }
 
     /// The policy with this identifier, also after it was deleted.
-    pub(super) async fn known(&self, id: PolicyId) -> Result<Option<Arc<Policy>>, Unreadable> {
-        Ok(self.known.get(&id).await?.flatten())
+    pub(super) async fn known(&self, id: PolicyId) -> Result<Known, Unreadable> {
+        Ok(self.known.get(&id).await?.unwrap_or(Known::Never))
     }
 
     /// The policy with the number in a request of `application`, otherwise the policy that is bound

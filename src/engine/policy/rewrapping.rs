@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::opening::{OpeningPermit, OpeningRefused};
 use super::permit::{NotAllowed, PolicyPermit, authorize, to};
+use super::policies::Known;
 use super::{Policies, Policy};
 use crate::auth::Application;
 use crate::operation::Operation;
@@ -58,9 +59,12 @@ impl Policies {
         envelope: Envelope,
     ) -> Result<RewrapPermit, OpeningRefused> {
         let sealed_under = self.of_envelope(&from, &envelope).await?;
-        let sealed_under = sealed_under.as_deref();
-        let is_one_policy =
-            from.id == target.id && sealed_under.is_none_or(|policy| policy.id == from.id);
+        let is_sealed_under_it = match &sealed_under {
+            Known::Policy(policy) => policy.id == from.id,
+            Known::Never => true,
+            Known::Lost => false,
+        };
+        let is_one_policy = from.id == target.id && is_sealed_under_it;
         let rewrap = if is_one_policy { may_rewrap(application, &from) } else { Err(None) };
         let (unprotect, protect) = match rewrap {
             Ok(()) => (
@@ -72,7 +76,7 @@ impl Policies {
                 both.map_err(|not_allowed| no_rewrap.unwrap_or(not_allowed))?
             }
         };
-        Ok(RewrapPermit { opening: unprotect.opening(sealed_under, envelope)?, sealing: protect })
+        Ok(RewrapPermit { opening: unprotect.opening(&sealed_under, envelope)?, sealing: protect })
     }
 }
 

@@ -6,7 +6,8 @@ use crate::closed_set::ClosedSet;
 use crate::ids::{PolicyId, ServiceId};
 use crate::operation::{Operation, Operations};
 use crate::resource;
-use crate::resource::{Description, Name};
+use crate::resource::{Deletable, Deprivable, Description, Name};
+use crate::seals::What;
 use formats::clock::Timestamp;
 use formats::closed_set;
 use formats::envelope::{Alg, Enc, HeaderMembers};
@@ -52,6 +53,10 @@ resource! {
         /// The header members `typ`, `iat` and `cty` of envelopes, exactly; null for `cty` alone. Only
         /// supported when only the destination service holds the private key.
         "Envelope headers" headers: Option<EnvelopeHeaders> = None;
+        @internal {
+            /// The time of its deletion. Of a deleted policy, the row goes on deciding.
+            deleted_at: Option<Timestamp>;
+        }
     }
 }
 
@@ -116,6 +121,16 @@ pub enum Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("only the destination service holds the private key of this policy")]
 pub struct UnprotectNotAvailable;
+
+impl Deletable for Policy {
+    fn deleted(self, at: Timestamp) -> Self {
+        Self { deleted_at: Some(at), ..self }
+    }
+}
+
+impl Deprivable for Policy {
+    fn deprive(&mut self, _: What, _: Timestamp) {}
+}
 
 impl Policy {
     /// What protecting under this policy does.

@@ -1,28 +1,35 @@
 //! Policies in the database, as the runtime reads them.
 
+use std::sync::Arc;
+
 use sqlx::PgExecutor;
 
+use super::policies::Known;
 use super::{Policy, PolicyName};
+use crate::db::Pool;
 use crate::ids::PolicyId;
-use crate::resource::select;
+use crate::resource::{Rows, Stored as _, select};
+use crate::seals;
 
 /// The policy of that name that is not deleted.
 pub(super) async fn named(
-    database: impl PgExecutor<'_>,
+    rows: Rows<impl PgExecutor<'_>>,
     name: &PolicyName,
 ) -> sqlx::Result<Option<Policy>> {
     let (id, number) = name.parts();
     select("WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)")
         .bind(id)
         .bind(number)
-        .fetch_optional(database)
+        .fetch_optional(rows)
         .await
 }
 
 /// The policy with this identifier. The row of a deleted policy keeps its last state.
-pub(super) async fn known(
-    database: impl PgExecutor<'_>,
-    id: PolicyId,
-) -> sqlx::Result<Option<Policy>> {
-    select("WHERE id = $1").bind(id).fetch_optional(database).await
+pub(super) async fn known(database: &Pool, id: PolicyId) -> sqlx::Result<Known> {
+    let found = select("WHERE id = $1").bind(id).fetch_optional(database.rows()).await?;
+    if let Some(policy) = found {
+        return Ok(Known::Policy(Arc::new(policy)));
+    }
+    let was_made = seals::was_made(database, Policy::TABLE, id.uuid());
+    Ok(if was_made.await? { Known::Lost } else { Known::Never })
 }

@@ -326,6 +326,11 @@ macro_rules! resource {
                 self
             }
 
+            fn at(mut self, revision: $crate::revision::Revision) -> Self {
+                self.revision = revision;
+                self
+            }
+
             fn columns(&self) -> $crate::resource::Columns {
                 let mut columns = $crate::resource::Columns::default();
                 $($($crate::resource!(@set columns, self.$fixed, $fixed $(, $fixed_row)?);)*)?

@@ -7,6 +7,8 @@ mod declaration;
 mod field;
 mod member;
 mod request;
+mod reseal;
+mod rows;
 mod store;
 mod text;
 mod value;
@@ -14,7 +16,11 @@ mod value;
 pub use self::field::{Field, Input, camel_case};
 pub use self::member::Member;
 pub use self::request::{Reader, RequestBody, ResourceRequest, SentBody, object, with_required};
-pub use self::store::{ColumnGroup, Columns, Identified, Stored, select};
+pub use self::reseal::reseal;
+pub use self::rows::{Marked, Rows, Select, select};
+pub use self::store::{
+    ColumnGroup, Columns, Deletable, Deprivable, Identified, Stored, insert, insert_new, update,
+};
 pub use self::text::{Description, Name, Person, Printable, is_hidden};
 pub(crate) use self::value::wrong_type;
 pub use self::value::{Positive, Value, list, string};

@@ -8,7 +8,7 @@ use engine::settings::Admin;
 use formats::clock::{Clock, Entropy};
 use serde_json::{Value, json};
 
-use testkit::{OidcProvider, World};
+use testkit::{OidcProvider, World, rewrite};
 
 const ADDRESS: &str = "http://127.0.0.1:8080";
 const SERVICES: &str = "/admin/services";
@@ -19,10 +19,7 @@ async fn world(provider: &OidcProvider) -> World {
 
 /// Gives the admin key to Carla, whose subject in ID tokens is "carla".
 async fn give_key_to_carla(world: &World) {
-    sqlx::query("UPDATE api_keys SET person = 'carla'")
-        .execute(&world.pool)
-        .await
-        .expect("a person");
+    rewrite(&world.pool, "UPDATE api_keys SET person = 'carla'").await;
 }
 
 async fn access_token(provider: &OidcProvider, person: &str) -> String {

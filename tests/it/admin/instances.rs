@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use serde_json::json;
 use sqlx::AssertSqlSafe;
 
-use testkit::{Answer, PATIENCE, World, jwe, within};
+use testkit::{Answer, PATIENCE, World, jwe, rewrite, within};
 
 #[tokio::test]
 async fn a_revocation_applies_immediately_on_its_instance() {
@@ -61,10 +61,8 @@ async fn changes_during_a_lost_notification_connection_are_not_missed() {
     other.get("/admin/services").await.ok();
     within(PATIENCE, async || close_notification_connections(&world).await > 0).await;
     // A direct change in the database. The instance learns of it from a notification or a new lookup.
-    sqlx::query("UPDATE api_keys SET revoked_at = now() WHERE name = 'another'")
-        .execute(&world.pool)
-        .await
-        .unwrap();
+    let revocation = "UPDATE api_keys SET revoked_at = now() WHERE name = 'another'";
+    rewrite(&world.pool, revocation).await;
     within(PATIENCE, async || other.get("/admin/services").await.status == 401).await;
 }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 use sqlx::{PgConnection, Postgres, Transaction};
 
-use testkit::{Answer, Client, PATIENCE, World, within};
+use testkit::{Answer, Client, PATIENCE, World, begin_to_rewrite, within};
 
 /// An owner with the name `author`, and a service to change.
 struct Race {
@@ -73,7 +73,7 @@ async fn a_change_waits_for_a_revocation_that_is_in_progress() {
     let race = Race::new().await;
     let author = race.world.administrator(&["owner"]).await;
     let revocation = "UPDATE api_keys SET revoked_at = now() WHERE name = 'owner'";
-    let holder = race.holding(revocation).await;
+    let holder = begin_to_rewrite(&race.world.pool, revocation).await;
     let answer = race.renamed_by(&author, async {
         race.wait_for_change().await;
         holder.commit().await.expect("revoke");
@@ -87,7 +87,7 @@ async fn a_role_that_is_lost_before_the_commit_refuses_the_change() {
     let race = Race::new().await;
     let author = race.world.administrator(&["owner"]).await;
     let demotion = "UPDATE api_keys SET roles = '{auditor}' WHERE name = 'owner'";
-    let holder = race.holding(demotion).await;
+    let holder = begin_to_rewrite(&race.world.pool, demotion).await;
     let answer = race.renamed_by(&author, async {
         race.wait_for_change().await;
         holder.commit().await.expect("change the roles");
@@ -101,7 +101,7 @@ async fn an_administrator_cannot_restore_a_role_that_is_being_removed() {
     let race = Race::new().await;
     let author = race.world.administrator(&["owner"]).await;
     let demotion = "UPDATE api_keys SET roles = '{auditor}' WHERE name = 'owner'";
-    let holder = race.holding(demotion).await;
+    let holder = begin_to_rewrite(&race.world.pool, demotion).await;
     let path = author.key_path();
     let restored = author.put(&path, json!({ "roles": ["owner"] }));
     let (answer, ()) = tokio::join!(restored, async {

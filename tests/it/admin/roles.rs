@@ -11,7 +11,7 @@ use futures_util::stream;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use testkit::World;
+use testkit::{World, rewrite};
 
 const KEYS: &str = "/admin/api-keys";
 
@@ -156,10 +156,7 @@ async fn two_instances_do_not_remove_the_last_two_owners() {
         let one = world.administrator(&["owner"]).await;
         let two = world.administrator(&["owner"]).await;
         // The first key stays out of the race.
-        sqlx::query("UPDATE api_keys SET roles = '{auditor}' WHERE name = 'first'")
-            .execute(&world.pool)
-            .await
-            .expect("an update");
+        rewrite(&world.pool, "UPDATE api_keys SET roles = '{auditor}' WHERE name = 'first'").await;
         let (one_path, two_path) = (one.key_path(), two.key_path());
         let key = two.key.clone().expect("a key");
         let two = other.client(&key);
@@ -177,14 +174,8 @@ async fn two_instances_do_not_remove_the_last_two_owners() {
         .await
         .expect("a count");
         assert_eq!(owners, 1);
-        sqlx::query("UPDATE api_keys SET roles = '{owner}' WHERE name = 'first'")
-            .execute(&world.pool)
-            .await
-            .expect("an update");
-        sqlx::query("UPDATE api_keys SET revoked_at = now() WHERE name = 'owner'")
-            .execute(&world.pool)
-            .await
-            .expect("an update");
+        rewrite(&world.pool, "UPDATE api_keys SET roles = '{owner}' WHERE name = 'first'").await;
+        rewrite(&world.pool, "UPDATE api_keys SET revoked_at = now() WHERE name = 'owner'").await;
         world.admin().get("/admin/api-keys").await.ok();
     }
 }

@@ -75,6 +75,10 @@ pub(super) async fn take_abandoned(
                          AND NOT EXISTS (
                              SELECT FROM keys
                               WHERE token_id = uuid_send(intent.id) AND status <> $4)
+                         -- Nobody who writes to the database takes these entries away.
+                         AND NOT EXISTS (
+                             SELECT FROM revisions
+                              WHERE table_name = 'keys' AND id = intent.id)
                        LIMIT 1 FOR UPDATE OF intent SKIP LOCKED)
         RETURNING id",
     )

@@ -4,9 +4,12 @@ use sqlx::PgExecutor;
 use utoipa::IntoParams;
 use uuid::Uuid;
 
+use super::in_states;
+use crate::auth::Service;
+use crate::db::Pool;
 use crate::ids::ServiceId;
 use crate::keys::{Key, KeyStatus, Usage};
-use crate::resource::select;
+use crate::resource::{Rows, select};
 
 /// The filter of a list.
 #[derive(Clone, Debug, Default, IntoParams)]
@@ -27,10 +30,10 @@ pub struct KeyFilter {
 
 /// At most `rows` keys after `after`, by creation time.
 pub async fn list(
-    database: impl PgExecutor<'_>,
+    rows: Rows<impl PgExecutor<'_>>,
     filter: KeyFilter,
     after: Option<Uuid>,
-    rows: i64,
+    limit: i64,
 ) -> sqlx::Result<Vec<Key>> {
     select(
         "WHERE ($1::uuid IS NULL OR id > $1)
@@ -48,26 +51,22 @@ pub async fn list(
     .bind(filter.status)
     .bind(filter.name)
     .bind(filter.name_contains)
-    .bind(rows)
-    .fetch_all(database)
+    .bind(limit)
+    .fetch_all(rows)
     .await
 }
 
 /// The published keys of a service, if it publishes them.
 pub(in crate::keys) async fn published(
-    database: impl PgExecutor<'_> + Copy,
+    database: &Pool,
     service: ServiceId,
 ) -> sqlx::Result<Option<Vec<Key>>> {
-    let publishes: Option<bool> = sqlx::query_scalar(
-        "SELECT publish_keys FROM services WHERE id = $1 AND deleted_at IS NULL",
-    )
-    .bind(service)
-    .fetch_optional(database)
-    .await?;
-    if publishes != Some(true) {
+    let found = select::<Service>("WHERE id = $1 AND deleted_at IS NULL").bind(service);
+    let found = found.fetch_optional(database.rows()).await?;
+    if !found.is_some_and(|service| service.publish_keys) {
         return Ok(None);
     }
-    select(
+    let keys = select(
         "WHERE service_id = $1 AND public_key IS NOT NULL
             AND (usage = $2 AND status = $3 OR usage = $4 AND status = ANY ($5))
           ORDER BY id",
@@ -77,7 +76,7 @@ pub(in crate::keys) async fn published(
     .bind(KeyStatus::Active)
     .bind(Usage::Sig)
     .bind([KeyStatus::Active, KeyStatus::Retired])
-    .fetch_all(database)
-    .await
-    .map(Some)
+    .fetch_all(database.rows())
+    .await?;
+    Ok(Some(in_states(keys, &[KeyStatus::Active, KeyStatus::Retired])))
 }

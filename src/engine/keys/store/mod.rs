@@ -3,7 +3,7 @@
 mod destruction;
 mod list;
 
-use sqlx::{FromRow, PgConnection, PgExecutor};
+use sqlx::{PgConnection, PgExecutor};
 
 pub(crate) use self::destruction::{begin_destruction, is_past_restoring, lock_destroying};
 pub(super) use self::list::published;
@@ -11,59 +11,67 @@ pub use self::list::{KeyFilter, list};
 use super::vault::store::forget_intent;
 use super::{Key, KeyStatus, Usage};
 use crate::ids::{KeyId, ServiceId};
-use crate::resource::{Identified as _, Printable, Stored as _, select};
+use crate::resource::{self, Identified as _, Printable, Rows, select};
+use crate::seals::What;
 use formats::clock::Timestamp;
 use formats::material::Algorithm;
 
 /// Records a new key and removes its intent. Returns whether the intent existed: without it, another job
 /// may have destroyed the object that was made for the key.
-pub async fn insert(connection: &mut PgConnection, key: &Key) -> sqlx::Result<bool> {
-    let columns = key.columns().with("id", key.uuid());
-    columns.insert(connection, Key::TABLE).await?;
-    forget_intent(connection, key.uuid()).await
+pub async fn insert(mut rows: Rows<&mut PgConnection>, key: &Key) -> sqlx::Result<bool> {
+    resource::insert(rows.again(), key).await?;
+    forget_intent(rows.executor, key.uuid()).await
 }
 
 /// Writes a changed key.
-pub async fn update(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()> {
-    let columns = key.columns();
-    columns.update(connection, Key::TABLE, key.uuid()).await
+pub async fn update(rows: Rows<&mut PgConnection>, key: &Key) -> sqlx::Result<()> {
+    resource::update(rows, key, What::Changed).await
 }
 
 /// The key with this identifier, in any state.
-pub async fn by_id(database: impl PgExecutor<'_>, id: KeyId) -> sqlx::Result<Option<Key>> {
-    select("WHERE id = $1").bind(id).fetch_optional(database).await
+pub async fn by_id(rows: Rows<impl PgExecutor<'_>>, id: KeyId) -> sqlx::Result<Option<Key>> {
+    select("WHERE id = $1").bind(id).fetch_optional(rows).await
 }
 
 /// The active keys of a service, latest activation first.
 pub(super) async fn active_of(
-    database: impl PgExecutor<'_>,
+    rows: Rows<impl PgExecutor<'_>>,
     service: ServiceId,
 ) -> sqlx::Result<Vec<Key>> {
-    select(
+    let keys = select(
         "WHERE service_id = $1 AND status = $2
           ORDER BY activated_at DESC, id DESC",
     )
     .bind(service)
     .bind(KeyStatus::Active)
-    .fetch_all(database)
-    .await
+    .fetch_all(rows)
+    .await?;
+    Ok(in_states(keys, &[KeyStatus::Active]))
+}
+
+/// The keys that still are in one of these states: an entry of `revisions` disables a key whose row is
+/// active.
+fn in_states(keys: Vec<Key>, states: &[KeyStatus]) -> Vec<Key> {
+    keys.into_iter().filter(|key| states.contains(&key.status)).collect()
 }
 
 /// The envelope keys of a service that partners name by identifiers of their own and that open
 /// envelopes.
 pub(super) async fn named_by_partners(
-    database: impl PgExecutor<'_>,
+    rows: Rows<impl PgExecutor<'_>>,
     service: ServiceId,
 ) -> sqlx::Result<Vec<Key>> {
-    select(
+    let states = [KeyStatus::Active, KeyStatus::Retired];
+    let keys = select(
         "WHERE service_id = $1 AND partner_kid IS NOT NULL AND usage = $2
             AND status = ANY ($3)",
     )
     .bind(service)
     .bind(Usage::Enc)
-    .bind([KeyStatus::Active, KeyStatus::Retired])
-    .fetch_all(database)
-    .await
+    .bind(states)
+    .fetch_all(rows)
+    .await?;
+    Ok(in_states(keys, &states))
 }
 
 /// Whether a key of the service that is not destroyed has this identifier for partners.
@@ -84,15 +92,15 @@ pub(crate) async fn has_partner_kid(
 }
 
 /// Locks the service and then the key, so that changes of several keys of one service are serialized.
-pub async fn lock(connection: &mut PgConnection, id: KeyId) -> sqlx::Result<Option<Key>> {
+pub async fn lock(mut rows: Rows<&mut PgConnection>, id: KeyId) -> sqlx::Result<Option<Key>> {
     sqlx::query(
         "SELECT 1 FROM services WHERE id = (SELECT service_id FROM keys WHERE id = $1)
          FOR NO KEY UPDATE",
     )
     .bind(id)
-    .execute(&mut *connection)
+    .execute(&mut *rows.executor)
     .await?;
-    select("WHERE id = $1 FOR UPDATE").bind(id).fetch_optional(connection).await
+    select("WHERE id = $1").bind(id).lock(rows.again()).await
 }
 
 /// Locks a service against changes of its keys. Returns whether it exists.
@@ -110,58 +118,38 @@ pub(crate) async fn lock_service(
 }
 
 /// Locks the active envelope key that `key` replaces. The service is already locked.
-pub async fn former(connection: &mut PgConnection, key: &Key) -> sqlx::Result<Option<Key>> {
-    select(
-        "WHERE service_id = $1 AND family = $2 AND id <> $3 AND usage = $4 AND status = $5
-          FOR UPDATE",
-    )
-    .bind(key.service_id)
-    .bind(key.algorithm.family())
-    .bind(key.id)
-    .bind(Usage::Enc)
-    .bind(KeyStatus::Active)
-    .fetch_optional(connection)
-    .await
+pub async fn former(rows: Rows<&mut PgConnection>, key: &Key) -> sqlx::Result<Option<Key>> {
+    select("WHERE service_id = $1 AND family = $2 AND id <> $3 AND usage = $4 AND status = $5")
+        .bind(key.service_id)
+        .bind(key.algorithm.family())
+        .bind(key.id)
+        .bind(Usage::Enc)
+        .bind(KeyStatus::Active)
+        .lock(rows)
+        .await
 }
 
-/// The keys that can replace a key.
-#[derive(Clone, Copy, Debug, FromRow)]
-pub(super) struct Rivals {
-    /// One was activated before it.
-    pub(super) earlier: bool,
-    /// One was activated after it.
-    pub(super) later: bool,
-    /// One was activated after it and does not expire before it.
-    pub(super) outliving: bool,
-}
-
-/// The working keys with these algorithms that can replace `key`.
+/// The other active keys of the service and the use of `key` with these algorithms, whose private halves are
+/// in a token and which have not expired.
 pub(super) async fn rivals(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     key: &Key,
     algorithms: &[Algorithm],
     now: Timestamp,
-) -> sqlx::Result<Rivals> {
-    sqlx::query_as(
-        "SELECT COALESCE(bool_or((activated_at, id) < ($6, $5)), false) AS earlier,
-                COALESCE(bool_or((activated_at, id) > ($6, $5)), false) AS later,
-                COALESCE(bool_or((activated_at, id) > ($6, $5)
-                                 AND (expires_at IS NULL OR expires_at >= $8)), false) AS outliving
-           FROM keys
-          WHERE service_id = $1 AND usage = $2 AND algorithm = ANY ($3) AND status = $4 AND id <> $5
+) -> sqlx::Result<Vec<Key>> {
+    let rivals = select(
+        "WHERE service_id = $1 AND usage = $2 AND algorithm = ANY ($3) AND status = $4 AND id <> $5
             AND (token_id IS NOT NULL OR token_label IS NOT NULL)
-            AND (expires_at IS NULL OR expires_at > $7)",
+            AND (expires_at IS NULL OR expires_at > $6)",
     )
     .bind(key.service_id)
     .bind(key.usage)
     .bind(algorithms)
     .bind(KeyStatus::Active)
     .bind(key.id)
-    .bind(key.activated_at)
     .bind(now)
-    .bind(key.expires_at)
-    .fetch_one(connection)
-    .await
+    .fetch_all(rows);
+    Ok(in_states(rivals.await?, &[KeyStatus::Active]))
 }
 
 /// The active keys that expire before `soon`.

@@ -2,10 +2,10 @@
 
 use sqlx::PgConnection;
 
-use super::{ApiKey, ApiKeyRequest, BoundPolicy};
+use super::{ApiKey, ApiKeyRequest};
 use crate::auth::{ApiKeyType, Role, Roles};
 use crate::ids::ServiceId;
-use crate::management::{check, services};
+use crate::management::{check, policies, services};
 use crate::resource::Member;
 use formats::clock::Timestamp;
 use formats::problem::{Code, Problem, Problems};
@@ -31,7 +31,7 @@ pub(super) async fn check(
         Some(ApiKeyType::Live | ApiKeyType::Test) => refuse_admin_members(problems, body),
         None => {}
     }
-    BoundPolicy::find(connection, problems, &mut body.policy_number).await?;
+    policies::find_bound(connection, problems, &mut body.policy_number).await?;
     let expires_at = before.and_then(|before| before.expires_at);
     check::expiry(problems, now, expires_at, &body.expires_at);
     Ok(())

@@ -1,10 +1,7 @@
 //! API keys. The record of a revoked key stays.
 
-mod api_key;
-mod bound_policy;
 mod check;
 mod judge;
-mod network;
 pub mod operator;
 mod store;
 
@@ -24,13 +21,11 @@ use super::{
 use crate::auth::{ApiKeySecret, ApiKeyType};
 use crate::change_kind::ChangeKind;
 use crate::ids::{ApiKeyId, ServiceId};
-use crate::resource::{ResourceRequest, Stored as _};
+use crate::resource::ResourceRequest;
 use formats::clock::Timestamp;
 
-pub use self::api_key::{ApiKey, ApiKeyRequest, ApiKeyStatus, Hint};
-pub use self::bound_policy::BoundPolicy;
 pub(super) use self::judge::adds_operations;
-pub use self::network::Networks;
+pub use crate::auth::{ApiKey, ApiKeyRequest, ApiKeyStatus, BoundPolicy, Hint, Networks};
 
 /// The filter of a list of API keys.
 #[derive(Clone, Debug, Default, IntoParams)]
@@ -107,12 +102,12 @@ pub async fn list(
 ) -> Result<Page<ApiKey>, Error> {
     let now = context.clock.now();
     let with_admin_keys = context.may::<ManageAdminKeys>();
-    let rows = store::list(&context.pool, now, filter, with_admin_keys, page).await?;
+    let rows = store::list(context.pool.rows(), now, filter, with_admin_keys, page).await?;
     Ok(Page::of(page, rows, |api_key| api_key.id.uuid()))
 }
 
 pub async fn read(context: &Authorized<ManageApiKeys>, id: ApiKeyId) -> Result<ApiKey, Error> {
-    let api_key = store::read(&context.pool, context.clock.now(), id)
+    let api_key = store::read(context.pool.rows(), context.clock.now(), id)
         .await?
         .ok_or(Error::Missing(ResourceType::ApiKey))?;
     if api_key.r#type == ApiKeyType::Admin {
@@ -170,12 +165,10 @@ pub(super) async fn record(
     let api_key = body.create(id, now, &mut problems);
     let mut api_key = checked(problems, api_key)?;
     api_key.hint = Hint::of(api_key.r#type, &credential.last_four);
-    let columns = api_key
-        .columns()
-        .with("digest", credential.at_rest().as_bytes().as_slice())
-        .with("known_to", known_to);
+    api_key.digest = credential.at_rest();
+    api_key.known_to = known_to;
     change.propose_as(call.with_credential(credential.clone()));
-    change.insert(&api_key, columns).await?;
+    change.insert(&api_key).await?;
     change.commit(Event::created(&api_key)).await?;
     Ok(api_key)
 }
@@ -201,8 +194,7 @@ pub async fn update(
     let (mut problems, mut body) = (request.problems, request.body);
     let now = change.now();
     check::check(change.connection(), &mut problems, now, Some(&before), &mut body).await?;
-    let mut after = body.update(&before, &mut problems);
-    after.status = ApiKeyStatus::of(now, after.revoked_at, after.expires_at);
+    let after = body.update(&before, &mut problems).as_of(now);
     let after = checked(problems, Some(after))?;
     keep_an_owner(&mut change, &before, &after).await?;
     change.save(Action::Update, before, after).await
@@ -233,9 +225,8 @@ async fn lock(change: &mut Change<'_>, id: ApiKeyId, expected: &Expected) -> Res
         change.require::<ManageAdminKeys>()?;
         store::lock_admin_keys(change.connection()).await?;
     }
-    let api_key = store::lock(change.connection(), now, id)
-        .await?
-        .ok_or(Error::Missing(ResourceType::ApiKey))?;
+    let api_key =
+        store::lock(change.rows(), now, id).await?.ok_or(Error::Missing(ResourceType::ApiKey))?;
     if change.is_by(id) {
         change.lock_author().await?;
     }
@@ -257,9 +248,7 @@ async fn keep_an_owner(
         Some(end) if ends_earlier(end) => end,
         Some(_) | None => return Ok(()),
     };
-    if change.owners_sign_in()
-        || store::has_other_owner(change.connection(), end, before.id).await?
-    {
+    if change.owners_sign_in() || store::has_other_owner(change.rows(), end, before.id).await? {
         return Ok(());
     }
     let message =

@@ -6,20 +6,20 @@ use super::{ApiKey, ApiKeyFilter, ApiKeyStatus};
 use crate::auth::{ApiKeyType, Role};
 use crate::ids::ApiKeyId;
 use crate::management::PageRequest;
-use crate::resource::select;
+use crate::resource::{Rows, select};
 use formats::clock::Timestamp;
 
 /// The advisory lock of transactions that change admin keys.
 const ADMIN_KEYS: i64 = 0x5ea1_3a8d_0026;
 
 pub(super) async fn list(
-    database: impl PgExecutor<'_>,
+    rows: Rows<impl PgExecutor<'_>>,
     now: Timestamp,
     filter: &ApiKeyFilter,
     with_admin_keys: bool,
     page: PageRequest,
 ) -> sqlx::Result<Vec<ApiKey>> {
-    select(
+    let listed: Vec<ApiKey> = select(
         "WHERE ($2::uuid IS NULL OR id > $2)
            AND ($3::uuid IS NULL OR service_id = $3)
            AND ($4::text IS NULL OR type = $4)
@@ -44,25 +44,28 @@ pub(super) async fn list(
     .bind(filter.name_contains.as_deref())
     .bind(with_admin_keys)
     .bind(page.rows())
-    .fetch_all(database)
-    .await
+    .fetch_all(rows)
+    .await?;
+    Ok(listed.into_iter().map(|api_key| api_key.as_of(now)).collect())
 }
 
 pub(super) async fn read(
-    database: impl PgExecutor<'_>,
+    rows: Rows<impl PgExecutor<'_>>,
     now: Timestamp,
     id: ApiKeyId,
 ) -> sqlx::Result<Option<ApiKey>> {
-    select("WHERE id = $2").bind(now).bind(id).fetch_optional(database).await
+    let found: Option<ApiKey> = select("WHERE id = $1").bind(id).fetch_optional(rows).await?;
+    Ok(found.map(|api_key| api_key.as_of(now)))
 }
 
 /// Reads and locks an API key.
 pub(super) async fn lock(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     now: Timestamp,
     id: ApiKeyId,
 ) -> sqlx::Result<Option<ApiKey>> {
-    select("WHERE id = $2 FOR UPDATE").bind(now).bind(id).fetch_optional(connection).await
+    let found: Option<ApiKey> = select("WHERE id = $1").bind(id).lock(rows).await?;
+    Ok(found.map(|api_key| api_key.as_of(now)))
 }
 
 /// The type of an API key, which never changes.
@@ -86,18 +89,11 @@ pub(super) async fn lock_admin_keys(connection: &mut PgConnection) -> sqlx::Resu
 
 /// Whether an owner key other than this one is neither revoked nor expired at `now`.
 pub(super) async fn has_other_owner(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     now: Timestamp,
     id: ApiKeyId,
 ) -> sqlx::Result<bool> {
-    sqlx::query_scalar(
-        "SELECT EXISTS (SELECT FROM api_keys
-                         WHERE id <> $1 AND $2 = ANY (roles) AND revoked_at IS NULL
-                           AND (expires_at IS NULL OR expires_at > $3))",
-    )
-    .bind(id)
-    .bind(Role::Owner)
-    .bind(now)
-    .fetch_one(connection)
-    .await
+    let owners = select("WHERE id <> $1 AND $2 = ANY (roles) AND revoked_at IS NULL");
+    let owners: Vec<ApiKey> = owners.bind(id).bind(Role::Owner).fetch_all(rows).await?;
+    Ok(owners.iter().any(|owner| owner.is_active_at(now)))
 }

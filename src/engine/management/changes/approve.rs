@@ -89,7 +89,7 @@ async fn close(context: &Authorized<ReadResources>, before: Proposal) -> Result<
 /// Drops the approvals of people who lost the role or whose API key is no longer valid.
 async fn retain_valid(change: &mut Change<'_>, proposal: &mut Proposal) -> Result<(), Error> {
     let (roles, now) = (eligible::roles_of(proposal), change.now());
-    let ids = store::with_roles(change.connection(), &proposal.approver_ids, &roles, now).await?;
+    let ids = store::with_roles(change.rows(), &proposal.approver_ids, &roles, now).await?;
     let given = std::mem::take(&mut proposal.approvals).into_iter();
     let by = std::mem::take(&mut proposal.approver_ids);
     let is_valid = |id: &Option<Uuid>| id.is_some_and(|id| ids.contains(&id));

@@ -10,6 +10,7 @@ use crate::auth::Role;
 use crate::change_kind::ChangeKind;
 use crate::ids::ChangeId;
 use crate::management::{Actor, Error, Event};
+use crate::resource::Rows;
 use formats::clock::Timestamp;
 
 /// The authority by which a use case changes something.
@@ -54,7 +55,7 @@ impl LastApproval {
     /// it in the meantime.
     pub(in crate::management) async fn finish(
         &self,
-        connection: &mut PgConnection,
+        mut rows: Rows<&mut PgConnection>,
         now: Timestamp,
         kinds: &[ChangeKind],
         made: &Event,
@@ -66,14 +67,14 @@ impl LastApproval {
         }
         let mut after = before.approved_by(self.approval.clone(), self.approver.uuid());
         let approvers = &after.approver_ids;
-        let valid = store::with_roles(&mut *connection, approvers, &self.roles, now).await?;
+        let valid = store::with_roles(rows.again(), approvers, &self.roles, now).await?;
         if valid.len() < approvers.len() {
             let message = "an approver lost the role in the meantime";
             return Err(Error::Conflict(message.to_owned()));
         }
         after.status = ChangeStatus::Applied;
         after.resource_id = made.id();
-        store::save(connection, now, &before, &after, made.resource_id).await?;
+        store::save(rows.executor, now, &before, &after, made.resource_id).await?;
         Ok((before, after))
     }
 }

@@ -4,6 +4,7 @@ use sqlx::PgConnection;
 
 use crate::change_kind::ChangeKind;
 use crate::keys::DefaultKey;
+use crate::resource::Rows;
 
 /// The kinds of one change, judged by the states before and after it.
 #[derive(Clone, Debug, Default)]
@@ -34,15 +35,15 @@ impl Judgement {
     /// The kinds, with those that depend on other resources.
     pub(in crate::management) async fn kinds(
         &self,
-        connection: &mut PgConnection,
+        mut rows: Rows<&mut PgConnection>,
     ) -> sqlx::Result<Vec<ChangeKind>> {
         let mut kinds = self.kinds.clone();
         let mut activates = false;
         if let Some(key) = &self.given_up {
-            activates |= key.has_substitute(connection).await?;
+            activates |= key.has_substitute(rows.again()).await?;
         }
         if let Some(key) = &self.promoted {
-            activates |= key.is_replaced(connection).await?;
+            activates |= key.is_replaced(rows.again()).await?;
         }
         if activates && !kinds.contains(&ChangeKind::KeyActivate) {
             kinds.push(ChangeKind::KeyActivate);

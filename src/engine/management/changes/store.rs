@@ -9,11 +9,11 @@ use uuid::Uuid;
 use super::call::StoredRequest;
 use super::filter::ChangeFilter;
 use super::proposal::{Approval, ChangeStatus, Proposal, Proposer, Target};
-use crate::auth::Role;
+use crate::auth::{ApiKey, Role, Roles};
 use crate::db::sql;
 use crate::ids::ChangeId;
 use crate::management::{Error, PageRequest, ResourceType};
-use crate::resource::Columns;
+use crate::resource::{Columns, Rows, select};
 use crate::revision::Revision;
 use formats::clock::Timestamp;
 
@@ -161,13 +161,11 @@ pub(in crate::management) async fn make_stale(
 
 /// The people who may know these API keys besides their own people.
 pub(super) async fn known_to(
-    database: impl PgExecutor<'_>,
+    rows: Rows<&mut PgConnection>,
     ids: &[Option<Uuid>],
 ) -> sqlx::Result<Vec<String>> {
-    sqlx::query_scalar("SELECT unnest(known_to) FROM api_keys WHERE id = ANY ($1)")
-        .bind(ids)
-        .fetch_all(database)
-        .await
+    let known = select::<ApiKey>("WHERE id = ANY ($1)").bind(ids).fetch_all(rows).await?;
+    Ok(known.into_iter().flat_map(|api_key| api_key.known_to).collect())
 }
 
 /// Whether one of these people is known only by access tokens and another only by ID tokens. They can be
@@ -187,36 +185,20 @@ pub(super) async fn can_be_one(
 
 /// Those of these valid API keys and people that have a role of each of these lists.
 pub(super) async fn with_roles(
-    connection: &mut PgConnection,
+    mut rows: Rows<&mut PgConnection>,
     ids: &[Option<Uuid>],
     lists: &[&[Role]],
     now: Timestamp,
 ) -> sqlx::Result<Vec<Uuid>> {
-    let mut ids: Vec<Uuid> = ids.iter().flatten().copied().collect();
-    for roles in lists {
-        ids = with_role(&mut *connection, &ids, roles, now).await?;
-    }
-    Ok(ids)
-}
-
-async fn with_role(
-    database: impl PgExecutor<'_>,
-    ids: &[Uuid],
-    roles: &[Role],
-    now: Timestamp,
-) -> sqlx::Result<Vec<Uuid>> {
-    sqlx::query_scalar(
-        "SELECT id FROM api_keys
-          WHERE id = ANY ($1) AND roles && $2 AND revoked_at IS NULL
-            AND (expires_at IS NULL OR expires_at > $3)
-          UNION ALL
-         SELECT id FROM people WHERE id = ANY ($1) AND roles && $2",
-    )
-    .bind(ids)
-    .bind(roles)
-    .bind(now)
-    .fetch_all(database)
-    .await
+    let api_keys = select::<ApiKey>("WHERE id = ANY ($1)").bind(ids).fetch_all(rows.again());
+    let api_keys = api_keys.await?.into_iter().filter(|api_key| api_key.is_active_at(now));
+    let mut holders: Vec<(Uuid, Roles)> =
+        api_keys.map(|api_key| (api_key.id.uuid(), api_key.roles)).collect();
+    let people = sqlx::query_as("SELECT id, roles FROM people WHERE id = ANY ($1)").bind(ids);
+    let people: Vec<(Uuid, Roles)> = people.fetch_all(rows.executor).await?;
+    holders.extend(people);
+    let able = holders.into_iter().filter(|(_, roles)| lists.iter().all(|list| roles.meet(list)));
+    Ok(able.map(|(id, _)| id).collect())
 }
 
 /// How many changes are pending, and when the oldest was proposed.

@@ -75,7 +75,7 @@ pub async fn find(context: &Authorized<ReadResources>, soon: Timestamp) -> Resul
         Vec::new()
     };
     Ok(Dangers {
-        policies: risky(store::policies(&context.pool).await?),
+        policies: risky(store::policies(context.pool.rows()).await?),
         keyless: store::keyless(&context.pool).await?,
         open_to_all: store::open_to_all(&context.pool).await?,
         extractable_keys: extractable_keys(&context.pool).await?,

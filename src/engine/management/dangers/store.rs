@@ -6,12 +6,12 @@ use super::{Expiring, Extractable, Keyless};
 use crate::ids::{ApiKeyId, KeyId};
 use crate::keys::{self, Usage};
 use crate::policy::{KeyOwnership, Policy, PolicyStatus};
-use crate::resource::select;
+use crate::resource::{Rows, select};
 use formats::clock::Timestamp;
 use formats::envelope::Alg;
 
-pub(super) async fn policies(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Policy>> {
-    select("WHERE deleted_at IS NULL ORDER BY policy_number").fetch_all(database).await
+pub(super) async fn policies(rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Vec<Policy>> {
+    select("WHERE deleted_at IS NULL ORDER BY policy_number").fetch_all(rows).await
 }
 
 pub(super) async fn keyless(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Keyless>> {

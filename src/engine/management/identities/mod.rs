@@ -1,24 +1,22 @@
 //! Workload identities: which tokens and certificates authenticate as which service.
 
-mod identity;
 mod judge;
 mod store;
 
 use sqlx::PgConnection;
 use utoipa::IntoParams;
 
-use super::api_keys::BoundPolicy;
 use super::changes::StoredRequest;
 use super::check::checked;
 use super::{
     Action, Authorized, Change, Error, Event, Expected, ManageIdentities, Page, PageRequest,
-    ResourceType, services,
+    ResourceType, policies, services,
 };
 use crate::ids::{IdentityId, ServiceId};
-use crate::resource::{ResourceRequest, Stored as _};
+use crate::resource::ResourceRequest;
 use formats::problem::Problems;
 
-pub use self::identity::{IdentityRequest, IdentityStatus, WorkloadIdentity};
+pub use crate::auth::{IdentityRequest, IdentityStatus, WorkloadIdentity};
 
 /// The filter of a list of identities.
 #[derive(Clone, Debug, Default, IntoParams)]
@@ -40,7 +38,7 @@ pub async fn list(
     filter: &IdentityFilter,
     page: PageRequest,
 ) -> Result<Page<WorkloadIdentity>, Error> {
-    let rows = store::list(&context.pool, filter, page).await?;
+    let rows = store::list(context.pool.rows(), filter, page).await?;
     Ok(Page::of(page, rows, |identity| identity.id.uuid()))
 }
 
@@ -49,7 +47,7 @@ pub async fn read(
     context: &Authorized<ManageIdentities>,
     id: IdentityId,
 ) -> Result<WorkloadIdentity, Error> {
-    store::read(&context.pool, id).await?.ok_or(Error::Missing(ResourceType::Identity))
+    store::read(context.pool.rows(), id).await?.ok_or(Error::Missing(ResourceType::Identity))
 }
 
 /// Creates an identity.
@@ -64,7 +62,7 @@ pub async fn create(
     check(change.connection(), &mut problems, &mut body).await?;
     let identity = body.create(id, change.now(), &mut problems);
     let identity = checked(problems, identity)?;
-    change.insert(&identity, identity.columns()).await?;
+    change.insert(&identity).await?;
     change.commit(Event::created(&identity)).await?;
     Ok(identity)
 }
@@ -109,7 +107,7 @@ async fn check(
         let named = [("serviceId".to_owned(), *id)];
         services::check_living(&mut *connection, problems, &named).await?;
     }
-    BoundPolicy::find(connection, problems, &mut body.policy_number).await
+    policies::find_bound(connection, problems, &mut body.policy_number).await
 }
 
 async fn lock(
@@ -117,9 +115,8 @@ async fn lock(
     id: IdentityId,
     expected: &Expected,
 ) -> Result<WorkloadIdentity, Error> {
-    let identity = store::lock(change.connection(), id)
-        .await?
-        .ok_or(Error::Missing(ResourceType::Identity))?;
+    let identity =
+        store::lock(change.rows(), id).await?.ok_or(Error::Missing(ResourceType::Identity))?;
     expected.check(identity.revision)?;
     Ok(identity)
 }

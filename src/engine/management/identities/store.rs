@@ -5,10 +5,10 @@ use sqlx::{PgConnection, PgExecutor};
 use super::{IdentityFilter, WorkloadIdentity};
 use crate::ids::IdentityId;
 use crate::management::PageRequest;
-use crate::resource::select;
+use crate::resource::{Rows, select};
 
 pub(super) async fn list(
-    database: impl PgExecutor<'_>,
+    rows: Rows<impl PgExecutor<'_>>,
     filter: &IdentityFilter,
     page: PageRequest,
 ) -> sqlx::Result<Vec<WorkloadIdentity>> {
@@ -28,24 +28,21 @@ pub(super) async fn list(
     .bind(filter.name.as_deref())
     .bind(filter.name_contains.as_deref())
     .bind(page.rows())
-    .fetch_all(database)
+    .fetch_all(rows)
     .await
 }
 
 pub(super) async fn read(
-    database: impl PgExecutor<'_>,
+    rows: Rows<impl PgExecutor<'_>>,
     id: IdentityId,
 ) -> sqlx::Result<Option<WorkloadIdentity>> {
-    select("WHERE deleted_at IS NULL AND id = $1").bind(id).fetch_optional(database).await
+    select("WHERE deleted_at IS NULL AND id = $1").bind(id).fetch_optional(rows).await
 }
 
 /// Reads and locks an identity.
 pub(super) async fn lock(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     id: IdentityId,
 ) -> sqlx::Result<Option<WorkloadIdentity>> {
-    select("WHERE deleted_at IS NULL AND id = $1 FOR UPDATE")
-        .bind(id)
-        .fetch_optional(connection)
-        .await
+    select("WHERE deleted_at IS NULL AND id = $1").bind(id).lock(rows).await
 }

@@ -254,7 +254,7 @@ pub(super) async fn record(
         }
     }
     let retired = retire_former(change, key).await?;
-    let inserted = store::insert(change.connection(), key).await;
+    let inserted = store::insert(change.rows(), key).await;
     let had_intent = inserted.map_err(|error| {
         let error = Error::from(error);
         let recorded = ["keys_token_id_is_unique", "keys_token_label_is_unique"];

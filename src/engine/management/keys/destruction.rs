@@ -28,7 +28,7 @@ pub async fn delete(
     let mut after = before.moved(Cause::Deletion, KeyStatus::PendingDestruction, now)?;
     let begins = later_present(change.connection(), now).await?;
     after.destroy_at = Some(begins.plus(rules.destruction_delay));
-    store::update(change.connection(), &after).await?;
+    store::update(change.rows(), &after).await?;
     change.commit(Event::changed(Action::Delete, &before, &after)).await?;
     Ok(after)
 }
@@ -48,7 +48,7 @@ pub async fn destroy_due(system: &System, vault: &Vault) -> Result<usize, Error>
     loop {
         let mut change = context.begin().await?;
         let now = change.now();
-        let Some(before) = store::lock_destroying(change.connection(), &left).await? else {
+        let Some(before) = store::lock_destroying(change.rows(), &left).await? else {
             return Ok(destroyed);
         };
         if let Err(error) = vault.destroy_recorded(&before).await {
@@ -57,7 +57,7 @@ pub async fn destroy_due(system: &System, vault: &Vault) -> Result<usize, Error>
             continue;
         }
         let after = before.moved(Cause::Delay, KeyStatus::Destroyed, now)?;
-        store::update(change.connection(), &after).await?;
+        store::update(change.rows(), &after).await?;
         change.commit(Event::changed(Action::Destroy, &before, &after)).await?;
         destroyed += 1;
     }

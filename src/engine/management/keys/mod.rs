@@ -37,18 +37,17 @@ pub async fn list(
     filter: KeyFilter,
     page: PageRequest,
 ) -> Result<Page<Key>, Error> {
-    let rows = store::list(&context.pool, filter, page.after(), page.rows()).await?;
+    let rows = store::list(context.pool.rows(), filter, page.after(), page.rows()).await?;
     Ok(Page::of(page, rows, |key| key.id.uuid()))
 }
 
 /// One key, in any state.
 pub async fn read(context: &Authorized<ReadResources>, id: KeyId) -> Result<Key, Error> {
-    store::by_id(&context.pool, id).await?.ok_or(Error::Missing(ResourceType::Key))
+    store::by_id(context.pool.rows(), id).await?.ok_or(Error::Missing(ResourceType::Key))
 }
 
 async fn lock(change: &mut Change<'_>, id: KeyId, expected: &Expected) -> Result<Key, Error> {
-    let key =
-        store::lock(change.connection(), id).await?.ok_or(Error::Missing(ResourceType::Key))?;
+    let key = store::lock(change.rows(), id).await?.ok_or(Error::Missing(ResourceType::Key))?;
     expected.check(key.revision)?;
     Ok(key)
 }
@@ -59,14 +58,14 @@ async fn retire_former(change: &mut Change<'_>, key: &Key) -> Result<Option<Even
     if key.usage != Usage::Enc || key.status != KeyStatus::Active {
         return Ok(None);
     }
-    let Some(former) = store::former(change.connection(), key).await? else {
+    let Some(former) = store::former(change.rows(), key).await? else {
         return Ok(None);
     };
     if former.has_private() && !key.has_private() {
         check_opened_elsewhere(change, key).await?;
     }
     let retired = former.moved(Cause::Rotation, KeyStatus::Retired, change.now())?;
-    store::update(change.connection(), &retired).await?;
+    store::update(change.rows(), &retired).await?;
     Ok(Some(Event::changed(Action::Update, &former, &retired)))
 }
 

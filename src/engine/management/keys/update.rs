@@ -56,7 +56,7 @@ pub async fn update(
     } else {
         return Ok(before);
     };
-    store::update(change.connection(), &after).await?;
+    store::update(change.rows(), &after).await?;
     let updated = Event::changed(Action::Update, &before, &after);
     change.commit_all(retired.into_iter().chain([updated])).await?;
     Ok(after)
@@ -72,7 +72,7 @@ async fn check_token_holds(
     id: KeyId,
     status: KeyStatus,
 ) -> Result<(), Error> {
-    let Some(key) = store::by_id(&context.pool, id).await? else {
+    let Some(key) = store::by_id(context.pool.rows(), id).await? else {
         return Ok(());
     };
     let is_restored = key.status == KeyStatus::PendingDestruction && status != key.status;

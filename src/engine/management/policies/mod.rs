@@ -1,5 +1,6 @@
 //! Policies: how payloads are protected for a destination service, and for which callers.
 
+mod bound;
 mod judge;
 mod store;
 
@@ -14,11 +15,12 @@ use super::{
 };
 use crate::ids::{PolicyId, ServiceId};
 use crate::policy::{AllowedServices, PolicyNumber, PolicyRequest, PolicyStatus};
-use crate::resource::{Member, ResourceRequest, Stored as _};
+use crate::resource::{Member, ResourceRequest};
 use formats::envelope::Alg;
 use formats::problem::{Code, Problem, Problems};
 
-pub(super) use self::store::{lock_living, opened_with};
+pub(super) use self::bound::find_bound;
+pub(super) use self::store::opened_with;
 pub use crate::policy::{Policy, PolicyName};
 
 /// The filter of a list of policies.
@@ -44,12 +46,12 @@ pub async fn list(
     filter: &PolicyFilter,
     page: PageRequest,
 ) -> Result<Page<Policy>, Error> {
-    let rows = store::list(&context.pool, filter, page).await?;
+    let rows = store::list(context.pool.rows(), filter, page).await?;
     Ok(Page::of(page, rows, |policy| policy.id.uuid()))
 }
 
 pub async fn read(context: &Authorized<ReadResources>, name: &PolicyName) -> Result<Policy, Error> {
-    store::read(&context.pool, name).await?.ok_or(Error::Missing(ResourceType::Policy))
+    store::read(context.pool.rows(), name).await?.ok_or(Error::Missing(ResourceType::Policy))
 }
 
 /// The numbers and names of all policies, sorted, for a choice.
@@ -81,7 +83,7 @@ pub async fn create(
             policy.check_binding(&mut found);
         }
         let policy = checked(found, policy)?;
-        if change.insert(&policy, policy.columns()).await? {
+        if change.insert(&policy).await? {
             change.commit(Event::created(&policy)).await?;
             return Ok(policy);
         }
@@ -145,9 +147,8 @@ async fn lock(
     name: &PolicyName,
     expected: &Expected,
 ) -> Result<Policy, Error> {
-    let policy = store::lock(change.connection(), name)
-        .await?
-        .ok_or(Error::Missing(ResourceType::Policy))?;
+    let policy =
+        store::lock(change.rows(), name).await?.ok_or(Error::Missing(ResourceType::Policy))?;
     expected.check(policy.revision)?;
     Ok(policy)
 }

@@ -8,12 +8,12 @@ use crate::ids::{ApiKeyId, IdentityId, PolicyId, ServiceId};
 use crate::keys::{self, Usage};
 use crate::management::PageRequest;
 use crate::policy::{KeyOwnership, PolicyNumber, PolicyStatus};
-use crate::resource::select;
+use crate::resource::{Rows, select};
 use formats::envelope::Alg;
 use formats::material::Family;
 
 pub(super) async fn list(
-    database: impl PgExecutor<'_>,
+    rows: Rows<impl PgExecutor<'_>>,
     filter: &PolicyFilter,
     page: PageRequest,
 ) -> sqlx::Result<Vec<Policy>> {
@@ -35,7 +35,7 @@ pub(super) async fn list(
     .bind(filter.name.as_deref())
     .bind(filter.name_contains.as_deref())
     .bind(page.rows())
-    .fetch_all(database)
+    .fetch_all(rows)
     .await
 }
 
@@ -83,31 +83,28 @@ pub(super) async fn choices(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<(
 }
 
 pub(super) async fn read(
-    database: impl PgExecutor<'_>,
+    rows: Rows<impl PgExecutor<'_>>,
     name: &PolicyName,
 ) -> sqlx::Result<Option<Policy>> {
     let (id, number) = name.parts();
     select("WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)")
         .bind(id)
         .bind(number)
-        .fetch_optional(database)
+        .fetch_optional(rows)
         .await
 }
 
 /// Reads and locks a policy, so that no other transaction changes it or begins to refer to it.
 pub(super) async fn lock(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     name: &PolicyName,
 ) -> sqlx::Result<Option<Policy>> {
     let (id, number) = name.parts();
-    select(
-        "WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)
-            FOR UPDATE",
-    )
-    .bind(id)
-    .bind(number)
-    .fetch_optional(connection)
-    .await
+    select("WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)")
+        .bind(id)
+        .bind(number)
+        .lock(rows)
+        .await
 }
 
 /// The policy with that number, which cannot be deleted until the transaction ends, so a row can refer

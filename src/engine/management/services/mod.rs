@@ -1,6 +1,6 @@
 //! Services: applications that call the API, or for which payloads are protected.
 
-mod service;
+mod judge;
 mod store;
 
 use std::collections::HashMap;
@@ -14,10 +14,10 @@ use super::{
     ReadResources, ResourceType,
 };
 use crate::ids::ServiceId;
-use crate::resource::{ResourceRequest, Stored as _};
+use crate::resource::ResourceRequest;
 use formats::problem::{Code, Problem, Problems};
 
-pub use self::service::{Limit, RateLimitRequest, Service, ServiceRequest};
+pub use crate::auth::{Limit, RateLimitRequest, Service, ServiceRequest};
 
 /// The filter of a list of services.
 #[derive(Clone, Debug, Default, IntoParams)]
@@ -35,12 +35,12 @@ pub async fn list(
     filter: &ServiceFilter,
     page: PageRequest,
 ) -> Result<Page<Service>, Error> {
-    let rows = store::list(&context.pool, filter, page).await?;
+    let rows = store::list(context.pool.rows(), filter, page).await?;
     Ok(Page::of(page, rows, |service| service.id.uuid()))
 }
 
 pub async fn read(context: &Authorized<ReadResources>, id: ServiceId) -> Result<Service, Error> {
-    store::read(&context.pool, id).await?.ok_or(Error::Missing(ResourceType::Service))
+    store::read(context.pool.rows(), id).await?.ok_or(Error::Missing(ResourceType::Service))
 }
 
 /// The names of these services, deleted ones included, for resources that refer to them.
@@ -85,7 +85,7 @@ pub async fn create(
     let mut problems = request.problems;
     let service = request.body.new_service(id, change.now(), &mut problems);
     let service = checked(problems, service)?;
-    if !change.insert(&service, service.columns()).await? {
+    if !change.insert(&service).await? {
         return Err(name_taken(&service.name));
     }
     change.commit(Event::created(&service)).await?;
@@ -138,7 +138,7 @@ async fn lock(
     expected: &Expected,
 ) -> Result<Service, Error> {
     let service =
-        store::lock(change.connection(), id).await?.ok_or(Error::Missing(ResourceType::Service))?;
+        store::lock(change.rows(), id).await?.ok_or(Error::Missing(ResourceType::Service))?;
     expected.check(service.revision)?;
     Ok(service)
 }

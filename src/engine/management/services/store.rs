@@ -6,10 +6,10 @@ use super::{Service, ServiceFilter};
 use crate::ids::{ApiKeyId, IdentityId, KeyId, PolicyId, ServiceId};
 use crate::keys;
 use crate::management::PageRequest;
-use crate::resource::select;
+use crate::resource::{Rows, select};
 
 pub(super) async fn list(
-    database: impl PgExecutor<'_>,
+    rows: Rows<impl PgExecutor<'_>>,
     filter: &ServiceFilter,
     page: PageRequest,
 ) -> sqlx::Result<Vec<Service>> {
@@ -25,15 +25,15 @@ pub(super) async fn list(
     .bind(filter.name.as_deref())
     .bind(filter.name_contains.as_deref())
     .bind(page.rows())
-    .fetch_all(database)
+    .fetch_all(rows)
     .await
 }
 
 pub(super) async fn read(
-    database: impl PgExecutor<'_>,
+    rows: Rows<impl PgExecutor<'_>>,
     id: ServiceId,
 ) -> sqlx::Result<Option<Service>> {
-    select("WHERE id = $1 AND deleted_at IS NULL").bind(id).fetch_optional(database).await
+    select("WHERE id = $1 AND deleted_at IS NULL").bind(id).fetch_optional(rows).await
 }
 
 pub(super) async fn names(
@@ -58,13 +58,10 @@ pub(super) async fn choices(
 
 /// Reads and locks a service, so that no other transaction changes it or begins to refer to it.
 pub(super) async fn lock(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     id: ServiceId,
 ) -> sqlx::Result<Option<Service>> {
-    select("WHERE id = $1 AND deleted_at IS NULL FOR UPDATE")
-        .bind(id)
-        .fetch_optional(connection)
-        .await
+    select("WHERE id = $1 AND deleted_at IS NULL").bind(id).lock(rows).await
 }
 
 /// The services among `ids` that are not deleted. They cannot be deleted until the transaction ends,

@@ -42,7 +42,8 @@ async fn a_failed_approval_leaves_no_key_and_can_be_repeated() {
 async fn the_commit_checks_the_approvals_and_the_expiry_again() {
     for (meanwhile, message) in [
         (
-            "UPDATE api_keys SET roles = '{auditor}' WHERE person = 'eve'",
+            "INSERT INTO revisions SELECT 'api_keys', id, revision + 1, 'revoked' FROM api_keys
+              WHERE person = 'eve'",
             "The change is stale: an approver lost the role in the meantime",
         ),
         (

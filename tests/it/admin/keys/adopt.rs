@@ -16,7 +16,7 @@ use super::{generate, id, send};
 use crate::admin::{fail_commits_of_keys, intents};
 use crate::dashboard::Browser;
 use testkit::Site;
-use testkit::{Answer, EXTRACTABLE, NOT_SENSITIVE, PATIENCE, SOUND, World, token, within};
+use testkit::{Answer, EXTRACTABLE, NOT_SENSITIVE, PATIENCE, SOUND, World, rewrite, token, within};
 
 /// Generates a key in the token, like a vendor tool, and returns its ID and label.
 async fn vendors_key(algorithm: Algorithm, purpose: Purpose) -> (String, String) {
@@ -68,7 +68,7 @@ async fn a_destroyed_key_is_not_adopted_again() {
     refused.invalid(&[("tokenObject", "conflict")]);
     // A token that was not reachable at the destruction still holds the key.
     let destroyed = "UPDATE keys SET status = 'destroyed', destroy_at = now()";
-    sqlx::query(destroyed).execute(&world.pool).await.unwrap();
+    rewrite(&world.pool, destroyed).await;
     let refused = send(&world, &service, label).await;
     refused.invalid(&[("tokenObject", "conflict")]);
 }

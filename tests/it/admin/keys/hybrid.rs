@@ -13,7 +13,7 @@ use hsm::{KeyName, KeyRef, NewKey, Purpose};
 use serde_json::{Value, json};
 
 use super::{generate, id, path, read, send, set};
-use testkit::{PATIENCE, World, jwe, kryoptic, within};
+use testkit::{PATIENCE, World, jwe, kryoptic, rewrite, within};
 
 const HYBRID: &str = "P-256+ML-KEM-768";
 
@@ -60,10 +60,8 @@ async fn both_objects_are_created_retired_and_destroyed_together() {
     let comparison = vault(&world).await.compare().await.expect("a comparison");
     assert_eq!(comparison.missing, []);
     world.admin().delete(&path(id(&first))).await.gone();
-    sqlx::query("UPDATE keys SET destroy_at = now() WHERE status = 'pending_destruction'")
-        .execute(&world.pool)
-        .await
-        .expect("the key");
+    let due = "UPDATE keys SET destroy_at = now() WHERE status = 'pending_destruction'";
+    rewrite(&world.pool, due).await;
     let destroyed = destroy_due(&system(&world), &vault(&world).await).await;
     destroyed.expect("due keys");
     assert_eq!(read(&world, id(&first)).await["status"], "destroyed");
@@ -93,10 +91,8 @@ async fn a_rotated_key_has_a_hybrid_successor() {
     let service = world.service("destination").await;
     let order = json!({ "algorithm": HYBRID, "generate": true, "rotationDays": 1 });
     let key = send(&world, &service, order).await.created().json();
-    sqlx::query("UPDATE keys SET activated_at = activated_at - interval '2 days'")
-        .execute(&world.pool)
-        .await
-        .expect("the key");
+    let old = "UPDATE keys SET activated_at = activated_at - interval '2 days'";
+    rewrite(&world.pool, old).await;
     let overlap = Duration::from_secs(60);
     // The instance of the world rotates the key at the same time, or this run does.
     within(PATIENCE, async || {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use testkit::{World, header_of, jwe};
+use testkit::{World, header_of, jwe, rewrite};
 
 /// The P-256 key of RFC 7517, appendix A.1.
 fn jwk() -> Value {
@@ -85,10 +85,8 @@ async fn a_partner_kid_names_one_key_of_a_service() {
     admin.delete(made.header("location")).await.gone();
     let refused = admin.post("/admin/keys", body(&service)).await;
     refused.refused(409, "CONFLICT");
-    sqlx::query("UPDATE keys SET status = 'destroyed' WHERE status = 'pending_destruction'")
-        .execute(&world.pool)
-        .await
-        .unwrap();
+    let destroyed = "UPDATE keys SET status = 'destroyed' WHERE status = 'pending_destruction'";
+    rewrite(&world.pool, destroyed).await;
     admin.post("/admin/keys", body(&service)).await.created();
 }
 

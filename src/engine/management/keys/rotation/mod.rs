@@ -54,7 +54,7 @@ pub(super) async fn take_over(
         (before.succeeds, after.status, after.usage)
     {
         let at = change.now().plus(overlap);
-        store::retire_later(change.connection(), predecessor, at).await?;
+        store::retire_later(change.rows(), predecessor, at).await?;
     }
     retire_former(change, after).await
 }
@@ -74,7 +74,7 @@ async fn make_successor(
     if !still.contains(&id) {
         return Ok(());
     }
-    let Some(key) = keys_store::by_id(&mut *change.connection(), id).await? else {
+    let Some(key) = keys_store::by_id(change.rows(), id).await? else {
         return Ok(());
     };
     let assignment =
@@ -109,7 +109,7 @@ async fn activate(
     id: KeyId,
     overlap: Duration,
 ) -> Result<(), Error> {
-    let Some(key) = keys_store::by_id(&context.pool, id).await? else {
+    let Some(key) = keys_store::by_id(context.pool.rows(), id).await? else {
         return Ok(());
     };
     if let Some(half) = key.token_key()
@@ -128,7 +128,7 @@ async fn activate(
     }
     let after = before.moved(Cause::Set, KeyStatus::Active, now)?;
     let retired = take_over(&mut change, &before, &after, overlap).await?;
-    keys_store::update(change.connection(), &after).await?;
+    keys_store::update(change.rows(), &after).await?;
     let activated = Event::changed(Action::Update, &before, &after);
     let events = retired.into_iter().chain([activated]);
     change.commit_all(events).await
@@ -144,7 +144,7 @@ async fn retire(context: &Authorized<ManageKeys>, id: KeyId) -> Result<(), Error
         return Ok(());
     }
     let after = before.moved(Cause::Rotation, KeyStatus::Retired, now)?;
-    keys_store::update(change.connection(), &after).await?;
+    keys_store::update(change.rows(), &after).await?;
     let event = Event::changed(Action::Update, &before, &after);
     change.commit(event).await
 }

@@ -4,6 +4,8 @@ use sqlx::{PgConnection, PgExecutor};
 
 use crate::db::sql;
 use crate::ids::KeyId;
+use crate::keys::{self, Key, KeyStatus};
+use crate::resource::{Rows, Stored as _, select};
 use formats::clock::Timestamp;
 
 /// The keys `p` with the time when the successor of each becomes active, and whether an active key of the
@@ -95,14 +97,17 @@ pub(super) async fn reserve(connection: &mut PgConnection, key: KeyId) -> sqlx::
 
 /// Has an active key retire at that time.
 pub(super) async fn retire_later(
-    connection: &mut PgConnection,
+    mut rows: Rows<&mut PgConnection>,
     key: KeyId,
     at: Timestamp,
 ) -> sqlx::Result<()> {
-    sqlx::query("UPDATE keys SET retire_at = $2 WHERE id = $1 AND status = 'active'")
-        .bind(key)
-        .bind(at)
-        .execute(connection)
-        .await?;
-    Ok(())
+    let active = select("WHERE id = $1 AND status = $2").bind(key).bind(KeyStatus::Active);
+    let active: Option<Key> = active.lock(rows.again()).await?;
+    match active {
+        Some(key) if key.status == KeyStatus::Active => {
+            let retiring = Key { retire_at: Some(at), ..key.rewritten() };
+            keys::store::update(rows, &retiring).await
+        }
+        Some(_) | None => Ok(()),
+    }
 }

@@ -16,7 +16,7 @@ use sqlx::ConnectOptions as _;
 use sqlx::postgres::PgListener;
 
 use super::{generate, id, path, read, send, set};
-use testkit::{PATIENCE, World, token, within};
+use testkit::{PATIENCE, World, rewrite, token, within};
 
 const DELAY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
@@ -28,8 +28,7 @@ fn fast_clock() -> Clock {
 /// Ends the delay of all deleted keys for every clock.
 async fn end_delay(world: &World) {
     let sql = "UPDATE keys SET destroy_at = now() WHERE status = 'pending_destruction'";
-    let moved = sqlx::query(sql).execute(&world.pool).await;
-    assert!(moved.expect("deleted keys").rows_affected() > 0);
+    rewrite(&world.pool, sql).await;
     // Later events have a higher ID.
     world.clock.advance(Duration::from_secs(1));
 }
@@ -204,10 +203,7 @@ async fn a_key_stays_destroyed_if_its_record_fails_after_the_token() {
     assert_eq!(lost.expect_err("the key must be missing").kind(), ErrorKind::KeyMissing);
 
     // A failover to a server with a slow clock does not restore the key.
-    sqlx::query("UPDATE keys SET destroy_at = now() + interval '1 day'")
-        .execute(&world.pool)
-        .await
-        .expect("set a later time");
+    rewrite(&world.pool, "UPDATE keys SET destroy_at = now() + interval '1 day'").await;
     for status in ["disabled", "retired", "active"] {
         let refused = set(&world, &destination.key, status).await;
         refused.refused(409, "CONFLICT");
@@ -272,12 +268,11 @@ async fn a_destroyed_key_is_removed_from_a_token_that_returns() {
     let world = World::at(fast_clock(), Stage::Development).await;
     let service = world.service("away").await;
     let key = generate(&world, &service, "P-256").await;
-    let key_ref: Vec<u8> = sqlx::query_scalar(
-        "UPDATE keys SET status = 'destroyed', destroy_at = now() RETURNING token_id",
-    )
-    .fetch_one(&world.pool)
-    .await
-    .expect("a record of a destroyed key");
+    rewrite(&world.pool, "UPDATE keys SET status = 'destroyed', destroy_at = now()").await;
+    let key_ref: Vec<u8> = sqlx::query_scalar("SELECT token_id FROM keys")
+        .fetch_one(&world.pool)
+        .await
+        .expect("the record of a destroyed key");
     let key_ref = KeyRef::private(key_ref);
     token().await.find(&key_ref).await.expect("the key must still exist");
     let _another = world.another().await;

@@ -8,13 +8,14 @@ use sqlx::{FromRow, Row as _};
 use utoipa::ToSchema;
 
 use super::bound_policy::BoundPolicy;
-use super::network::Networks;
-use crate::auth::{ApiKeyType, Role, Roles};
+use super::networks::Networks;
+use crate::auth::{ApiKeyDigest, ApiKeyType, Role, Roles};
 use crate::fingerprint::Fingerprint;
 use crate::ids::{ApiKeyId, ServiceId};
 use crate::operation::Operations;
 use crate::resource;
-use crate::resource::{ColumnGroup, Columns, Name, Person};
+use crate::resource::{ColumnGroup, Columns, Deprivable, Name, Person};
+use crate::seals::What;
 use formats::clock::Timestamp;
 use formats::closed_set;
 
@@ -57,6 +58,12 @@ resource! {
             /// The revocation time.
             revoked_at: Option<Timestamp>;
         }
+        @internal {
+            /// SHA-256 of the key itself.
+            digest: ApiKeyDigest;
+            /// The people who may know the key besides its own person.
+            known_to: Vec<String>;
+        }
         @volatile {
             /// The time of the last authenticated request, with a delay of some seconds.
             last_used_at: Option<Timestamp>;
@@ -83,19 +90,33 @@ closed_set! {
 #[serde(transparent)]
 pub struct Hint(String);
 
+impl Deprivable for ApiKey {
+    fn deprive(&mut self, what: What, at: Timestamp) {
+        if what == What::Revoked && self.revoked_at.is_none() {
+            self.revoked_at = Some(at);
+        }
+    }
+}
+
 impl ApiKey {
+    /// The API key with its status at this time.
+    pub(crate) fn as_of(self, now: Timestamp) -> Self {
+        Self { status: ApiKeyStatus::of(now, self.revoked_at, self.expires_at), ..self }
+    }
+
+    /// Whether it is neither revoked nor expired at this time.
+    pub(crate) fn is_active_at(&self, now: Timestamp) -> bool {
+        ApiKeyStatus::of(now, self.revoked_at, self.expires_at) == ApiKeyStatus::Active
+    }
+
     /// Whether it is an active admin key with the role `owner`.
-    pub(super) fn is_owner(&self) -> bool {
+    pub(crate) fn is_owner(&self) -> bool {
         self.status == ApiKeyStatus::Active && self.roles.meet(&[Role::Owner])
     }
 }
 
 impl ApiKeyStatus {
-    pub(super) fn of(
-        now: Timestamp,
-        revoked_at: Option<Timestamp>,
-        expires_at: Option<Timestamp>,
-    ) -> Self {
+    fn of(now: Timestamp, revoked_at: Option<Timestamp>, expires_at: Option<Timestamp>) -> Self {
         if revoked_at.is_some() {
             Self::Revoked
         } else if expires_at.is_some_and(|expiry| expiry <= now) {
@@ -106,22 +127,22 @@ impl ApiKeyStatus {
     }
 }
 
-/// The first argument of the query is the present.
+/// It follows from other columns.
 impl ColumnGroup for ApiKeyStatus {
-    const COLUMNS: &'static [&'static str] = &["$1 AS now"];
+    const COLUMNS: &'static [&'static str] = &[];
 
-    /// It follows from the other columns.
     fn write(&self, _: &mut Columns) {}
 }
 
+/// Before the present is known.
 impl<'r> FromRow<'r, PgRow> for ApiKeyStatus {
-    fn from_row(row: &'r PgRow) -> sqlx::Result<Self> {
-        Ok(Self::of(row.try_get("now")?, row.try_get("revoked_at")?, row.try_get("expires_at")?))
+    fn from_row(_: &'r PgRow) -> sqlx::Result<Self> {
+        Ok(Self::default())
     }
 }
 
 impl Hint {
-    pub(super) fn of(kind: ApiKeyType, last_four: &str) -> Self {
+    pub(crate) fn of(kind: ApiKeyType, last_four: &str) -> Self {
         Self(format!("{}…{last_four}", kind.prefix()))
     }
 }

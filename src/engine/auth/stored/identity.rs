@@ -1,12 +1,13 @@
 //! The resource.
 
+use super::bound_policy::BoundPolicy;
 use crate::auth::Match;
 use crate::closed_set::ClosedSet;
 use crate::ids::{IdentityId, ServiceId};
-use crate::management::api_keys::BoundPolicy;
 use crate::operation::Operations;
 use crate::resource;
-use crate::resource::Name;
+use crate::resource::{Deletable, Deprivable, Name};
+use crate::seals::What;
 use formats::clock::Timestamp;
 use formats::closed_set;
 
@@ -30,6 +31,10 @@ resource! {
         "Match" r#match: Match;
         /// Whether the credentials are accepted.
         "Status" status: IdentityStatus = IdentityStatus::Active;
+        @internal {
+            /// The time of its deletion. Of a deleted identity, the row stays.
+            deleted_at: Option<Timestamp>;
+        }
         @volatile {
             /// The time of the last authenticated request, with a delay of some seconds.
             last_used_at: Option<Timestamp>;
@@ -50,3 +55,17 @@ closed_set! {
 }
 
 impl ClosedSet for IdentityStatus {}
+
+impl Deletable for WorkloadIdentity {
+    fn deleted(self, at: Timestamp) -> Self {
+        Self { deleted_at: Some(at), ..self }
+    }
+}
+
+impl Deprivable for WorkloadIdentity {
+    fn deprive(&mut self, what: What, _: Timestamp) {
+        if what == What::Disabled {
+            self.status = IdentityStatus::Disabled;
+        }
+    }
+}

@@ -10,15 +10,13 @@ use sqlx::{FromRow, Row as _};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::auth::store::rate_limit;
 use crate::auth::{RateLimit, Tier};
 use crate::ids::ServiceId;
-use crate::management::changes::Judgement;
-use crate::management::{Resource, ResourceType};
 use crate::resource::{
-    ColumnGroup, Columns, Description, Input, Member, Name, Positive, RequestBody as _, Value,
-    object,
+    ColumnGroup, Columns, Deletable, Deprivable, Description, Input, Member, Name, Positive,
+    RequestBody as _, Value, object,
 };
+use crate::seals::What;
 use crate::{request, resource};
 use formats::clock::Timestamp;
 use formats::json::Text;
@@ -39,16 +37,21 @@ resource! {
         /// Publishes the public keys under `/.well-known/jwks/{id}`, so that partners can make
         /// envelopes for the service and verify its signatures.
         "Publish public keys" publish_keys: bool = false;
+        @internal {
+            /// The time of its deletion. Of a deleted service, the row stays.
+            deleted_at: Option<Timestamp>;
+        }
     }
 }
 
-impl Resource for Service {
-    const TYPE: ResourceType = ResourceType::Service;
-
-    /// A service opens nothing by itself: policies and API keys do.
-    fn judge(_: Option<&Self>, _: Option<&Self>) -> Judgement {
-        Judgement::default()
+impl Deletable for Service {
+    fn deleted(self, at: Timestamp) -> Self {
+        Self { deleted_at: Some(at), ..self }
     }
+}
+
+impl Deprivable for Service {
+    fn deprive(&mut self, _: What, _: Timestamp) {}
 }
 
 request! {
@@ -72,7 +75,7 @@ pub enum Limit {
 
 impl ServiceRequest {
     /// The new service, as far as the request is right.
-    pub(super) fn new_service(
+    pub(crate) fn new_service(
         self,
         id: ServiceId,
         now: Timestamp,
@@ -86,7 +89,7 @@ impl ServiceRequest {
     }
 
     /// The service after the change.
-    pub(super) fn changed_service(self, before: &Service, problems: &mut Problems) -> Service {
+    pub(crate) fn changed_service(self, before: &Service, problems: &mut Problems) -> Service {
         let (is_wrong, limit) = (self.tier == Member::Wrong, self.rate_limit.clone());
         let mut after = self.update(before, problems);
         if !is_wrong
@@ -206,6 +209,12 @@ impl<'r> FromRow<'r, PgRow> for Limit {
             None => Self::Agreed(tier.rate_limit_with(agreed)),
         })
     }
+}
+
+/// The individual limit of a service.
+fn rate_limit(requests_per_second: Option<i32>, burst: Option<i32>) -> Option<RateLimit> {
+    let positive = |number: Option<i32>| NonZeroU32::new(u32::try_from(number?).ok()?);
+    Some(RateLimit { requests_per_second: positive(requests_per_second)?, burst: positive(burst)? })
 }
 
 #[cfg(test)]

@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 
 use serde::{Serialize, Serializer};
-use sqlx::{FromRow, PgConnection};
+use sqlx::FromRow;
 use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::ids::{Named as _, PolicyId, PolicyKind};
-use crate::management::policies;
-use crate::policy::PolicyNumber;
+use crate::policy_number::PolicyNumber;
 use crate::resource::{ColumnGroup, Columns, Input, Member, Value, string};
 use formats::json::{Text, ValueKind};
 use formats::problem::{Code, Problem, Problems};
@@ -25,7 +24,8 @@ pub struct BoundPolicy {
     id: Option<PolicyId>,
 }
 
-const UNKNOWN: &str = "must be the number of an existing policy";
+/// The problem of a number that no policy has.
+pub(crate) const UNKNOWN_POLICY: &str = "must be the number of an existing policy";
 
 impl BoundPolicy {
     /// The number of the policy.
@@ -33,22 +33,19 @@ impl BoundPolicy {
         self.number.as_ref().map(PolicyNumber::as_str)
     }
 
-    /// Finds the policy that a request names. It cannot be deleted until the transaction on `connection`
-    /// ends.
-    pub(in crate::management) async fn find(
-        connection: &mut PgConnection,
-        problems: &mut Problems,
-        member: &mut Member<Self>,
-    ) -> sqlx::Result<()> {
-        if let Member::Given(bound) = member
-            && let Some(number) = &bound.number
-        {
-            bound.id = policies::lock_living(connection, number).await?;
-            if bound.id.is_none() {
-                problems.note(Problem::new("policyNumber", Code::Unknown, UNKNOWN));
-            }
-        }
-        Ok(())
+    /// The number that a request gives. Its policy is not known yet.
+    pub(crate) fn requested(&self) -> Option<&PolicyNumber> {
+        self.number.as_ref()
+    }
+
+    /// The policy.
+    pub(crate) fn id(&self) -> Option<PolicyId> {
+        self.id
+    }
+
+    /// The same with its policy.
+    pub(crate) fn found(self, id: Option<PolicyId>) -> Self {
+        Self { id, ..self }
     }
 }
 
@@ -62,7 +59,8 @@ impl Value for BoundPolicy {
             return Member::Given(Self::default());
         }
         string(text, field, problems, |number| {
-            let number = number.parse().map_err(|_| Problem::of_body(Code::Unknown, UNKNOWN))?;
+            let number =
+                number.parse().map_err(|_| Problem::of_body(Code::Unknown, UNKNOWN_POLICY))?;
             Ok(Self { number: Some(number), id: None })
         })
     }

@@ -1,0 +1,36 @@
+-- The revisions of the rows that decide something. The service adds to them in the transaction that writes the
+-- row, and nobody but the owner changes or deletes them: a row counts at its newest revision only.
+
+CREATE TABLE revisions (
+    table_name text NOT NULL,
+    id         uuid NOT NULL,
+    revision   bigint NOT NULL CHECK (revision > 0),
+    what       text NOT NULL CHECK (
+        what IN ('made', 'changed', 'gone', 'frozen', 'disabled', 'locked', 'revoked')
+    ),
+    at         timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (table_name, id, revision)
+);
+
+REVOKE UPDATE, DELETE ON revisions FROM sealward_application;
+
+-- An entry can take something away from a row that is not written.
+CREATE FUNCTION tell_catalog_of_revision() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify('catalog', NEW.table_name);
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION tell_catalog_of_revision() IS 'Notifies all instances that their cached rows of the table that an entry names are out of date.';
+
+CREATE TRIGGER revisions_tell_catalog
+    AFTER INSERT ON revisions
+    FOR EACH ROW EXECUTE FUNCTION tell_catalog_of_revision();
+
+COMMENT ON TABLE revisions IS 'Every revision of every row that decides something.';
+COMMENT ON COLUMN revisions.table_name IS 'The table of the row.';
+COMMENT ON COLUMN revisions.id IS 'The row.';
+COMMENT ON COLUMN revisions.revision IS 'The revision of the row, which its seal covers.';
+COMMENT ON COLUMN revisions.what IS 'What happened: made, changed, gone; frozen, disabled, locked and revoked have their effect also where the row was not written.';
+COMMENT ON COLUMN revisions.at IS 'The time.';

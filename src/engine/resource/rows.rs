@@ -1,0 +1,169 @@
+//! How rows are read: a row that does not count does not exist.
+
+use std::marker::PhantomData;
+
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::{
+    Arguments as _, AssertSqlSafe, Encode, FromRow, PgConnection, PgExecutor, Postgres, Row as _,
+    Type,
+};
+use uuid::Uuid;
+
+use super::store::{Stored, column_name};
+use crate::revision::Revision;
+use crate::seals::{Entries, Flaw, RowName, Seals, entries_of};
+
+/// Access to sealed rows: the pool or a connection, and the seals.
+#[derive(Clone, Debug)]
+pub struct Rows<E> {
+    /// The pool or the connection.
+    pub executor: E,
+    /// The seals.
+    pub seals: Seals,
+}
+
+impl Rows<&mut PgConnection> {
+    /// The same access, for one of several statements.
+    pub fn again(&mut self) -> Rows<&mut PgConnection> {
+        Rows { executor: &mut *self.executor, seals: self.seals.clone() }
+    }
+}
+
+/// A query of resources. `rest` follows their columns and their table. The columns are named, so that a
+/// migration that adds a column does not invalidate the statements that open connections have prepared.
+pub fn select<R: Stored>(rest: &'static str) -> Select<R> {
+    Select { rest, arguments: PgArguments::default(), error: None, of: PhantomData }
+}
+
+/// A query of resources.
+#[derive(Debug)]
+pub struct Select<R> {
+    rest: &'static str,
+    arguments: PgArguments,
+    error: Option<sqlx::Error>,
+    of: PhantomData<fn() -> R>,
+}
+
+impl<R: Stored + Send + Unpin> Select<R> {
+    /// Sets the next parameter.
+    pub fn bind<'q, T: Type<Postgres> + Encode<'q, Postgres>>(mut self, value: T) -> Self {
+        if let Err(error) = self.arguments.add(value) {
+            self.error = Some(sqlx::Error::Encode(error));
+        }
+        self
+    }
+
+    /// The valid resources.
+    pub async fn fetch_all(self, rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Vec<R>> {
+        let marked = self.fetch_marked(rows).await?;
+        Ok(marked
+            .into_iter()
+            .filter(|marked| marked.is_valid)
+            .map(|marked| marked.resource)
+            .collect())
+    }
+
+    /// The first valid resource.
+    pub async fn fetch_optional(self, rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Option<R>> {
+        Ok(self.fetch_all(rows).await?.into_iter().next())
+    }
+
+    /// All resources that can be read, and whether each is valid.
+    pub async fn fetch_marked(
+        self,
+        rows: Rows<impl PgExecutor<'_>>,
+    ) -> sqlx::Result<Vec<Marked<R>>> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let (columns, table, rest) = (columns_of::<R>(), R::TABLE, self.rest);
+        let entries = entries_of(table);
+        let sql = format!("SELECT {columns}, seal, {entries} FROM {table} {rest}");
+        let read = sqlx::query_as_with::<_, Read<R>, _>(AssertSqlSafe(sql), self.arguments);
+        let read = read.fetch_all(rows.executor).await?;
+        let marked = read.into_iter().map(|read| read.judged(&rows.seals));
+        Ok(marked.collect::<sqlx::Result<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+
+    /// Locks the rows, and then reads the valid resources by their identifiers. `lock` is the strength of
+    /// the lock. What a transaction before this one has changed is seen, because it is read after the lock.
+    pub async fn lock_all(
+        self,
+        lock: &'static str,
+        mut rows: Rows<&mut PgConnection>,
+    ) -> sqlx::Result<Vec<R>> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let sql = format!("SELECT id FROM {} {} {lock}", R::TABLE, self.rest);
+        let locked = sqlx::query_scalar_with::<_, Uuid, _>(AssertSqlSafe(sql), self.arguments);
+        let locked = locked.fetch_all(&mut *rows.executor).await?;
+        if locked.is_empty() {
+            return Ok(Vec::new());
+        }
+        select("WHERE id = ANY ($1) ORDER BY id").bind(locked).fetch_all(rows.again()).await
+    }
+
+    /// Locks the rows against changes and reads the first valid resource.
+    pub async fn lock(self, rows: Rows<&mut PgConnection>) -> sqlx::Result<Option<R>> {
+        Ok(self.lock_all("FOR UPDATE", rows).await?.into_iter().next())
+    }
+}
+
+/// A resource that may be invalid.
+#[derive(Clone, Debug)]
+pub struct Marked<R> {
+    /// The resource.
+    pub resource: R,
+    /// Whether it counts.
+    pub is_valid: bool,
+}
+
+fn columns_of<R: Stored>() -> String {
+    let columns = R::COLUMNS.iter().copied().flatten();
+    let columns: Vec<&str> = columns.map(|name| column_name(name)).collect();
+    columns.join(", ")
+}
+
+/// A row that was not judged yet.
+struct Read<R> {
+    id: Uuid,
+    /// None where a column does not have a value of its type.
+    resource: Option<R>,
+    seal: Option<Vec<u8>>,
+    entries: Entries,
+}
+
+impl<'r, R: Stored> FromRow<'r, PgRow> for Read<R> {
+    fn from_row(row: &'r PgRow) -> sqlx::Result<Self> {
+        Ok(Self {
+            id: row.try_get("id")?,
+            resource: R::from_row(row).ok(),
+            seal: row.try_get("seal")?,
+            entries: Entries::from_row(row)?,
+        })
+    }
+}
+
+impl<R: Stored> Read<R> {
+    /// The resource as it counts. Of an invalid row the resource as it is; nothing where it has none.
+    fn judged(self, seals: &Seals) -> sqlx::Result<Option<Marked<R>>> {
+        let Some(resource) = self.resource else {
+            seals.note(RowName { table: R::TABLE, id: self.id }, Flaw::Forged)?;
+            return Ok(None);
+        };
+        let columns = resource.columns();
+        let of = (resource.revision().number(), columns.form()?);
+        let judged = seals.judge(resource.row(), of, self.seal.as_deref(), self.entries.0)?;
+        Ok(Some(match judged {
+            Err(_) => Marked { resource, is_valid: false },
+            Ok(standing) => {
+                let mut resource = resource.at(Revision::of(standing.newest));
+                for entry in standing.taken {
+                    resource.deprive(entry.what, entry.at);
+                }
+                Marked { resource, is_valid: true }
+            }
+        }))
+    }
+}

@@ -1,0 +1,117 @@
+//! Seals: whoever writes to the database decides nothing.
+//!
+//! A row that decides something counts only with a MAC under the row key, which the token derives, and only
+//! at its newest revision. The table `revisions` names every revision of every such row, and the login of the
+//! service can only add to it. So a changed row, a row put back, and a row of another origin do not count.
+//! Entries that take something away ([`What::takes_away`]) have their effect on the row as it is, so that
+//! they need no token.
+//!
+//! The process keeps the row key ([`Seals`]) from the first answer of a token until it ends.
+
+mod findings;
+mod form;
+mod key;
+mod standing;
+
+use std::sync::{Arc, OnceLock};
+
+use uuid::Uuid;
+
+use self::findings::Findings;
+pub use self::findings::{Finding, Flaw};
+pub use self::form::Form;
+pub use self::key::RowKey;
+pub use self::standing::{Entries, Entry, Standing, What, entries_of, newest_of, was_made};
+
+/// The key of the seals, once a token has answered, and the invalid rows that were seen. Clones share both.
+#[derive(Clone, Debug, Default)]
+pub struct Seals(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    key: OnceLock<RowKey>,
+    findings: Findings,
+}
+
+/// No token has answered yet, so that no row can be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no token has answered since the start, so that no row of the database can be verified")]
+pub struct NoRowKey;
+
+impl From<NoRowKey> for sqlx::Error {
+    fn from(reason: NoRowKey) -> Self {
+        Self::Configuration(reason.into())
+    }
+}
+
+/// The name of a sealed row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RowName {
+    /// Its table.
+    pub table: &'static str,
+    /// Its identifier.
+    pub id: Uuid,
+}
+
+impl Seals {
+    /// Seals that have the key.
+    pub fn with(key: RowKey) -> Self {
+        let seals = Self::default();
+        seals.unlock(key);
+        seals
+    }
+
+    /// Keeps the key that a token has derived. The first one stays.
+    pub fn unlock(&self, key: RowKey) {
+        // Every later key is the same one, because a token with another key is out.
+        let _ = self.0.key.set(key);
+    }
+
+    /// Whether rows can be verified and written.
+    pub fn is_unlocked(&self) -> bool {
+        self.0.key.get().is_some()
+    }
+
+    /// The seal of a row at a revision.
+    pub fn seal(&self, row: RowName, revision: i64, form: &Form) -> Result<Vec<u8>, NoRowKey> {
+        Ok(self.key()?.seal(row, revision, form))
+    }
+
+    /// What counts of a row with this seal and these entries from its own revision on, the oldest first.
+    /// Notes what is wrong with it.
+    pub fn judge(
+        &self,
+        row: RowName,
+        (revision, form): (i64, &Form),
+        seal: Option<&[u8]>,
+        entries: Vec<Entry>,
+    ) -> Result<Result<Standing, Flaw>, NoRowKey> {
+        let key = self.key()?;
+        let judged = match seal {
+            None => Err(Flaw::Unsealed),
+            Some(seal) => key.verify(row, revision, form, seal),
+        };
+        let judged = judged.and_then(|()| Standing::of(revision, entries));
+        match judged {
+            Ok(_) => self.0.findings.clear(row),
+            Err(flaw) => self.0.findings.note(row, flaw),
+        }
+        Ok(judged)
+    }
+
+    /// Notes that a row does not count.
+    pub fn note(&self, row: RowName, flaw: Flaw) -> Result<(), NoRowKey> {
+        self.key()?;
+        self.0.findings.note(row, flaw);
+        Ok(())
+    }
+
+    /// The rows that are invalid, as far as they were read.
+    pub fn findings(&self) -> Vec<Finding> {
+        self.0.findings.all()
+    }
+
+    fn key(&self) -> Result<&RowKey, NoRowKey> {
+        self.0.key.get().ok_or(NoRowKey)
+    }
+}

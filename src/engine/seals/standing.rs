@@ -1,0 +1,146 @@
+//! What the table `revisions` says about a row.
+
+use sqlx::postgres::PgRow;
+use sqlx::{FromRow, PgExecutor, Row as _};
+use uuid::Uuid;
+
+use super::{Flaw, RowName};
+use formats::clock::Timestamp;
+use formats::closed_set;
+
+closed_set! {
+    /// What happened to a row.
+    pub enum What: "What" {
+        /// It was made.
+        Made = "made",
+        /// It was changed.
+        Changed = "changed",
+        /// It was deleted: its row is a tombstone, or there is none.
+        Gone = "gone",
+        /// The service was frozen.
+        Frozen = "frozen",
+        /// The key or the identity was disabled.
+        Disabled = "disabled",
+        /// The person was locked.
+        Locked = "locked",
+        /// The API key was revoked.
+        Revoked = "revoked",
+    }
+}
+
+impl What {
+    /// Whether it only takes something away. Then it has its effect on a row that was not rewritten.
+    pub const fn takes_away(self) -> bool {
+        match self {
+            Self::Frozen | Self::Disabled | Self::Locked | Self::Revoked => true,
+            Self::Made | Self::Changed | Self::Gone => false,
+        }
+    }
+}
+
+/// One entry of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The revision of the row.
+    pub revision: i64,
+    /// What happened.
+    pub what: What,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What counts of a valid row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The newest revision. The next change has the one after it.
+    pub newest: i64,
+    /// What was taken away since the row was written.
+    pub taken: Vec<Entry>,
+}
+
+impl Standing {
+    /// Of a row at `revision`, with the entries from there on, the oldest first.
+    pub(super) fn of(revision: i64, entries: Vec<Entry>) -> Result<Self, Flaw> {
+        let mut entries = entries.into_iter();
+        let newest = match entries.next() {
+            Some(own) if own.revision == revision => own.revision,
+            Some(_) | None => return Err(Flaw::Unknown),
+        };
+        let taken: Vec<Entry> = entries.collect();
+        if !taken.iter().all(|entry| entry.what.takes_away()) {
+            return Err(Flaw::Superseded);
+        }
+        Ok(Self { newest: taken.last().map_or(newest, |entry| entry.revision), taken })
+    }
+}
+
+/// Whether a row was ever made. Nobody who writes to the database can take that back.
+pub async fn was_made(database: impl PgExecutor<'_>, table: &str, id: Uuid) -> sqlx::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT FROM revisions WHERE table_name = $1 AND id = $2)";
+    sqlx::query_scalar(sql).bind(table).bind(id).fetch_one(database).await
+}
+
+/// The newest revision of a row; none of a row that was never made.
+pub async fn newest_of(database: impl PgExecutor<'_>, row: RowName) -> sqlx::Result<Option<i64>> {
+    let sql = "SELECT max(revision) FROM revisions WHERE table_name = $1 AND id = $2";
+    sqlx::query_scalar(sql).bind(row.table).bind(row.id).fetch_one(database).await
+}
+
+/// The expressions of a query that read the entries of a row of `table` from its own revision on.
+pub fn entries_of(table: &str) -> String {
+    let rest = format!(
+        "FROM revisions r WHERE r.table_name = '{table}' AND r.id = {table}.id
+            AND r.revision >= {table}.revision ORDER BY r.revision"
+    );
+    format!(
+        "ARRAY(SELECT r.revision {rest}) AS entry_revisions, ARRAY(SELECT r.what {rest}) AS entry_whats,
+         ARRAY(SELECT r.at {rest}) AS entry_times"
+    )
+}
+
+/// The entries of a row, as [`entries_of`] reads them.
+#[derive(Debug)]
+pub struct Entries(pub Vec<Entry>);
+
+impl FromRow<'_, PgRow> for Entries {
+    fn from_row(row: &PgRow) -> sqlx::Result<Self> {
+        let revisions: Vec<i64> = row.try_get("entry_revisions")?;
+        let whats: Vec<What> = row.try_get("entry_whats")?;
+        let times: Vec<Timestamp> = row.try_get("entry_times")?;
+        let entries = revisions.into_iter().zip(whats).zip(times);
+        let entries = entries.map(|((revision, what), at)| Entry { revision, what, at });
+        Ok(Self(entries.collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(of: &[(i64, What)]) -> Vec<Entry> {
+        let at = "2026-01-02T03:04:05.678Z".parse().unwrap();
+        of.iter().map(|&(revision, what)| Entry { revision, what, at }).collect()
+    }
+
+    #[test]
+    fn a_row_counts_at_its_newest_revision_only() {
+        let of = |revision, known: &[(i64, What)]| Standing::of(revision, entries(known));
+        let newest = |standing: Result<Standing, Flaw>| standing.map(|standing| standing.newest);
+        assert_eq!(newest(of(1, &[(1, What::Made)])), Ok(1));
+        assert_eq!(newest(of(4, &[(4, What::Gone)])), Ok(4));
+        assert_eq!(of(1, &[(1, What::Made), (2, What::Changed)]), Err(Flaw::Superseded));
+        assert_eq!(of(1, &[(1, What::Made), (2, What::Gone)]), Err(Flaw::Superseded));
+        assert_eq!(of(1, &[]), Err(Flaw::Unknown));
+        assert_eq!(of(1, &[(2, What::Frozen)]), Err(Flaw::Unknown));
+    }
+
+    #[test]
+    fn taking_away_needs_no_new_row() {
+        let known = entries(&[(2, What::Changed), (3, What::Frozen), (4, What::Frozen)]);
+        let standing = Standing::of(2, known.clone()).unwrap();
+        assert_eq!(standing, Standing { newest: 4, taken: known[1..].to_vec() });
+        let mut unfrozen = known;
+        unfrozen.extend(entries(&[(5, What::Changed)]));
+        assert_eq!(Standing::of(2, unfrozen), Err(Flaw::Superseded));
+    }
+}
