@@ -16,6 +16,7 @@
 //! | a handle is dead | the key is searched again, once |
 //! | a call hangs | its thread is abandoned and replaced; past `hang_budget` [`Token::fatal`] resolves |
 //! | the token lacks OAEP with a hash | a trial shows it when the token is reached ([`Token::opens`]); answers of such a token never count as bad input |
+//! | a token derives no secret by a method, or not the same one twice | the next method makes the internal key |
 //! | a key is being generated | reads continue as far as the token allows; operations that wait for it are late, the token is not out |
 //! | the PIN is refused, or the token reports wrong PINs | it is not tried again by this process; the token's warning and the [`PinMemory`] also stop the next process |
 //! | one of several tokens is out, busy or lacks the key | another one takes the operation, unless a write has begun |
@@ -89,14 +90,15 @@ mod tests;
 pub use caller::{Caller, CancelGuard};
 pub use config::{Config, Observer, TokenConfig, TokenSelect};
 pub use counters::Counters;
-pub use crypt::GcmSealed;
+pub use crypt::{GcmSealed, SecretMethod};
 pub use error::{ErrorKind, HsmError};
 pub use import::{
     ImportError, ImportKey, ImportWrapped, Imported, KeyMaterial, WrapError, wrap_for_import,
 };
 pub use key::{KeyClass, KeyName, KeyRef, NewKey, RecordedKey};
 pub use keys::{
-    AdoptError, Adopted, FoundKey, Generated, KeyKind, Presence, TokenObject, Usages, Weakness,
+    AdoptError, Adopted, FoundKey, Generated, InternalSecret, KeyKind, Presence, TokenObject,
+    Usages, Weakness,
 };
 pub use open_error::OpenError;
 pub use pin_memory::{PinAttempt, PinMemory};

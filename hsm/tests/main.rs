@@ -15,4 +15,5 @@ mod import;
 mod operations;
 mod probe;
 mod recovery;
+mod secrets;
 mod wycheproof;

@@ -8,6 +8,8 @@ pub(crate) mod kem;
 pub(crate) mod oaep;
 mod padding;
 pub(crate) mod proof;
+pub(crate) mod secret;
 pub(crate) mod sign;
 
 pub use gcm::GcmSealed;
+pub use secret::SecretMethod;

@@ -61,7 +61,7 @@ pub enum AdoptError {
     /// The public object of its name is that of another key.
     #[error("the public object of this name belongs to another key")]
     OtherPublicKey,
-    /// It is the canary key or the key of the OAEP trial.
+    /// Only Sealward uses it, such as the canary key.
     #[error("this key is for internal use of Sealward")]
     Internal,
     /// The token reports another algorithm than the caller.

@@ -26,15 +26,29 @@ pub(super) struct Objects {
 impl<'a> Draft<'a> {
     pub(super) fn new(key: &'a NewKey, permanent: bool) -> Result<Self, HsmError> {
         let usages = Usages::needed(key.algorithm, key.purpose)?;
+        Ok(Self::with_usages(key, usages, permanent))
+    }
+
+    /// A key with these usages instead of those of its purpose.
+    pub(super) fn with_usages(key: &'a NewKey, usages: Usages, permanent: bool) -> Self {
         let template = Template::of(key, usages, permanent);
-        Ok(Self { key, template })
+        Self { key, template }
     }
 
     /// Generates the key, bound to the mechanisms of its purpose where the token supports that.
     pub(super) fn generate_bound(&self, session: &Session) -> Result<Objects, HsmError> {
         let allow_raw = session.connection().limits.allow_raw_rsa;
         let allowed = allowed_mechanisms(self.key.algorithm, self.key.purpose, allow_raw);
-        bound(&allowed, HsmError::rejects_attribute, |bond| self.generate_as(session, bond))
+        self.generate_bound_to(session, &allowed)
+    }
+
+    /// Generates the key, bound to these mechanisms where the token supports that.
+    pub(super) fn generate_bound_to(
+        &self,
+        session: &Session,
+        allowed: &[MechanismType],
+    ) -> Result<Objects, HsmError> {
+        bound(allowed, HsmError::rejects_attribute, |bond| self.generate_as(session, bond))
     }
 
     /// Generates the key, bound to these mechanisms.

@@ -8,7 +8,7 @@ use super::{inspect, public};
 use crate::crypt::proof;
 use crate::session::{LastSearch, Session};
 use crate::{HsmError, KeyKind, KeyRef, NewKey, Purpose};
-use formats::algorithms::PublicParts;
+use formats::algorithms::{Algorithm, PublicParts};
 
 /// A key that the token has just generated.
 #[derive(Debug, Clone)]
@@ -100,7 +100,8 @@ fn finish(
     key: &NewKey,
     objects: &Objects,
 ) -> Result<Option<PublicParts>, HsmError> {
-    refuse_weaker(session, key, objects.guarded)?;
+    let usages = Usages::needed(key.algorithm, key.purpose)?;
+    refuse_weaker(session, key.algorithm, usages, objects.guarded)?;
     let public = objects.public.map(|half| public::of_object(session, half)).transpose()?;
     session.connection().handles.forget(name);
     session.cache(name, LastSearch::Held(objects.guarded));
@@ -125,14 +126,19 @@ fn prove(
     Ok(())
 }
 
-fn refuse_weaker(session: &Session, key: &NewKey, object: ObjectHandle) -> Result<(), HsmError> {
-    let usages = Usages::needed(key.algorithm, key.purpose)?;
+/// Reads a new key back and refuses it if it is weaker or of another kind than requested.
+pub(super) fn refuse_weaker(
+    session: &Session,
+    algorithm: Algorithm,
+    usages: Usages,
+    object: ObjectHandle,
+) -> Result<(), HsmError> {
     let facts = inspect::facts(session, object)?;
     let problem = if let Some(weakness) = facts.weaknesses(usages).first() {
         format!("weaker than requested: {weakness}")
     } else if !facts.usages.covers(usages) {
         format!("without the requested usages: {:?}", facts.usages)
-    } else if facts.kind != KeyKind::Known(key.algorithm) {
+    } else if facts.kind != KeyKind::Known(algorithm) {
         format!("of another kind than requested: {:?}", facts.kind)
     } else {
         return Ok(());

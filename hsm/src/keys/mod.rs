@@ -8,6 +8,7 @@ mod destroy;
 mod draft;
 mod generate;
 pub(crate) mod inspect;
+mod internal_secret;
 mod inventory;
 pub(crate) mod public;
 mod temporary;
@@ -16,11 +17,15 @@ mod usages;
 pub(crate) use adopt::adopt;
 pub(crate) use destroy::destroy;
 pub(crate) use generate::{generate, generate_internal, same_id};
+pub(crate) use internal_secret::{
+    NewSecret, check_is_absent, destroy_internal_secret, internal_secrets,
+};
 pub(crate) use inventory::inventory;
 pub(crate) use temporary::{TemporaryKey, description, temporary, temporary_bound};
 
 pub use adopt::{AdoptError, Adopted};
 pub use generate::Generated;
 pub use inspect::{KeyKind, Weakness};
+pub use internal_secret::InternalSecret;
 pub use inventory::{FoundKey, Presence, TokenObject};
 pub use usages::Usages;

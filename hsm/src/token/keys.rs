@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Token;
 use crate::crypt::proof;
+use crate::dispatch::Work;
 use crate::session::Session;
 use crate::threads::{Access, Device};
 use crate::{
@@ -120,6 +121,11 @@ impl Token {
     ) -> Result<(), HsmError> {
         let wanted = key.clone();
         let work = move |session: &Session| keys::destroy(session, &wanted, recorded.as_ref());
+        self.destroy_on_each(work).await
+    }
+
+    /// Runs a destruction on every token. It is `KeyMissing` if no token holds the key.
+    pub(super) async fn destroy_on_each(&self, work: impl Work<()>) -> Result<(), HsmError> {
         let (mut destroyed, mut verdict) = (false, None);
         for (_, result) in self.dispatcher.on_each(Access::Write, work).await {
             match result {

@@ -1,5 +1,6 @@
 //! The public handle.
 
+mod internal_secrets;
 mod keys;
 mod operations;
 

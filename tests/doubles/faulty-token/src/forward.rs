@@ -1,17 +1,21 @@
 //! The function table. Every call is recorded, modified if a rule applies, and forwarded.
 
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::{mem, process};
 
 use cryptoki_sys::{
-    CK_BBOOL, CK_FUNCTION_LIST, CK_FUNCTION_LIST_PTR_PTR, CK_NOTIFY, CK_RV, CK_SESSION_HANDLE,
-    CK_SLOT_ID, CK_TOKEN_INFO, CK_ULONG, CK_VERSION, CKR_ARGUMENTS_BAD, CKR_FUNCTION_NOT_SUPPORTED,
-    CKR_GENERAL_ERROR, CKR_OK,
+    CK_BBOOL, CK_FUNCTION_LIST, CK_FUNCTION_LIST_PTR_PTR, CK_MECHANISM, CK_NOTIFY, CK_RV,
+    CK_SESSION_HANDLE, CK_SLOT_ID, CK_TOKEN_INFO, CK_ULONG, CK_VERSION, CKR_ARGUMENTS_BAD,
+    CKR_FUNCTION_NOT_SUPPORTED, CKR_GENERAL_ERROR, CKR_OK,
 };
 
 use crate::Fault;
 use crate::behind::Behind;
 use crate::watch;
+
+/// What the next varied output differs by.
+static VARIATION: AtomicU8 = AtomicU8::new(1);
 
 /// A function of PKCS#11.
 trait Function {
@@ -27,6 +31,8 @@ enum Place {
     Nowhere,
     Slot,
     Session,
+    /// A session. The second argument points to a mechanism.
+    Mechanism,
 }
 
 /// The functions by their index. Their argument types are those of the fields of the table.
@@ -65,14 +71,18 @@ functions! {
         C_CreateObject C_CopyObject C_DestroyObject C_GetObjectSize
         C_GetAttributeValue C_SetAttributeValue
         C_FindObjectsInit C_FindObjects C_FindObjectsFinal
-        C_EncryptInit C_Encrypt C_EncryptUpdate C_EncryptFinal
-        C_DecryptInit C_Decrypt C_DecryptUpdate C_DecryptFinal
-        C_DigestInit C_Digest C_DigestUpdate C_DigestKey C_DigestFinal
-        C_SignInit C_Sign C_SignUpdate C_SignFinal C_SignRecoverInit C_SignRecover
-        C_VerifyInit C_Verify C_VerifyUpdate C_VerifyFinal C_VerifyRecoverInit C_VerifyRecover
+        C_Encrypt C_EncryptUpdate C_EncryptFinal
+        C_Decrypt C_DecryptUpdate C_DecryptFinal
+        C_Digest C_DigestUpdate C_DigestKey C_DigestFinal
+        C_Sign C_SignUpdate C_SignFinal C_SignRecover
+        C_Verify C_VerifyUpdate C_VerifyFinal C_VerifyRecover
         C_DigestEncryptUpdate C_DecryptDigestUpdate C_SignEncryptUpdate C_DecryptVerifyUpdate
-        C_GenerateKey C_GenerateKeyPair C_WrapKey C_UnwrapKey C_DeriveKey
         C_SeedRandom C_GenerateRandom C_GetFunctionStatus C_CancelFunction
+    }
+    Mechanism {
+        C_EncryptInit C_DecryptInit C_DigestInit
+        C_SignInit C_SignRecoverInit C_VerifyInit C_VerifyRecoverInit
+        C_GenerateKey C_GenerateKeyPair C_WrapKey C_UnwrapKey C_DeriveKey
     }
 }
 
@@ -144,9 +154,17 @@ fn pass<F: Function>(arguments: &[usize], forward: impl FnOnce(*const c_void) ->
     let token = match F::PLACE {
         Place::Nowhere => None,
         Place::Slot => behind.token_in(first as CK_ULONG),
-        Place::Session => behind.token_of(first as CK_SESSION_HANDLE),
+        Place::Session | Place::Mechanism => behind.token_of(first as CK_SESSION_HANDLE),
     };
-    let rule = folder.meet(F::NAME, token.as_deref().unwrap_or("-"));
+    let mechanism = match (F::PLACE, arguments) {
+        (Place::Mechanism, [_, mechanism, ..]) if *mechanism != 0 => {
+            // SAFETY: not null, and the caller guarantees the rest.
+            let mechanism = unsafe { (*(*mechanism as *const CK_MECHANISM)).mechanism };
+            Some(mechanism)
+        }
+        _ => None,
+    };
+    let rule = folder.meet(F::NAME, token.as_deref().unwrap_or("-"), mechanism);
     let fault = rule.as_ref().map(|rule| rule.fault);
     match fault {
         Some(Fault::Return(code)) => return code as CK_RV,
@@ -155,7 +173,13 @@ fn pass<F: Function>(arguments: &[usize], forward: impl FnOnce(*const c_void) ->
         Some(Fault::Hang) => rule.iter().for_each(|rule| folder.hang(rule)),
         Some(Fault::DropSessions) => behind.drop_sessions(first as CK_SESSION_HANDLE),
         Some(Fault::DropLogin) => behind.drop_login(first as CK_SESSION_HANDLE),
-        Some(Fault::ThenReturn(_) | Fault::Length(_) | Fault::Flags(_) | Fault::NoFlags(_))
+        Some(
+            Fault::ThenReturn(_)
+            | Fault::Length(_)
+            | Fault::Vary
+            | Fault::Flags(_)
+            | Fault::NoFlags(_),
+        )
         | None => {}
     }
 
@@ -178,6 +202,15 @@ fn pass<F: Function>(arguments: &[usize], forward: impl FnOnce(*const c_void) ->
         // SAFETY: for a function with an output, the last argument points to the length that the token
         // has just written. Rules apply this fault to no other function.
         Some(Fault::Length(length)) => unsafe { *(last as *mut CK_ULONG) = length as CK_ULONG },
+        Some(Fault::Vary) => {
+            if let [.., output, _] = arguments
+                && *output != 0
+            {
+                // SAFETY: for a function with an output, the last argument but one points to the bytes
+                // that the token has just written. Rules apply this fault to no other function.
+                unsafe { *(*output as *mut u8) ^= VARIATION.fetch_add(1, Ordering::Relaxed) };
+            }
+        }
         Some(Fault::Flags(flags)) if F::NAME == "C_GetTokenInfo" => {
             // SAFETY: the last argument points to the structure that the token has just written.
             unsafe { (*(last as *mut CK_TOKEN_INFO)).flags |= flags as CK_ULONG };

@@ -22,6 +22,8 @@ pub enum Fault {
     DropLogin,
     /// The call is executed but reports this length for its output, the last argument.
     Length(u64),
+    /// The call is executed, but its output differs from that of every other call.
+    Vary,
     /// `C_GetTokenInfo` also returns these flags.
     Flags(u64),
     /// `C_GetTokenInfo` does not return these flags.
@@ -37,6 +39,7 @@ pub struct Rule {
     pub(crate) calls: RangeInclusive<u64>,
     pub(crate) token: Option<String>,
     pub(crate) thread: Option<String>,
+    pub(crate) mechanism: Option<u64>,
     pub(crate) fault: Fault,
 }
 
@@ -48,6 +51,7 @@ impl Fault {
             calls: 1..=u64::MAX,
             token: None,
             thread: None,
+            mechanism: None,
             fault: self,
         }
     }
@@ -73,6 +77,13 @@ impl Rule {
         let thread = Some(name.to_owned());
         Self { thread, ..self }
     }
+
+    /// Only calls with this mechanism.
+    #[must_use]
+    pub fn mechanism(self, mechanism: u64) -> Self {
+        let mechanism = Some(mechanism);
+        Self { mechanism, ..self }
+    }
 }
 
 impl fmt::Display for Rule {
@@ -85,18 +96,21 @@ impl fmt::Display for Rule {
             Fault::DropSessions => ("drop-sessions", 0),
             Fault::DropLogin => ("drop-login", 0),
             Fault::Length(length) => ("length", length),
+            Fault::Vary => ("vary", 0),
             Fault::Flags(flags) => ("flags", flags),
             Fault::NoFlags(flags) => ("no-flags", flags),
             Fault::Abort => ("abort", 0),
         };
+        let mechanism = self.mechanism.map(|mechanism| mechanism.to_string());
         write!(
             f,
-            "{} {} {} {} {} {name} {number}",
+            "{} {} {} {} {} {} {name} {number}",
             self.function,
             self.calls.start(),
             self.calls.end(),
             self.token.as_deref().unwrap_or("*"),
             self.thread.as_deref().unwrap_or("*"),
+            mechanism.as_deref().unwrap_or("*"),
         )
     }
 }
@@ -107,7 +121,8 @@ impl FromStr for Rule {
     fn from_str(line: &str) -> Result<Self, String> {
         let unread = || format!("not a rule: {line:?}");
         let words: Vec<&str> = line.split_whitespace().collect();
-        let &[function, first, last, token, thread, name, number] = words.as_slice() else {
+        let &[function, first, last, token, thread, mechanism, name, number] = words.as_slice()
+        else {
             return Err(unread());
         };
         let number_of = |word: &str| word.parse::<u64>().map_err(|_| unread());
@@ -118,6 +133,7 @@ impl FromStr for Rule {
             calls: number_of(first)?..=number_of(last)?,
             token: some(token),
             thread: some(thread),
+            mechanism: some(mechanism).map(|mechanism| number_of(&mechanism)).transpose()?,
             fault: match name {
                 "return" => Fault::Return(number),
                 "then-return" => Fault::ThenReturn(number),
@@ -126,6 +142,7 @@ impl FromStr for Rule {
                 "drop-sessions" => Fault::DropSessions,
                 "drop-login" => Fault::DropLogin,
                 "length" => Fault::Length(number),
+                "vary" => Fault::Vary,
                 "flags" => Fault::Flags(number),
                 "no-flags" => Fault::NoFlags(number),
                 "abort" => Fault::Abort,
@@ -149,13 +166,14 @@ mod tests {
             Fault::DropSessions,
             Fault::DropLogin,
             Fault::Length(u64::MAX),
+            Fault::Vary,
             Fault::Flags(0x20000),
             Fault::NoFlags(0x10000),
             Fault::Abort,
         ];
         for fault in faults {
             let all = fault.on("C_Sign");
-            let some = all.clone().calls(2..=3).token("one").thread("hsm-worker");
+            let some = all.clone().calls(2..=3).token("one").thread("hsm-worker").mechanism(0x251);
             for rule in [all, some] {
                 assert_eq!(rule.to_string().parse(), Ok(rule));
             }
@@ -164,9 +182,13 @@ mod tests {
 
     #[test]
     fn malformed_rules_are_refused() {
-        for line in
-            ["", "C_Sign 1 2 * * return", "C_Sign 1 2 * * explode 0", "C_Sign x 2 * * hang 0"]
-        {
+        for line in [
+            "",
+            "C_Sign 1 2 * * * return",
+            "C_Sign 1 2 * * * explode 0",
+            "C_Sign x 2 * * * hang 0",
+            "C_Sign 1 2 * * x hang 0",
+        ] {
             line.parse::<Rule>().unwrap_err();
         }
     }

@@ -48,7 +48,7 @@ impl Folder {
     }
 
     /// Records a call and returns its fault.
-    pub(crate) fn meet(&self, function: &str, token: &str) -> Option<Rule> {
+    pub(crate) fn meet(&self, function: &str, token: &str, mechanism: Option<u64>) -> Option<Rule> {
         // One write per line, so that lines of different threads do not mix.
         let line = format!("{function} {token}\n");
         let _ = (&self.calls).write_all(line.as_bytes());
@@ -58,7 +58,7 @@ impl Folder {
         if in_force.text != text {
             in_force.renew(text);
         }
-        in_force.meet(function, token)
+        in_force.meet(function, token, mechanism)
     }
 
     /// Hangs until the rule is removed.
@@ -82,11 +82,12 @@ impl InForce {
         self.text = text;
     }
 
-    fn meet(&mut self, function: &str, token: &str) -> Option<Rule> {
+    fn meet(&mut self, function: &str, token: &str, mechanism: Option<u64>) -> Option<Rule> {
         let mut met = None;
         for (rule, count) in &mut self.rules {
             if rule.function == function
                 && rule.token.as_deref().is_none_or(|label| label == token)
+                && rule.mechanism.is_none_or(|wanted| Some(wanted) == mechanism)
                 && rule.thread.as_deref().is_none_or(|name| name == this_thread())
             {
                 *count += 1;
@@ -127,7 +128,7 @@ mod tests {
     fn each_rule_counts_its_calls_from_one() {
         let second = Fault::Return(5).on("C_Sign").calls(2..=2).token("one");
         let mut rules = in_force(std::slice::from_ref(&second));
-        let mut meet = |token| rules.meet("C_Sign", token).is_some();
+        let mut meet = |token| rules.meet("C_Sign", token, None).is_some();
         assert_eq!(
             [meet("one"), meet("two"), meet("one"), meet("one")],
             [false, false, true, false]
@@ -139,14 +140,24 @@ mod tests {
         let first = Fault::Return(5).on("C_Sign").calls(1..=1);
         let later = Fault::Hang.on("C_Sign").calls(1..=9);
         let mut rules = in_force(&[first.clone(), later.clone()]);
-        assert_eq!(rules.meet("C_Sign", "one"), Some(first));
-        assert_eq!(rules.meet("C_Sign", "one"), Some(later));
+        assert_eq!(rules.meet("C_Sign", "one", None), Some(first));
+        assert_eq!(rules.meet("C_Sign", "one", None), Some(later));
+    }
+
+    #[test]
+    fn rules_match_the_mechanism() {
+        let rule = Fault::Hang.on("C_SignInit").mechanism(7);
+        let mut rules = in_force(std::slice::from_ref(&rule));
+        let met = [None, Some(6), Some(7)]
+            .map(|mechanism| rules.meet("C_SignInit", "one", mechanism).is_some());
+        assert_eq!(met, [false, false, true]);
     }
 
     #[test]
     fn rules_match_the_thread_name_of_the_system() {
         let rule = Fault::Hang.on("C_Sign").thread("hsm-worker");
-        let meets = move || in_force(std::slice::from_ref(&rule)).meet("C_Sign", "one").is_some();
+        let meets =
+            move || in_force(std::slice::from_ref(&rule)).meet("C_Sign", "one", None).is_some();
         assert!(!meets());
         let named = thread::Builder::new().name("hsm-worker".to_owned()).spawn(meets);
         assert!(named.unwrap().join().unwrap());

@@ -1,0 +1,95 @@
+//! A secret that a token derives from a key: the result of an operation on an input that never changes.
+
+use cryptoki::mechanism::{Mechanism, MechanismType};
+use cryptoki::object::ObjectHandle;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use super::sign;
+use crate::HsmError;
+use crate::session::Session;
+use formats::algorithms::SignatureScheme;
+
+/// The start of the input, as long as a block of AES.
+const DOMAIN: [u8; 16] = *b"sealward row key";
+const IV: [u8; 16] = [0; 16];
+
+/// How a token derives a secret from an internal key, in order of preference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SecretMethod {
+    /// HMAC-SHA-256.
+    Hmac,
+    /// AES-256 in CBC mode: two blocks of ciphertext.
+    AesCbc,
+    /// An RSA-3072 signature with PKCS#1 v1.5 padding and SHA-256.
+    RsaSignature,
+}
+
+impl SecretMethod {
+    pub(crate) const ALL: [Self; 3] = [Self::Hmac, Self::AesCbc, Self::RsaSignature];
+
+    /// The mechanism of the operation.
+    pub(crate) fn mechanism(self) -> MechanismType {
+        self.operation().mechanism_type()
+    }
+
+    fn operation(self) -> Mechanism<'static> {
+        match self {
+            Self::Hmac => Mechanism::Sha256Hmac,
+            Self::AesCbc => Mechanism::AesCbc(IV),
+            Self::RsaSignature => Mechanism::RsaPkcs,
+        }
+    }
+
+    /// The length of the secret.
+    const fn length(self) -> usize {
+        match self {
+            Self::Hmac | Self::AesCbc => 32,
+            Self::RsaSignature => 384,
+        }
+    }
+}
+
+/// Derives the secret of a generation twice. It is refused if the results differ.
+pub(crate) fn derive(
+    session: &Session,
+    key: ObjectHandle,
+    method: SecretMethod,
+    generation: u32,
+) -> Result<Zeroizing<Vec<u8>>, HsmError> {
+    let first = derive_once(session, key, method, generation)?;
+    let again = derive_once(session, key, method, generation)?;
+    match bool::from(first.ct_eq(&again)) {
+        true => Ok(first),
+        false => Err(HsmError::refused(format!("{method:?} returns another secret each time"))),
+    }
+}
+
+fn derive_once(
+    session: &Session,
+    key: ObjectHandle,
+    method: SecretMethod,
+    generation: u32,
+) -> Result<Zeroizing<Vec<u8>>, HsmError> {
+    let (by, input) = (method.operation(), input(generation));
+    let secret = Zeroizing::new(match method {
+        SecretMethod::Hmac => session.sign(&by, key, &input)?,
+        SecretMethod::AesCbc => session.encrypt(&by, key, &input)?,
+        SecretMethod::RsaSignature => {
+            let prepared = sign::prepare(SignatureScheme::RsaSha256, &input);
+            session.sign(&by, key, &prepared)?
+        }
+    });
+    match secret.len() {
+        length if length == method.length() => Ok(secret),
+        length => Err(HsmError::refused(format!("{method:?} returns {length} bytes"))),
+    }
+}
+
+/// The input of every method: the domain, the generation as a big-endian number, and zeros.
+fn input(generation: u32) -> [u8; 32] {
+    let mut input = [0; 32];
+    let bytes = DOMAIN.into_iter().chain(generation.to_be_bytes());
+    input.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
+    input
+}
