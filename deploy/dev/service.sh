@@ -29,6 +29,8 @@ up_service() {
         die "the settings are invalid"
     "$program" migrate --config "$state/sealward.toml" 2>"$state/migrate.log" ||
         die "the migration failed:" "$(tail -n 5 "$state/migrate.log")"
+    "$program" init --config "$state/sealward.toml" >/dev/null ||
+        die "cannot make the row key in the token"
     "$program" audit init --config "$state/sealward.toml" >"$state/audit-keys" ||
         die "cannot begin the tamper-evident audit logs"
     [ ! -f "$state/log" ] || mv "$state/log" "$state/log.1"

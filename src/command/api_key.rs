@@ -101,11 +101,14 @@ pub(super) async fn run(
         Catalog::new(),
         database.pool().clone(),
     );
-    match arguments.action {
+    let token = startup::verifying_token(&settings, environment, &database).await?;
+    let done = match arguments.action {
         Command::Create(wanted) => create(&system, &wanted).await,
         Command::List(wanted) => list(&system, &wanted).await,
         Command::Revoke(Revoke { id }) => operator::revoke(&system, id).await.map_err(failure),
-    }
+    };
+    token.close().await;
+    done
 }
 
 async fn create(system: &System, wanted: &Create) -> Result<(), Failure> {

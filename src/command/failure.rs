@@ -8,7 +8,9 @@ use hsm::OpenError;
 use engine::audit::{Login, RetentionError};
 use engine::auth::oidc::InvalidAuthorities;
 use engine::ledger::forward::CollectorError;
+use engine::management::rows::NotInitialized;
 use engine::ratelimit::BadAddress;
+use engine::seals::NotDerived;
 use engine::settings::SecretError;
 use engine::{db, settings, telemetry};
 
@@ -32,6 +34,10 @@ pub(super) enum Failure {
     Check(sqlx::Error),
     #[error(transparent)]
     Retention(#[from] RetentionError),
+    #[error(transparent)]
+    RowKey(#[from] NotDerived),
+    #[error(transparent)]
+    Initialize(#[from] NotInitialized),
     #[error("{0}")]
     Missing(&'static str),
     #[error(transparent)]
@@ -74,6 +80,7 @@ impl Failure {
             | Self::Start(_)
             | Self::Login(_)
             | Self::Missing(_)
+            | Self::RowKey(NotDerived::Uninitialized)
             | Self::Retention(RetentionError::NotAMember | RetentionError::TooYoung(_)) => {
                 ExitCode::from(CONFIGURATION)
             }

@@ -9,6 +9,7 @@ mod completions;
 mod doctor;
 mod failure;
 mod health;
+mod init;
 mod key;
 mod man_pages;
 mod migrate;
@@ -41,6 +42,14 @@ enum Command {
     },
     /// Migrate the database schema, with the login in the section migrate.
     Migrate {
+        #[command(flatten)]
+        file: ConfigFile,
+    },
+    /// Make the row key in the token, once after the first migration.
+    ///
+    /// The service verifies the rows of its database with it. Without it, the service does not start. Run
+    /// again, the command changes nothing.
+    Init {
         #[command(flatten)]
         file: ConfigFile,
     },
@@ -117,6 +126,7 @@ pub async fn run(arguments: Arguments) -> ExitCode {
     let done = match arguments.command {
         Command::Serve { file } => serve::run(file.path(), environment).await,
         Command::Migrate { file } => migrate::run(file.path(), environment).await,
+        Command::Init { file } => init::run(file.path(), environment).await,
         Command::Retain { file } => retain::run(file.path(), environment).await,
         Command::CheckConfig { file } => check_config::run(file.path(), environment),
         Command::ApiKey { file, arguments } => {

@@ -15,6 +15,7 @@ use crate::server::{self, CannotListen, Listener, Service, Tls};
 use engine::management::security::SecurityLog;
 use engine::management::{Actor, Event};
 use engine::meter::TokenTimes;
+use engine::seals::NotDerived;
 use engine::settings::{Environment, Http};
 use formats::clock::{Clock, Entropy};
 
@@ -63,6 +64,14 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
             return Err(error.into());
         }
     };
+    match database.pool().seals().open(&token).await {
+        Ok(()) => {}
+        Err(error @ NotDerived::Out(_)) => tracing::error!(%error, "starting without a row key"),
+        Err(error @ NotDerived::Uninitialized) => {
+            token.close().await;
+            return Err(error.into());
+        }
+    }
     let (delay, patience) = (settings.drain_delay(), settings.http.drain_timeout.0);
 
     let mut service = Service::start(

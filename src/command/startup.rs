@@ -177,6 +177,21 @@ pub(super) fn tokens(
     })
 }
 
+/// Opens the tokens and gets the row key from them, so that rows can be read and written.
+pub(super) async fn verifying_token(
+    settings: &Settings,
+    environment: &Environment,
+    database: &Primary,
+) -> Result<hsm::Token, Failure> {
+    let tokens = tokens(settings, environment, Some(database.pool()))?;
+    let token = hsm::Token::open(tokens).await?;
+    if let Err(error) = database.pool().seals().open(&token).await {
+        token.close().await;
+        return Err(error.into());
+    }
+    Ok(token)
+}
+
 fn selection(token: &HsmToken) -> hsm::TokenSelect {
     match (&token.label, &token.serial) {
         (_, Some(serial)) => hsm::TokenSelect::Serial(serial.clone()),

@@ -48,12 +48,14 @@ pub(super) async fn live() -> ProbeResult {
     OK
 }
 
-/// Reports that the instance accepts traffic: the database answers, the background jobs that requests need
-/// run, and no shutdown has begun.
+/// Reports that the instance accepts traffic: the database answers, its rows can be verified, the background
+/// jobs that requests need run, and no shutdown has begun.
 #[utoipa::path(get, path = "", operation_id = "ready")]
 pub(super) async fn ready(State(App(app)): State<App>) -> Result<ProbeResult, ApiError> {
     let answers = app.database_monitor.state().latency().is_some();
-    if app.draining.load(Ordering::Relaxed) || !answers || !app.engine.jobs.is_ready() {
+    let is_unlocked = app.engine.database.seals().is_unlocked();
+    let works = answers && is_unlocked && app.engine.jobs.is_ready();
+    if app.draining.load(Ordering::Relaxed) || !works {
         return Err(ApiError::Unavailable);
     }
     Ok(OK)

@@ -11,8 +11,9 @@ use engine::jobs::{Job, Pulse, Supervisor, watch_leaders};
 use engine::jwt::keep_all;
 use engine::ledger::Sealer;
 use engine::ledger::forward::Forwarder;
+use engine::management::rows::RecordedFindings;
 use engine::management::security::{RecordedStates, SecurityWriter};
-use engine::management::{System, keys};
+use engine::management::{System, keys, rows};
 use engine::settings::Forward;
 use engine::web::Engine;
 use sealward_http::AppState;
@@ -75,6 +76,10 @@ pub(super) fn start(
             keys::maintain(housekeeping(&app.engine), app.vault.clone(), overlap, pulse)
         }),
     );
+    each.run_with(Job::Rows, (app.clone(), RecordedFindings::new()), |(app, recorded), pulse| {
+        let (pool, token) = (app.engine.database.clone(), app.engine.token.clone());
+        Box::pin(rows::watch(pool, token, app.security.clone(), recorded, pulse))
+    });
     each.run(
         Job::PendingChanges,
         with(app, |app, pulse| {

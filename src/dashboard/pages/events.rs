@@ -165,6 +165,7 @@ fn action(action: Action) -> Markup {
         | Action::Withdraw
         | Action::SignInFailed
         | Action::Refuse
+        | Action::RowInvalid
         | Action::TokenLost
         | Action::PinRefused => Tone::Bad,
     };

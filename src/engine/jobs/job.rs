@@ -27,6 +27,8 @@ closed_set! {
         TrafficSums = "traffic_sums",
         /// Destroys, rotates and compares keys.
         KeyMaintenance = "key_maintenance",
+        /// Gets the row key, and records invalid rows.
+        Rows = "rows",
         /// Counts the changes that wait for approval.
         PendingChanges = "pending_changes",
         /// Writes the last use of credentials.
@@ -91,6 +93,7 @@ impl Job {
             Self::TrafficSums => (10, One, Degraded),
             // Its work can take half an hour.
             Self::KeyMaintenance => (35 * 60, Each, Degraded),
+            Self::Rows => (60, Each, Degraded),
             Self::PendingChanges => (60, Each, Degraded),
             Self::LastUse => (30, Each, Degraded),
             Self::IssuerKeys | Self::ProviderKeys => (60, Each, Degraded),

@@ -113,6 +113,8 @@ closed_set! {
         TokenFound = "token_found",
         /// The PIN of a token was refused.
         PinRefused = "pin_refused",
+        /// A row of the database does not count.
+        RowInvalid = "row.invalid",
     }
 }
 

@@ -1,12 +1,61 @@
-//! Sealed rows, for the operator on the machine of the service.
+//! Sealed rows: the row key, and the rows that do not count.
 
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use hsm::Token;
 use sqlx::PgConnection;
+use tokio::time::{Instant, sleep};
+
+use super::security::SecurityLog;
+use super::{Actor, Event, ResourceType};
 
 use crate::auth::{ApiKey, Service, WorkloadIdentity};
+use crate::db::Pool;
+use crate::jobs::Pulse;
 use crate::keys::Key;
 use crate::policy::Policy;
-use crate::resource::{Rows, reseal};
-use crate::seals::RowName;
+use crate::resource::{Rows, Stored as _, examine, reseal};
+use crate::seals::{self, Finding, NotDerived, RowName};
+
+/// The advisory lock of processes that make internal keys.
+const INITIALIZATION: i64 = 0x5ea1_3a8d_0033;
+
+/// How often every row is examined.
+const EXAMINATION: Duration = Duration::from_secs(60 * 60);
+
+/// How often new findings are recorded.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// How long a finding is not recorded again.
+const SILENCE: Duration = Duration::from_secs(60 * 60);
+
+/// When each finding was recorded.
+pub type RecordedFindings = HashMap<RowName, Instant>;
+
+/// Why the row key was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum NotInitialized {
+    /// The token failed.
+    #[error(transparent)]
+    Token(#[from] NotDerived),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+/// Makes the row key in the token, unless it has one. Returns whether it was made.
+pub async fn initialize(pool: &Pool, token: &Token) -> Result<bool, NotInitialized> {
+    let mut transaction = pool.begin().await?;
+    sqlx::query("SELECT pg_advisory_xact_lock($1)")
+        .bind(INITIALIZATION)
+        .execute(&mut *transaction)
+        .await?;
+    let made = seals::initialize(token, pool.seals()).await?;
+    transaction.commit().await?;
+    Ok(made)
+}
 
 /// Seals every row that does not count, as it is. Returns their names.
 pub async fn reseal_all(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<Vec<RowName>> {
@@ -16,4 +65,66 @@ pub async fn reseal_all(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<Vec<R
     sealed.extend(reseal::<ApiKey>(rows.again()).await?);
     sealed.extend(reseal::<WorkloadIdentity>(rows).await?);
     Ok(sealed)
+}
+
+/// Gets the row key as soon as a token answers. From then on, examines every row once an hour and records
+/// each invalid row once an hour. `recorded` remains when this starts again.
+pub async fn watch(
+    pool: Pool,
+    token: Token,
+    security: SecurityLog,
+    recorded: &mut RecordedFindings,
+    pulse: Pulse,
+) -> Infallible {
+    pool.seals().open_when_possible(&token, || pulse.alive()).await;
+    let mut examined: Option<Instant> = None;
+    loop {
+        if examined.is_none_or(|at| at.elapsed() >= EXAMINATION) {
+            match examine_all(&pool).await {
+                Ok(()) => examined = Some(Instant::now()),
+                Err(error) => tracing::debug!(%error, "the rows could not be examined yet"),
+            }
+        }
+        for finding in pool.seals().findings() {
+            let is_known = recorded.get(&finding.row).is_some_and(|at| at.elapsed() < SILENCE);
+            if !is_known && record(&security, finding).await {
+                recorded.insert(finding.row, Instant::now());
+            }
+        }
+        pulse.succeeded();
+        sleep(INTERVAL).await;
+    }
+}
+
+/// Examines every sealed row.
+pub async fn examine_all(pool: &Pool) -> sqlx::Result<()> {
+    let rows = pool.rows();
+    examine::<Service, _>(&rows).await?;
+    examine::<Policy, _>(&rows).await?;
+    examine::<Key, _>(&rows).await?;
+    examine::<ApiKey, _>(&rows).await?;
+    examine::<WorkloadIdentity, _>(&rows).await
+}
+
+async fn record(security: &SecurityLog, finding: Finding) -> bool {
+    let Finding { row, flaw } = finding;
+    tracing::error!(table = row.table, id = %row.id, %flaw, "a row of the database does not count: see \"Rows that do not count\" in the operations guide");
+    let event = Event::row_invalid(type_of(row.table), row.id, row.table, flaw);
+    let recorded = security.record(&Actor::system("row monitor"), event).await;
+    if let Err(error) = &recorded {
+        tracing::debug!(%error, "an invalid row could not be recorded yet");
+    }
+    recorded.is_ok()
+}
+
+/// The type of the resource in a row of this table.
+fn type_of(table: &str) -> ResourceType {
+    match table {
+        Service::TABLE => ResourceType::Service,
+        Policy::TABLE => ResourceType::Policy,
+        Key::TABLE => ResourceType::Key,
+        ApiKey::TABLE => ResourceType::ApiKey,
+        WorkloadIdentity::TABLE => ResourceType::Identity,
+        _ => ResourceType::Instance,
+    }
 }

@@ -17,7 +17,7 @@ pub use self::field::{Field, Input, camel_case};
 pub use self::member::Member;
 pub use self::request::{Reader, RequestBody, ResourceRequest, SentBody, object, with_required};
 pub use self::reseal::reseal;
-pub use self::rows::{Marked, Rows, Select, select};
+pub use self::rows::{Marked, Rows, Select, examine, select};
 pub use self::store::{
     ColumnGroup, Columns, Deletable, Deprivable, Identified, Stored, insert, insert_new, update,
 };

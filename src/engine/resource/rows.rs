@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::store::{Stored, column_name};
 use crate::revision::Revision;
-use crate::seals::{Entries, Flaw, RowName, Seals, entries_of};
+use crate::seals::{Entries, Flaw, RowName, Seals, What, entries_of};
 
 /// Access to sealed rows: the pool or a connection, and the seals.
 #[derive(Clone, Debug)]
@@ -108,6 +108,34 @@ impl<R: Stored + Send + Unpin> Select<R> {
     pub async fn lock(self, rows: Rows<&mut PgConnection>) -> sqlx::Result<Option<R>> {
         Ok(self.lock_all("FOR UPDATE", rows).await?.into_iter().next())
     }
+}
+
+/// Examines every row of one kind, so that those that do not count are findings.
+pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
+    rows: &Rows<E>,
+) -> sqlx::Result<()> {
+    let mut after = Uuid::nil();
+    loop {
+        let page = select::<R>("WHERE id > $1 ORDER BY id LIMIT 1000").bind(after);
+        let page = page.fetch_marked(rows.clone()).await?;
+        let Some(last) = page.last() else {
+            break;
+        };
+        after = last.resource.uuid();
+    }
+    let table = R::TABLE;
+    let missing: Vec<Uuid> = sqlx::query_scalar(AssertSqlSafe(format!(
+        "SELECT id FROM (SELECT DISTINCT ON (id) id, what FROM revisions
+                          WHERE table_name = '{table}' ORDER BY id, revision DESC) AS newest
+          WHERE what <> $1 AND NOT EXISTS (SELECT FROM {table} WHERE {table}.id = newest.id)"
+    )))
+    .bind(What::Gone)
+    .fetch_all(rows.executor)
+    .await?;
+    for id in missing {
+        rows.seals.note(RowName { table, id }, Flaw::Missing)?;
+    }
+    Ok(())
 }
 
 /// A resource that may be invalid.

@@ -11,6 +11,7 @@
 mod findings;
 mod form;
 mod key;
+mod opening;
 mod standing;
 
 use std::sync::{Arc, OnceLock};
@@ -21,6 +22,7 @@ use self::findings::Findings;
 pub use self::findings::{Finding, Flaw};
 pub use self::form::Form;
 pub use self::key::RowKey;
+pub use self::opening::{NotDerived, initialize};
 pub use self::standing::{Entries, Entry, Standing, What, entries_of, newest_of, was_made};
 
 /// The key of the seals, once a token has answered, and the invalid rows that were seen. Clones share both.

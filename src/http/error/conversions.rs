@@ -172,7 +172,9 @@ impl From<Vec<Problem>> for ApiError {
 )]
 pub(super) fn is_transient(error: &sqlx::Error) -> bool {
     match error {
-        sqlx::Error::Io(_)
+        // Only a process without the row key makes this error.
+        sqlx::Error::Configuration(_)
+        | sqlx::Error::Io(_)
         | sqlx::Error::Tls(_)
         | sqlx::Error::Protocol(_)
         | sqlx::Error::PoolTimedOut

@@ -53,6 +53,7 @@ struct Checks {
     hsm: Hsm,
     audit: Audit,
     rate_limiter: RateLimiter,
+    records: Records,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -90,6 +91,13 @@ struct TokenHealth {
 struct Audit {
     status: HealthStatus,
     queued: usize,
+}
+
+/// Whether the rows of the database are those that the service wrote.
+#[derive(Serialize, ToSchema)]
+#[schema(as = HealthRecords)]
+struct Records {
+    status: HealthStatus,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -206,18 +214,27 @@ fn check(app: &AppState) -> Health {
             Counting::Apart(_) | Counting::Unknown => HealthStatus::Degraded,
         },
     };
+    let seals = app.engine.database.seals();
+    let records = Records {
+        status: match (seals.is_unlocked(), seals.findings().is_empty()) {
+            (false, _) => HealthStatus::Unavailable,
+            (true, false) => HealthStatus::Degraded,
+            (true, true) => HealthStatus::Ok,
+        },
+    };
     // Without a token, protect, hash and verify still work.
     let status = database
         .status
         .max(audit.status)
         .max(rate_limiter.status)
+        .max(records.status)
         .max(jobs)
         .max(hsm.status.min(HealthStatus::Degraded));
     Health {
         status,
         version: env!("CARGO_PKG_VERSION"),
         timestamp: app.engine.clock.now(),
-        checks: Checks { database, hsm, audit, rate_limiter },
+        checks: Checks { database, hsm, audit, rate_limiter, records },
     }
 }
 

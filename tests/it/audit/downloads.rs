@@ -9,7 +9,7 @@ use engine::ledger::Log;
 
 use crate::dashboard::Browser;
 use crate::ledger::{covered, hash, sealed_world};
-use testkit::World;
+use testkit::{World, rewrite};
 
 /// Writes so many records that a download has several chunks. Their IDs contain their time.
 async fn fill(world: &World) {

@@ -22,6 +22,7 @@ pub struct Site {
     folder: PathBuf,
     module: PathBuf,
     faults: Option<Control>,
+    initialized: OnceLock<()>,
     admin_key: OnceLock<String>,
 }
 
@@ -85,7 +86,14 @@ impl Site {
         let name = format!("sealward-site-{:032x}", rand::random::<u128>());
         let folder = std::env::temp_dir().join(name);
         fs::create_dir(&folder).expect("a folder");
-        let site = Self { database, folder, module, faults: None, admin_key: OnceLock::new() };
+        let site = Self {
+            database,
+            folder,
+            module,
+            faults: None,
+            initialized: OnceLock::new(),
+            admin_key: OnceLock::new(),
+        };
         fs::write(site.settings(), site.default_settings()).expect("write the settings");
         site
     }
@@ -183,9 +191,17 @@ impl Site {
         connection.await.expect("a connection")
     }
 
+    /// Makes the row key, at the first call.
+    pub fn initialize(&self) {
+        self.initialized.get_or_init(|| {
+            self.run(&["init"]).success();
+        });
+    }
+
     /// The first admin key, which the first call creates.
     pub fn admin_key(&self) -> &str {
         self.admin_key.get_or_init(|| {
+            self.initialize();
             let create = ["api-key", "create", "--type", "admin", "--name", "first"];
             self.run(&create).success().line().to_owned()
         })

@@ -3,11 +3,13 @@
 use serde::Serialize;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::audit::clean;
 use crate::auth::Administrator;
 use crate::ids::{Id, Named};
 use crate::management::{Action, Event, ResourceType};
+use crate::seals::Flaw;
 use formats::closed_set;
 
 closed_set! {
@@ -138,6 +140,20 @@ impl Event {
     pub fn pin_refused(reason: &str) -> Self {
         let details = json!({ "reason": reason });
         Self::of_security(Action::PinRefused, ResourceType::Token, &details)
+    }
+
+    /// A row of the database does not count.
+    pub(in crate::management) fn row_invalid(
+        resource_type: ResourceType,
+        id: Uuid,
+        table: &str,
+        flaw: Flaw,
+    ) -> Self {
+        let details = json!({ "table": table, "flaw": flaw });
+        Self {
+            resource_id: Some(id),
+            ..Self::of_security(Action::RowInvalid, resource_type, &details)
+        }
     }
 
     fn of_instance(action: Action) -> Self {
