@@ -171,6 +171,8 @@ CREATE TABLE import_keys (
     used_at      timestamptz,
     expires_at   timestamptz NOT NULL,
     destroyed_at timestamptz,
+    revision     bigint NOT NULL CHECK (revision > 0),
+    seal         bytea,
     created_at   timestamptz NOT NULL
 );
 
@@ -185,6 +187,8 @@ COMMENT ON COLUMN import_keys.attempted_at IS 'The time of the last attempt; nul
 COMMENT ON COLUMN import_keys.used_at IS 'The time of the import; null before. The wrapping key then imports no other key.';
 COMMENT ON COLUMN import_keys.expires_at IS 'The time from which the wrapping key imports no key.';
 COMMENT ON COLUMN import_keys.destroyed_at IS 'The time at which its object in the token was destroyed; null before.';
+COMMENT ON COLUMN import_keys.revision IS 'Grows by one with each change.';
+COMMENT ON COLUMN import_keys.seal IS 'The MAC of the row under the row key; a row without one does not count.';
 COMMENT ON COLUMN import_keys.created_at IS 'The creation time.';
 
 CREATE TABLE refused_pins (

@@ -32,19 +32,26 @@ COMMENT ON COLUMN people.by_id_token IS 'Whether an ID token had this subject: t
 COMMENT ON COLUMN people.by_access_token IS 'Whether an access token for the management API had this subject.';
 
 CREATE TABLE dashboard_sessions (
-    digest     bytea PRIMARY KEY CHECK (octet_length(digest) = 32),
+    id         uuid PRIMARY KEY,
+    digest     bytea NOT NULL CHECK (octet_length(digest) = 32),
     api_key_id uuid REFERENCES api_keys (id),
     person_id  uuid REFERENCES people (id),
     started_at timestamptz NOT NULL,
-    seen_at    timestamptz NOT NULL,
+    seen_at    timestamptz NOT NULL DEFAULT now(),
+    revision   bigint NOT NULL CHECK (revision > 0),
+    seal       bytea,
+    CONSTRAINT dashboard_sessions_digest_is_unique UNIQUE (digest),
     CONSTRAINT dashboard_sessions_have_one_administrator CHECK (num_nonnulls(api_key_id, person_id) = 1)
 );
 
 CREATE INDEX dashboard_sessions_by_last_sight ON dashboard_sessions (seen_at);
 
 COMMENT ON TABLE dashboard_sessions IS 'Sessions of the dashboard. A later sign-in deletes those that have ended.';
+COMMENT ON COLUMN dashboard_sessions.id IS 'The first 16 bytes of the digest.';
 COMMENT ON COLUMN dashboard_sessions.digest IS 'SHA-256 of the secret in the cookie, which has 256 random bits and needs no salt.';
 COMMENT ON COLUMN dashboard_sessions.api_key_id IS 'The admin key that signed in; null for a person. The session is valid as long as the key is.';
 COMMENT ON COLUMN dashboard_sessions.person_id IS 'The person who signed in; null for an admin key. The session is valid as long as the person has roles.';
 COMMENT ON COLUMN dashboard_sessions.started_at IS 'The time of the sign-in. The session ends 12 hours later.';
 COMMENT ON COLUMN dashboard_sessions.seen_at IS 'The time of the last request. The session ends 15 minutes later.';
+COMMENT ON COLUMN dashboard_sessions.revision IS 'Always 1: a session never changes.';
+COMMENT ON COLUMN dashboard_sessions.seal IS 'The MAC of the row under the row key; a row without one does not count.';

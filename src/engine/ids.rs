@@ -58,6 +58,8 @@ named! {
     IdentityId, IdentityKind, "idn";
     /// Identifies a person who signs in with OpenID Connect.
     PersonId, PersonKind, "per";
+    /// Identifies a session of the dashboard. People never see it.
+    SessionId, SessionKind, "ses";
     /// Identifies the wrapping key of one import.
     ImportKeyId, ImportKeyKind, "imp";
     /// Identifies a request without `X-Request-Id`.

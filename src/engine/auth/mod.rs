@@ -43,6 +43,7 @@ pub use self::matching::{Match, TokenRule};
 pub use self::people::{Person, Profile, TokenKind};
 pub use self::rate::{RateLimit, Tier};
 pub use self::role::{Role, Roles};
+pub(crate) use self::sessions::Session;
 pub use self::sessions::{SessionDigest, Sessions, Visit};
 pub(crate) use self::stored::UNKNOWN_POLICY;
 pub use self::stored::{

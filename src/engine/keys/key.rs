@@ -5,7 +5,7 @@ use hsm::{KeyClass, KeyName, KeyRef};
 use super::{Cause, KeyStatus, NoTransition, PrivateHalf, RotationDays, Usage};
 use crate::ids::{KeyId, ServiceId};
 use crate::resource;
-use crate::resource::{Deprivable, Name, Printable, Stored as _};
+use crate::resource::{Deprivable, Name, Printable, Touched as _};
 use crate::revision::Revision;
 use crate::seals::What;
 use formats::clock::Timestamp;

@@ -10,7 +10,7 @@ use super::{Action, Actor, Authorized, Context, Error, Event, Resource, Right};
 use crate::auth::Role;
 use crate::change_kind::ChangeKind;
 use crate::ids::{ApiKeyId, ChangeId, EventId};
-use crate::resource::{self, Deletable, Rows, Stored};
+use crate::resource::{self, Deletable, Rows, Stored, Touched};
 use crate::seals::What;
 use formats::clock::Timestamp;
 
@@ -128,7 +128,7 @@ impl Change<'_> {
     }
 
     /// Saves `after` in place of `before` and commits. Nothing happens where they are the same.
-    pub async fn save<R: Resource + Stored>(
+    pub async fn save<R: Resource + Touched>(
         mut self,
         action: Action,
         before: R,

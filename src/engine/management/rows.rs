@@ -11,10 +11,10 @@ use tokio::time::{Instant, sleep};
 use super::security::SecurityLog;
 use super::{Actor, Event, ResourceType};
 
-use crate::auth::{ApiKey, Service, WorkloadIdentity};
+use crate::auth::{ApiKey, Service, Session, WorkloadIdentity};
 use crate::db::Pool;
 use crate::jobs::Pulse;
-use crate::keys::Key;
+use crate::keys::{ImportKeyRecord, Key};
 use crate::policy::Policy;
 use crate::resource::{Rows, Stored as _, examine, reseal};
 use crate::seals::{self, Finding, NotDerived, RowName};
@@ -57,13 +57,21 @@ pub async fn initialize(pool: &Pool, token: &Token) -> Result<bool, NotInitializ
     Ok(made)
 }
 
+/// Runs a statement with `R` as each kind of sealed row.
+macro_rules! each_kind {
+    ($R:ident => $run:expr) => {{
+        each_kind!(@ $R, $run, Service Policy Key ImportKeyRecord ApiKey WorkloadIdentity Session);
+    }};
+    (@ $R:ident, $run:expr, $($kind:ident)*) => {$({
+        type $R = $kind;
+        $run;
+    })*};
+}
+
 /// Seals every row that does not count, as it is. Returns their names.
 pub async fn reseal_all(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<Vec<RowName>> {
-    let mut sealed = reseal::<Service>(rows.again()).await?;
-    sealed.extend(reseal::<Policy>(rows.again()).await?);
-    sealed.extend(reseal::<Key>(rows.again()).await?);
-    sealed.extend(reseal::<ApiKey>(rows.again()).await?);
-    sealed.extend(reseal::<WorkloadIdentity>(rows).await?);
+    let mut sealed = Vec::new();
+    each_kind!(R => sealed.extend(reseal::<R>(rows.again()).await?));
     Ok(sealed)
 }
 
@@ -99,11 +107,8 @@ pub async fn watch(
 /// Examines every sealed row.
 pub async fn examine_all(pool: &Pool) -> sqlx::Result<()> {
     let rows = pool.rows();
-    examine::<Service, _>(&rows).await?;
-    examine::<Policy, _>(&rows).await?;
-    examine::<Key, _>(&rows).await?;
-    examine::<ApiKey, _>(&rows).await?;
-    examine::<WorkloadIdentity, _>(&rows).await
+    each_kind!(R => examine::<R, _>(&rows).await?);
+    Ok(())
 }
 
 async fn record(security: &SecurityLog, finding: Finding) -> bool {
@@ -125,6 +130,8 @@ fn type_of(table: &str) -> ResourceType {
         Key::TABLE => ResourceType::Key,
         ApiKey::TABLE => ResourceType::ApiKey,
         WorkloadIdentity::TABLE => ResourceType::Identity,
+        ImportKeyRecord::TABLE => ResourceType::ImportKey,
+        Session::TABLE => ResourceType::Dashboard,
         _ => ResourceType::Instance,
     }
 }

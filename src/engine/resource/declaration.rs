@@ -308,6 +308,14 @@ macro_rules! resource {
             }
         }
 
+        impl $crate::resource::Touched for $Resource {
+            fn touched(mut self, now: ::formats::clock::Timestamp) -> Self {
+                self.updated_at = now;
+                self.revision = self.revision.next();
+                self
+            }
+        }
+
         impl $crate::resource::Stored for $Resource {
             const TABLE: &'static str = $table;
             const COLUMNS: &'static [&'static [&'static str]] = &[
@@ -319,12 +327,6 @@ macro_rules! resource {
                 $($(&[stringify!($volatile)],)*)?
                 &["created_at", "updated_at", "revision"],
             ];
-
-            fn touched(mut self, now: ::formats::clock::Timestamp) -> Self {
-                self.updated_at = now;
-                self.revision = self.revision.next();
-                self
-            }
 
             fn at(mut self, revision: $crate::revision::Revision) -> Self {
                 self.revision = revision;

@@ -8,6 +8,7 @@ mod field;
 mod member;
 mod request;
 mod reseal;
+mod row;
 mod rows;
 mod store;
 mod text;
@@ -19,7 +20,7 @@ pub use self::request::{Reader, RequestBody, ResourceRequest, SentBody, object, 
 pub use self::reseal::reseal;
 pub use self::rows::{Marked, Rows, Select, examine, select};
 pub use self::store::{
-    ColumnGroup, Columns, Deletable, Deprivable, Identified, Stored, insert, insert_new, update,
+    ColumnGroup, Columns, Deletable, Deprivable, Identified, Stored, Touched, insert, insert_new, update,
 };
 pub use self::text::{Description, Name, Person, Printable, is_hidden};
 pub(crate) use self::value::wrong_type;

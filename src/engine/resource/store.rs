@@ -32,9 +32,6 @@ pub trait Stored: Identified + Deprivable + Clone + PartialEq + for<'r> FromRow<
     /// The columns of each member.
     const COLUMNS: &'static [&'static [&'static str]];
 
-    /// The same resource after one more change.
-    fn touched(self, now: Timestamp) -> Self;
-
     /// The same resource at this revision.
     fn at(self, revision: Revision) -> Self;
 
@@ -51,6 +48,12 @@ pub trait Stored: Identified + Deprivable + Clone + PartialEq + for<'r> FromRow<
     fn row(&self) -> RowName {
         RowName { table: Self::TABLE, id: self.uuid() }
     }
+}
+
+/// A resource that knows the time of its last change.
+pub trait Touched: Stored {
+    /// The same resource after one more change.
+    fn touched(self, now: Timestamp) -> Self;
 }
 
 /// A resource whose row stays after its deletion.

@@ -26,6 +26,8 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- define "sealward.pod" -}}
 {{- $root := .root -}}
 {{- $command := .command -}}
+{{- /* `init` needs what `serve` has: the token and the login of the service. */}}
+{{- $mounts := ternary "serve" $command (eq $command "init") -}}
 {{- with $root.Values.imagePullSecrets }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
@@ -50,7 +52,7 @@ tolerations:
 {{- with $root.Values.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
-{{- if eq $command "serve" }}
+{{- if eq $mounts "serve" }}
 {{- with $root.Values.initContainers }}
 initContainers:
   {{- toYaml . | nindent 2 }}
@@ -95,7 +97,7 @@ containers:
         mountPath: /etc/sealward/settings
         readOnly: true
       {{- range $name, $volume := $root.Values.volumes }}
-      {{- if and $volume (has $command $volume.commands) }}
+      {{- if and $volume (has $mounts $volume.commands) }}
       - name: {{ $name }}
         mountPath: {{ $volume.mountPath }}
         readOnly: {{ dig "readOnly" true $volume }}
@@ -105,7 +107,7 @@ volumes:
   - name: settings
     configMap: { name: {{ .settings }} }
   {{- range $name, $volume := $root.Values.volumes }}
-  {{- if and $volume (has $command $volume.commands) }}
+  {{- if and $volume (has $mounts $volume.commands) }}
   - name: {{ $name }}
     {{- toYaml $volume.source | nindent 4 }}
   {{- end }}

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use moka::future::Cache;
 
+pub(crate) use self::store::Session;
 use super::{Administrator, Admission, ApiKeyDigest, Authenticator, Denied, Person};
 use crate::catalog::Unreadable;
 use crate::client_certificates::ClientCertificate;
@@ -92,7 +93,10 @@ impl Sessions {
         administrator: &Administrator,
     ) -> sqlx::Result<()> {
         store::sweep(&self.database, now.minus(IDLE), now.minus(LIFETIME)).await?;
-        store::insert(&self.database, digest, administrator, now).await
+        let mut transaction = self.database.begin().await?;
+        let rows = self.database.rows_on(&mut transaction);
+        store::insert(rows, digest, administrator, now).await?;
+        transaction.commit().await
     }
 
     /// The administrator of a valid session, whose last use becomes now. A session without one ends. The

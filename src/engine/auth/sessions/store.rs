@@ -1,88 +1,114 @@
 //! Sessions in the database.
 
-use sqlx::{FromRow, PgExecutor};
+use sqlx::{PgConnection, PgExecutor};
+use uuid::Uuid;
 
-use super::Holder;
-use crate::auth::{Administrator, ApiKeyDigest};
-use crate::ids::PersonId;
+use super::{Holder, SessionDigest};
+use crate::auth::{Administrator, ApiKey};
+use crate::db::Pool;
+use crate::ids::{ApiKeyId, PersonId, SessionId};
+use crate::resource::{self, Deprivable, Rows, select};
+use crate::row;
+use crate::revision::Revision;
+use crate::seals::What;
 use formats::clock::Timestamp;
 
+row! {
+    /// A session. Its row never changes, except the time of its last use, which the seal does not cover.
+    pub(crate) struct Session(SessionId) in "dashboard_sessions" {
+        digest: SessionDigest;
+        api_key_id: Option<ApiKeyId>;
+        person_id: Option<PersonId>;
+        started_at: Timestamp;
+    }
+}
+
+impl Deprivable for Session {
+    fn deprive(&mut self, _: What, _: Timestamp) {}
+}
+
+/// The identifier of the session with this digest.
+fn id_of(digest: &SessionDigest) -> SessionId {
+    let first = digest.first_chunk().copied();
+    SessionId::from_uuid(Uuid::from_bytes(first.unwrap_or_default()))
+}
+
 pub(super) async fn insert(
-    database: impl PgExecutor<'_>,
-    digest: [u8; 32],
+    rows: Rows<&mut PgConnection>,
+    digest: SessionDigest,
     administrator: &Administrator,
     now: Timestamp,
 ) -> sqlx::Result<()> {
-    sqlx::query(
-        "INSERT INTO dashboard_sessions (digest, api_key_id, person_id, started_at, seen_at)
-         VALUES ($1, $2, $3, $4, $4)",
-    )
-    .bind(digest.as_slice())
-    .bind(administrator.api_key_id())
-    .bind(administrator.person().map(|person| person.id()))
-    .bind(now)
-    .execute(database)
-    .await?;
-    Ok(())
+    let session = Session {
+        id: id_of(&digest),
+        digest,
+        api_key_id: administrator.api_key_id(),
+        person_id: administrator.person().map(|person| person.id()),
+        started_at: now,
+        revision: Revision::FIRST,
+    };
+    resource::insert(rows, &session).await
 }
 
 /// Records the use of a valid session and returns its holder.
 pub(super) async fn touch(
-    database: impl PgExecutor<'_>,
-    digest: [u8; 32],
+    database: &Pool,
+    digest: SessionDigest,
     now: Timestamp,
     idle_since: Timestamp,
     began: Timestamp,
 ) -> sqlx::Result<Option<Holder>> {
-    let row: Option<HolderRow> = sqlx::query_as(
-        "UPDATE dashboard_sessions AS s
-            SET seen_at = greatest(s.seen_at, $2)
-          WHERE s.digest = $1 AND s.seen_at > $3 AND s.started_at > $4
-      RETURNING (SELECT k.digest FROM api_keys k WHERE k.id = s.api_key_id) AS of_key, s.person_id",
-    )
-    .bind(digest.as_slice())
-    .bind(now)
-    .bind(idle_since)
-    .bind(began)
-    .fetch_optional(database)
-    .await?;
-    Ok(row.and_then(|row| match row {
-        HolderRow { of_key: Some(digest), .. } => {
-            Some(Holder::Key(ApiKeyDigest::from_bytes(digest)))
+    let Some(session) = valid(database, digest, idle_since, began).await? else {
+        return Ok(None);
+    };
+    let used = "UPDATE dashboard_sessions SET seen_at = greatest(seen_at, $2) WHERE id = $1";
+    sqlx::query(used).bind(session.id).bind(now).execute(database).await?;
+    Ok(match (session.api_key_id, session.person_id) {
+        (Some(id), _) => {
+            let api_key = select::<ApiKey>("WHERE id = $1").bind(id);
+            let api_key = api_key.fetch_optional(database.rows()).await?;
+            api_key.map(|api_key| Holder::Key(api_key.digest))
         }
-        HolderRow { person_id, .. } => person_id.map(Holder::Person),
-    }))
+        (None, person) => person.map(Holder::Person),
+    })
 }
 
 /// Whether a session is valid. This is no use of it.
 pub(super) async fn is_valid(
-    database: impl PgExecutor<'_>,
-    digest: [u8; 32],
+    database: &Pool,
+    digest: SessionDigest,
     idle_since: Timestamp,
     began: Timestamp,
 ) -> sqlx::Result<bool> {
-    sqlx::query_scalar(
-        "SELECT EXISTS (SELECT 1 FROM dashboard_sessions
-                         WHERE digest = $1 AND seen_at > $2 AND started_at > $3)",
-    )
-    .bind(digest.as_slice())
-    .bind(idle_since)
-    .bind(began)
-    .fetch_one(database)
-    .await
+    Ok(valid(database, digest, idle_since, began).await?.is_some())
 }
 
-#[derive(FromRow)]
-struct HolderRow {
-    of_key: Option<[u8; 32]>,
-    person_id: Option<PersonId>,
+async fn valid(
+    database: &Pool,
+    digest: SessionDigest,
+    idle_since: Timestamp,
+    began: Timestamp,
+) -> sqlx::Result<Option<Session>> {
+    select("WHERE digest = $1 AND seen_at > $2 AND started_at > $3")
+        .bind(digest)
+        .bind(idle_since)
+        .bind(began)
+        .fetch_optional(database.rows())
+        .await
 }
 
-pub(super) async fn delete(database: impl PgExecutor<'_>, digest: [u8; 32]) -> sqlx::Result<()> {
-    sqlx::query("DELETE FROM dashboard_sessions WHERE digest = $1")
-        .bind(digest.as_slice())
-        .execute(database)
-        .await?;
+/// Ends a session, and notes it, so that nobody puts its row back.
+const END: &str = "WITH ended AS (DELETE FROM dashboard_sessions WHERE digest = $1
+                                  RETURNING id, revision)
+                   INSERT INTO revisions (table_name, id, revision, what)
+                   SELECT 'dashboard_sessions', id, revision + 1, 'gone' FROM ended
+                       ON CONFLICT DO NOTHING";
+
+pub(super) async fn delete(
+    database: impl PgExecutor<'_>,
+    digest: SessionDigest,
+) -> sqlx::Result<()> {
+    sqlx::query(END).bind(digest).execute(database).await?;
     Ok(())
 }
 
@@ -92,10 +118,16 @@ pub(super) async fn sweep(
     idle_since: Timestamp,
     began: Timestamp,
 ) -> sqlx::Result<()> {
-    sqlx::query("DELETE FROM dashboard_sessions WHERE seen_at <= $1 OR started_at <= $2")
-        .bind(idle_since)
-        .bind(began)
-        .execute(database)
-        .await?;
+    sqlx::query(
+        "WITH ended AS (DELETE FROM dashboard_sessions WHERE seen_at <= $1 OR started_at <= $2
+                        RETURNING id, revision)
+         INSERT INTO revisions (table_name, id, revision, what)
+         SELECT 'dashboard_sessions', id, revision + 1, 'gone' FROM ended
+             ON CONFLICT DO NOTHING",
+    )
+    .bind(idle_since)
+    .bind(began)
+    .execute(database)
+    .await?;
     Ok(())
 }

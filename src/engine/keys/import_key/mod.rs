@@ -6,25 +6,42 @@ use std::time::Duration;
 
 use formats::algorithms::ImportMechanism;
 use hsm::KeyRef;
-use sqlx::{PgConnection, PgExecutor};
+use sqlx::PgConnection;
 
 use super::{Vault, VaultError};
+use crate::db::Pool;
 use crate::ids::ImportKeyId;
+use crate::resource::{self, Deprivable, Rows, Stored as _};
+use crate::revision::Revision;
+use crate::row;
+use crate::seals::What;
 use formats::clock::Timestamp;
 use formats::material::PublicKey;
 
-/// The record of a wrapping key.
-#[derive(Clone, Debug)]
-pub struct ImportKeyRecord {
-    /// Its identifier.
-    pub id: ImportKeyId,
-    /// The wrapping mechanism.
-    pub mechanism: ImportMechanism,
-    pub public: PublicKey,
-    /// The expiry time.
-    pub expires_at: Timestamp,
-    /// The creation time.
-    pub created_at: Timestamp,
+row! {
+    /// The record of a wrapping key.
+    pub struct ImportKeyRecord(ImportKeyId) in "import_keys" {
+        /// The wrapping mechanism.
+        mechanism: ImportMechanism;
+        /// The public half.
+        public_key: PublicKey;
+        /// The attempts to unwrap a key with it.
+        attempts: i32;
+        /// The time of the last attempt.
+        attempted_at: Option<Timestamp>;
+        /// The time of the import.
+        used_at: Option<Timestamp>;
+        /// The expiry time.
+        expires_at: Timestamp;
+        /// The time at which the token lost it.
+        destroyed_at: Option<Timestamp>;
+        /// The creation time.
+        created_at: Timestamp;
+    }
+}
+
+impl Deprivable for ImportKeyRecord {
+    fn deprive(&mut self, _: What, _: Timestamp) {}
 }
 
 impl ImportKeyRecord {
@@ -33,27 +50,55 @@ impl ImportKeyRecord {
     /// The maximum number of attempts to unwrap.
     pub const ATTEMPTS: i32 = 3;
 
+    /// A new wrapping key.
+    pub(crate) fn new(
+        id: ImportKeyId,
+        mechanism: ImportMechanism,
+        public_key: PublicKey,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            mechanism,
+            public_key,
+            attempts: 0,
+            attempted_at: None,
+            used_at: None,
+            expires_at: now.plus(Self::LIFETIME),
+            destroyed_at: None,
+            created_at: now,
+            revision: Revision::FIRST,
+        }
+    }
+
     /// Counts an attempt before the token unwraps. None if no attempt is left.
     pub(super) async fn attempt(
-        database: impl PgExecutor<'_>,
+        database: &Pool,
         id: ImportKeyId,
         now: Timestamp,
-    ) -> sqlx::Result<Option<Usable>> {
-        store::attempt_import(database, id, now, Self::ATTEMPTS).await
+    ) -> sqlx::Result<Option<Self>> {
+        store::attempt_import(database, id, now).await
     }
 
     /// The wrapping key, if it can still unwrap a key.
     pub(super) async fn usable(
-        database: impl PgExecutor<'_>,
+        rows: Rows<&mut PgConnection>,
         id: ImportKeyId,
         now: Timestamp,
-    ) -> sqlx::Result<Option<Usable>> {
-        store::usable_import_key(database, id, now, Self::ATTEMPTS).await
+    ) -> sqlx::Result<Option<Self>> {
+        let found = store::by_id(rows, id).await?;
+        Ok(found.filter(|key| key.is_usable(now)))
+    }
+
+    /// Whether it can still unwrap a key.
+    fn is_usable(&self, now: Timestamp) -> bool {
+        let is_living = self.used_at.is_none() && self.destroyed_at.is_none();
+        is_living && self.expires_at > now && self.attempts < Self::ATTEMPTS
     }
 
     /// Records a wrapping key and removes its intent.
-    pub async fn insert(&self, connection: &mut PgConnection) -> sqlx::Result<()> {
-        store::insert_import_key(connection, self).await
+    pub async fn insert(&self, rows: Rows<&mut PgConnection>) -> sqlx::Result<()> {
+        store::insert_import_key(rows, self).await
     }
 
     /// Destroys the wrapping keys that are no longer usable. Returns their number.
@@ -65,13 +110,15 @@ impl ImportKeyRecord {
         loop {
             let mut transaction = vault.pool.begin().await?;
             let now = vault.clock.now();
-            let found = store::lock_spent_import_key(&mut transaction, now, Self::ATTEMPTS).await?;
-            let Some(id) = found else {
+            let rows = vault.pool.rows_on(&mut transaction);
+            let Some(spent) = store::lock_spent_import_key(rows, now).await? else {
                 return Ok(destroyed);
             };
-            let key = KeyRef::private(*id.uuid().as_bytes());
+            let key = KeyRef::private(*spent.id.uuid().as_bytes());
             vault.destroy(&key).await?;
-            store::bury_import_key(&mut transaction, id, now).await?;
+            let buried = Self { destroyed_at: Some(now), ..spent.rewritten() };
+            let rows = vault.pool.rows_on(&mut transaction);
+            resource::update(rows, &buried, What::Gone).await?;
             transaction.commit().await?;
             destroyed += 1;
         }
@@ -79,17 +126,10 @@ impl ImportKeyRecord {
 
     /// Marks a wrapping key as used by the recorded import. False if it is used already.
     pub(crate) async fn spend(
-        connection: &mut PgConnection,
+        rows: Rows<&mut PgConnection>,
         id: ImportKeyId,
         now: Timestamp,
     ) -> sqlx::Result<bool> {
-        store::spend_import_key(connection, id, now).await
+        store::spend_import_key(rows, id, now).await
     }
-}
-
-/// A wrapping key that can still unwrap a key.
-#[derive(Clone, Copy, Debug, sqlx::FromRow)]
-pub(super) struct Usable {
-    pub(super) mechanism: ImportMechanism,
-    pub(super) expires_at: Timestamp,
 }

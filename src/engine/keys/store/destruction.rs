@@ -46,7 +46,7 @@ pub(crate) async fn lock_destroying(
     but: &[KeyId],
 ) -> sqlx::Result<Option<Key>> {
     let locked = select(
-        "WHERE status = $1 AND destroying_at IS NOT NULL AND id <> ALL ($2) ORDER BY destroy_at LIMIT 1",
+        "WHERE status = $1 AND destroying_at IS NOT NULL AND id <> ALL ($2) ORDER BY destroy_at",
     )
     .bind(KeyStatus::PendingDestruction)
     .bind(but)

@@ -8,6 +8,7 @@ use zeroize::Zeroizing;
 use super::{Assignment, UnrecordedKey, Vault, VaultError, unlike_half};
 use crate::ids::ImportKeyId;
 use crate::keys::ImportKeyRecord;
+use crate::resource::Rows;
 use formats::clock::Timestamp;
 use formats::material::{Algorithm, PrivateKey, PrivateParts, PublicKey, PublicParts, SecretKey};
 use formats::problem::{Code, Problem};
@@ -72,11 +73,11 @@ impl Vault {
     /// The time at which the import key of a wrapped key expires. Uses no attempt.
     pub(crate) async fn end_of_import_key(
         &self,
-        connection: &mut PgConnection,
+        rows: Rows<&mut PgConnection>,
         wrapped: &Wrapped,
     ) -> Result<Timestamp, VaultError> {
         let now = self.clock.now();
-        let usable = ImportKeyRecord::usable(connection, wrapped.import_key, now).await?;
+        let usable = ImportKeyRecord::usable(rows, wrapped.import_key, now).await?;
         let usable = usable.ok_or_else(no_import_key)?;
         check_mechanism(usable.mechanism, wrapped)?;
         Ok(usable.expires_at)

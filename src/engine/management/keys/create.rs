@@ -160,8 +160,8 @@ async fn propose(
     let mut change = begin(context, &requested).await?;
     let mut end = None;
     if let Source::Wrapped { wrapped, .. } = &requested.source {
-        let connection = change.connection();
-        end = Some(vault.end_of_import_key(connection, wrapped).await?);
+        let rows = change.rows();
+        end = Some(vault.end_of_import_key(rows, wrapped).await?);
     }
     let plan = planned(&requested, call.as_ref());
     if let Some(call) = call {
@@ -247,7 +247,7 @@ pub(super) async fn record(
     check_service(change, key.service_id).await?;
     if let Some(import_key) = import_key {
         let now = change.now();
-        if !ImportKeyRecord::spend(change.connection(), import_key, now).await? {
+        if !ImportKeyRecord::spend(change.rows(), import_key, now).await? {
             return Err(Error::Conflict(
                 "the import key was used for another key in the meantime".to_owned(),
             ));

@@ -75,14 +75,8 @@ pub async fn create(
     tokio::spawn(async move {
         let (id, public) = vault.make_import_key(mechanism).await?;
         let mut change = context.begin().await?;
-        let record = ImportKeyRecord {
-            id,
-            mechanism,
-            expires_at: change.now().plus(ImportKeyRecord::LIFETIME),
-            created_at: change.now(),
-            public,
-        };
-        record.insert(change.connection()).await?;
+        let record = ImportKeyRecord::new(id, mechanism, public, change.now());
+        record.insert(change.rows()).await?;
         let parameters = ImportParameters::of(&record);
         change.commit(Event::created(&parameters)).await?;
         Ok(parameters)
@@ -93,11 +87,11 @@ pub async fn create(
 
 impl ImportParameters {
     fn of(record: &ImportKeyRecord) -> Self {
-        let digest = Sha256::digest(record.public.to_spki());
+        let digest = Sha256::digest(record.public_key.to_spki());
         Self {
             import_key_id: record.id,
             mechanism: record.mechanism,
-            public_key: record.public.to_pem(),
+            public_key: record.public_key.to_pem(),
             public_key_sha256: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
             expires_at: record.expires_at,
         }

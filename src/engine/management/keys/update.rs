@@ -9,7 +9,7 @@ use crate::keys::{Cause, Key, KeyStatus, KeyUpdate, Origin, Vault};
 use crate::management::changes::StoredRequest;
 use crate::management::check::{self, checked};
 use crate::management::{Action, Authorized, Error, Event, Expected, ManageKeys, ResourceType};
-use crate::resource::{Member, ResourceRequest, Stored as _};
+use crate::resource::{Member, ResourceRequest, Touched as _};
 
 /// Changes a key. A key that becomes active retires the former one in the same transaction, and a token
 /// must hold its private or secret half. A deleted key can be restored until its delay is over.
