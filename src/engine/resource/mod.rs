@@ -13,7 +13,9 @@ mod value;
 
 pub use self::field::{Field, Input, camel_case};
 pub use self::member::Member;
-pub use self::request::{Reader, RequestBody, ResourceRequest, SentBody, object, with_required};
+pub use self::request::{
+    ChangeBody, Reader, RequestBody, ResourceRequest, SentBody, object, with_required,
+};
 pub use self::store::{ColumnGroup, Columns, Identified, Stored, select};
 pub use self::text::{Description, Name, Person, Printable, is_hidden};
 pub(crate) use self::value::wrong_type;

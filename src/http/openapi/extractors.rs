@@ -9,10 +9,11 @@ use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Required, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
+use super::components;
 use crate::admin::{Address, CreateBody, DecisionBody, IfMatch, PathId, UpdateBody};
 use engine::ids::{Id, Named};
 use engine::management::policies;
-use engine::resource::RequestBody;
+use engine::resource::{ChangeBody, RequestBody};
 
 /// What the `{id}` of a path looks like.
 pub(super) trait Described {
@@ -102,13 +103,15 @@ impl<D: RequestBody + ToSchema> PartialSchema for UpdateBody<D> {
     }
 }
 
-impl<D: RequestBody + ToSchema> ToSchema for UpdateBody<D> {
+/// With the components of the resource.
+impl<D: ChangeBody<Resource: ToSchema> + ToSchema> ToSchema for UpdateBody<D> {
     fn name() -> Cow<'static, str> {
         format!("{}Changes", D::name()).into()
     }
 
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
         D::schemas(schemas);
+        components::add_list::<D::Resource>(schemas);
     }
 }
 
