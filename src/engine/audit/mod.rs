@@ -10,6 +10,7 @@ mod anonymous;
 mod days;
 mod entry;
 mod export;
+mod link;
 mod login;
 mod outcome;
 mod per_second;
