@@ -12,11 +12,11 @@ pub(crate) struct Group(Mutex<State>);
 #[derive(Default)]
 struct State {
     outstanding: usize,
-    answers: Vec<Answer>,
+    answers: Vec<SendAnswer>,
 }
 
 /// Sends an answer.
-type Answer = Box<dyn FnOnce() + Send>;
+type SendAnswer = Box<dyn FnOnce() + Send>;
 
 /// An operation without an answer.
 #[derive(Debug)]

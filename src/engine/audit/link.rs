@@ -7,7 +7,7 @@ use std::time::Duration;
 use sqlx::{ConnectOptions as _, PgConnection};
 use tokio::time::timeout;
 
-use super::queue::{Shared, Submission};
+use super::queue::{RecorderState, Submission};
 use super::store::{self, NotWritten};
 use crate::db::Pool;
 
@@ -16,14 +16,14 @@ pub(super) const HEARTBEAT: Duration = Duration::from_millis(500);
 
 /// The connection to the database.
 pub(super) struct Link {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<RecorderState>,
     /// Its connection options name the primary, which changes at a failover.
     database: Pool,
     connection: Option<PgConnection>,
 }
 
 impl Link {
-    pub(super) fn new(shared: Arc<Shared>, database: Pool) -> Self {
+    pub(super) fn new(shared: Arc<RecorderState>, database: Pool) -> Self {
         Self { shared, database, connection: None }
     }
 
@@ -100,7 +100,7 @@ impl std::fmt::Debug for Link {
     }
 }
 
-impl Shared {
+impl RecorderState {
     /// Keeps since when records cannot be committed, and logs it once.
     fn fails(&self, error: &NotWritten) {
         let now = self.clock.monotonic();

@@ -28,7 +28,7 @@ pub use self::days::{keep_days, maintain_days};
 pub use self::entry::{Entry, EntryFilter};
 pub(crate) use self::export::Column;
 pub(crate) use self::export::cell;
-pub use self::export::{Export, Exported, Format, Operations, Source};
+pub use self::export::{Export, Exported, Format, Operations, RecordSource};
 pub use self::login::{Login, login};
 pub use self::outcome::Outcome;
 pub(crate) use self::query::entries_named;

@@ -15,7 +15,7 @@ use tokio::task::yield_now;
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep};
 
 use super::link::{HEARTBEAT, Link};
-use super::queue::{Shared, Submission, Unrecorded, count};
+use super::queue::{RecorderState, Submission, Unrecorded, count};
 use super::record::Record;
 use super::store::NotWritten;
 use crate::db::Pool;
@@ -60,7 +60,7 @@ struct Part {
 
 impl Writer {
     pub(super) fn new(
-        shared: Arc<Shared>,
+        shared: Arc<RecorderState>,
         queue: mpsc::Receiver<Submission>,
         database: Pool,
     ) -> Self {
@@ -249,7 +249,7 @@ fn refuse(part: Option<Part>, failure: &(impl std::fmt::Display + ?Sized)) {
     }
 }
 
-impl Shared {
+impl RecorderState {
     /// Subtracts the records that have left the queue.
     fn took(&self, submissions: &[Submission]) {
         let further = count(submissions) - submissions.len();

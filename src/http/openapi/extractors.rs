@@ -16,17 +16,17 @@ use engine::management::policies;
 use engine::resource::{ChangeBody, RequestBody};
 
 /// What the `{id}` of a path looks like.
-pub(super) trait Described {
+pub(super) trait PathSchema {
     fn schema() -> RefOr<Schema>;
 }
 
-impl<K: Named> Described for Id<K> {
+impl<K: Named> PathSchema for Id<K> {
     fn schema() -> RefOr<Schema> {
         <Self as PartialSchema>::schema()
     }
 }
 
-impl Described for policies::PolicyName {
+impl PathSchema for policies::PolicyName {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new()
             .schema_type(Type::String)
@@ -37,7 +37,7 @@ impl Described for policies::PolicyName {
     }
 }
 
-impl<T: Address + Described> IntoParams for PathId<T> {
+impl<T: Address + PathSchema> IntoParams for PathId<T> {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let id = ParameterBuilder::new()
             .name("id")

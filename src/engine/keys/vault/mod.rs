@@ -26,7 +26,7 @@ use formats::clock::{Clock, Entropy};
 use formats::material::{Algorithm, Family, PublicKey, PublicParts};
 use formats::problem::{Code, Problem};
 
-pub use self::adopt::Described;
+pub use self::adopt::DescribedKey;
 pub use self::import::Wrapped;
 pub use self::unrecorded::{UnrecordedKey, VaultError};
 
