@@ -94,12 +94,6 @@ impl Link {
     }
 }
 
-impl std::fmt::Debug for Link {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Link").finish_non_exhaustive()
-    }
-}
-
 impl RecorderState {
     /// Keeps since when records cannot be committed, and logs it once.
     fn fails(&self, error: &NotWritten) {

@@ -1,6 +1,5 @@
 //! The interface of the audit log for requests: submit a record, wait for its receipt.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -168,11 +167,5 @@ impl Pending {
             Ok(Err(_)) => Err(Unrecorded::Closed),
             Err(_) => Err(Unrecorded::Late),
         }
-    }
-}
-
-impl fmt::Debug for Recorder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Recorder").field("queued", &self.queued()).finish_non_exhaustive()
     }
 }

@@ -36,7 +36,6 @@ const MAX_WAIT: Duration = Duration::from_millis(500);
 const MOST_ENDS: u32 = 3;
 
 /// Commits the records of a recorder.
-#[derive(Debug)]
 pub struct Writer {
     link: Link,
     queue: mpsc::Receiver<Submission>,

@@ -19,7 +19,6 @@ use formats::clock::Clock;
 const CAPACITY: u64 = 20_000;
 
 /// Authenticates the requests of one instance.
-#[derive(Debug)]
 pub struct Authenticator {
     clock: Clock,
     stage: Stage,

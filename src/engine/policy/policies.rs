@@ -12,7 +12,6 @@ use crate::ids::PolicyId;
 const CAPACITY: u64 = 10_000;
 
 /// The policies, as one instance caches them.
-#[derive(Debug)]
 pub struct Policies {
     by_name: Cache<PolicyName, Arc<Policy>>,
     /// By identifier, deleted policies and absence included: an envelope with an unknown policy must not

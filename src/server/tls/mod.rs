@@ -6,7 +6,6 @@ mod identity;
 mod presented;
 mod watch;
 
-use std::fmt;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -80,14 +79,5 @@ impl Tls {
     /// The configuration for the next connection.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         self.0.present.load().config.clone().into()
-    }
-}
-
-impl fmt::Debug for Tls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tls")
-            .field("files", &self.0.files)
-            .field("expires", &self.expires())
-            .finish()
     }
 }

@@ -34,7 +34,7 @@ pub use self::unrecorded::{UnrecordedKey, VaultError};
 pub(crate) const COMPARE_EVERY: Duration = Duration::from_secs(60 * 60);
 
 /// The tokens, and the creation of objects in them.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Vault {
     pub(super) token: hsm::Token,
     pub(super) pool: Pool,
