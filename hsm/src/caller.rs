@@ -28,7 +28,7 @@ pub struct CancelGuard {
 ///
 /// A spawned task does not inherit the scope of a [`CancelGuard`]. It enters the scope of the task that
 /// spawned it with [`Caller::current`] and [`Caller::scope`].
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Caller {
     gone: Option<Arc<Semaphore>>,
     lane: u64,

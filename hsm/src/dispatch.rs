@@ -35,7 +35,7 @@ impl<T, F: FnMut(&Session) -> Result<T, HsmError> + Clone + Send + 'static> Work
 /// The results of an operation on every token, in the order of the configuration.
 pub(crate) type Each<T> = Vec<(Arc<Device>, Result<T, HsmError>)>;
 
-type Answer<T> = oneshot::Receiver<Result<T, HsmError>>;
+type Reply<T> = oneshot::Receiver<Result<T, HsmError>>;
 
 impl Dispatcher {
     /// Opens every token; see [`Token::open`](crate::Token::open).
@@ -228,7 +228,7 @@ fn submit<T: Send + 'static>(
     kind: Access,
     until: Instant,
     work: impl Work<T>,
-) -> Result<Answer<T>, HsmError> {
+) -> Result<Reply<T>, HsmError> {
     let (job, answer) = Job::new(kind, until, work);
     let error = match device.queue.push(job) {
         Ok(displaced) => {
@@ -252,7 +252,7 @@ fn submit<T: Send + 'static>(
     Err(error.on(device.label()))
 }
 
-async fn wait<T>(mut answer: Answer<T>, until: Instant) -> Result<T, HsmError> {
+async fn wait<T>(mut answer: Reply<T>, until: Instant) -> Result<T, HsmError> {
     match timeout_at(until.into(), &mut answer).await {
         Ok(Ok(result)) => result,
         Ok(Err(_)) => Err(HsmError::new(ErrorKind::TokenOut, "the worker has ended")),

@@ -1,6 +1,5 @@
 //! Operations whose answers arrive together.
 
-use std::fmt;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,14 +11,13 @@ pub(crate) struct Group(Mutex<State>);
 #[derive(Default)]
 struct State {
     outstanding: usize,
-    answers: Vec<Answer>,
+    answers: Vec<SendAnswer>,
 }
 
 /// Sends an answer.
-type Answer = Box<dyn FnOnce() + Send>;
+type SendAnswer = Box<dyn FnOnce() + Send>;
 
 /// An operation without an answer.
-#[derive(Debug)]
 pub(crate) struct Outstanding(Arc<Group>);
 
 impl Group {
@@ -57,11 +55,5 @@ impl Drop for Outstanding {
         if outstanding == 0 {
             self.0.send();
         }
-    }
-}
-
-impl fmt::Debug for Group {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Group").finish_non_exhaustive()
     }
 }

@@ -32,13 +32,13 @@ enum Command {
     /// Create an API key and print it once.
     Create(Create),
     /// List the API keys without their secrets.
-    List(List),
+    List(ListKeys),
     /// Revoke an API key permanently.
     Revoke(Revoke),
 }
 
 #[derive(Debug, clap::Args)]
-struct List {
+struct ListKeys {
     /// Only keys of this type: live, test or admin.
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<ApiKeyType>,
@@ -117,7 +117,7 @@ async fn create(system: &System, wanted: &Create) -> Result<(), Failure> {
     Ok(print(&made, wanted.json)?)
 }
 
-async fn list(system: &System, wanted: &List) -> Result<(), Failure> {
+async fn list(system: &System, wanted: &ListKeys) -> Result<(), Failure> {
     let filter =
         ApiKeyFilter { kind: wanted.kind, status: wanted.status, ..ApiKeyFilter::default() };
     let mut request = PageRequest::default();

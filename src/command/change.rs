@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 use serde_json::{Map, Value, json};
 
 use super::Failure;
-use super::client::{Client, Connection};
+use super::client::{ApiAccess, Client};
 use engine::change_kind::ChangeKind;
 use engine::ids::ChangeId;
 use engine::management::changes::ChangeStatus;
@@ -27,7 +27,7 @@ pub(super) struct Arguments {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// List changes that need or needed approval.
-    List(List),
+    List(ListChanges),
     /// Show a change: its proposer, its decisions, and the resource before and after it.
     Show(Show),
     /// Approve a change as the person of the credential. The last approval makes the change.
@@ -37,9 +37,9 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct List {
+struct ListChanges {
     #[command(flatten)]
-    connection: Connection,
+    connection: ApiAccess,
     /// Only changes with this status: pending, applied, rejected, withdrawn, expired or stale.
     #[arg(long)]
     status: Option<ChangeStatus>,
@@ -56,7 +56,7 @@ struct Show {
     /// The ID of the change.
     id: ChangeId,
     #[command(flatten)]
-    connection: Connection,
+    connection: ApiAccess,
     /// Print the change as JSON.
     #[arg(long)]
     json: bool,
@@ -67,7 +67,7 @@ struct Decide {
     /// The ID of the change.
     id: ChangeId,
     #[command(flatten)]
-    connection: Connection,
+    connection: ApiAccess,
     /// The reason, for other people.
     #[arg(long, value_name = "TEXT")]
     comment: Option<String>,
@@ -87,7 +87,7 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
     tokio::task::spawn_blocking(work).await.map_err(|error| Failure::Other(error.to_string()))?
 }
 
-fn list(wanted: &List) -> Result<(), Failure> {
+fn list(wanted: &ListChanges) -> Result<(), Failure> {
     let client = Client::new(&wanted.connection)?;
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("limit", "200");

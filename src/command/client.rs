@@ -16,7 +16,7 @@ use engine::web_client::{client, plain_client_of_this_machine};
 
 /// The address of the API and the credentials.
 #[derive(Debug, clap::Args)]
-pub(super) struct Connection {
+pub(super) struct ApiAccess {
     /// The base URL of the API, for example `https://sealward.example.com`.
     #[arg(long, env = "SEALWARD_URL")]
     url: String,
@@ -38,7 +38,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(connection: &Connection) -> Result<Self, Failure> {
+    pub(super) fn new(connection: &ApiAccess) -> Result<Self, Failure> {
         let url = connection.url.trim_end_matches('/').to_owned();
         let reach = reach(&url).ok_or_else(|| {
             Failure::Other("--url must be https://, except for this machine".to_owned())

@@ -10,7 +10,7 @@ use engine::auth::oidc::Provider;
 use engine::db::{Pool, Primary, SchemaAge, Servers};
 use engine::keys::RefusedPins;
 use engine::ledger::forward::Collector;
-use engine::ratelimit::{Limiter, Shared};
+use engine::ratelimit::{Limiter, SharedBuckets};
 use engine::settings::{Environment, HsmToken, SecretSource, Settings, Stage, Telemetry};
 use engine::telemetry::Traces;
 use engine::{audit, db, hardening, settings, telemetry};
@@ -112,7 +112,7 @@ pub(super) fn limiter(
         .as_ref()
         .map(|source| reveal("ratelimit.password", source, environment))
         .transpose()?;
-    Ok(match Shared::of(wanted, password.as_ref())? {
+    Ok(match SharedBuckets::of(wanted, password.as_ref())? {
         Some(shared) => Limiter::shared(clock, shared),
         None => Limiter::new(clock),
     })

@@ -11,7 +11,6 @@ use engine::management::security::SecurityLog;
 use engine::web::Engine;
 
 /// Everything a page may use.
-#[derive(Debug)]
 pub struct Dashboard {
     /// What the dashboard shares with the API.
     pub engine: Arc<Engine>,

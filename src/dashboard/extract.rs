@@ -24,7 +24,6 @@ use formats::clock::Timestamp;
 use formats::problem::Problem;
 
 /// The context of a page for an administrator.
-#[derive(Debug)]
 pub(super) struct PageContext {
     /// The context of management functions that read resources.
     pub(super) context: Authorized<ReadResources>,

@@ -14,7 +14,7 @@ use super::router::{names, router};
 /// Answers every request to the API. Cheap to clone.
 ///
 /// The frame is not a layer of the router: each layer would add heap allocations to every request.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Api {
     app: Arc<AppState>,
     router: Router,

@@ -16,7 +16,6 @@ use engine::protection::Protection;
 use engine::web::Engine;
 
 /// Everything a handler may use.
-#[derive(Debug)]
 pub struct AppState {
     /// What the API shares with the dashboard.
     pub engine: Arc<Engine>,
@@ -47,7 +46,7 @@ pub struct AppState {
 }
 
 /// The state of the routers. Extractors of types of other crates need a type of this crate.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct App(pub(crate) Arc<AppState>);
 
 impl AppState {

@@ -13,7 +13,7 @@ use engine::keys::Encryptions;
 use formats::clock::Clock;
 
 /// The state of the database within the last second. Clones share it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct DatabaseMonitor {
     clock: Clock,
     database: Pool,

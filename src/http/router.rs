@@ -16,7 +16,7 @@ use super::{caller, discovery, idempotency, openapi, probes, published_log};
 
 /// The whole API, without its frame.
 pub(super) fn router(app: App) -> Router {
-    let [open, runtime, health, administration] = groups().map(|group| group.router);
+    let [health, runtime, administration, open] = groups().map(|group| group.router);
     let administrators = from_fn_with_state(app.clone(), caller::administrators_only);
     let idempotent = from_fn_with_state(app.clone(), idempotency::idempotent);
     Router::new()
@@ -41,15 +41,12 @@ pub fn document() -> OpenApi {
 
 /// All routes, grouped by permitted callers.
 fn groups() -> [Routes; 4] {
-    let open = Routes::of(Access::Anyone)
-        .at("/livez", routes!(probes::live))
-        .at("/readyz", routes!(probes::ready))
-        .at("/openapi.json", routes!(discovery::openapi))
-        .at("/.well-known/jwks/{serviceId}", routes!(discovery::jwks))
-        .at("/audit/log/{log}/checkpoint", routes!(published_log::checkpoint))
-        .at("/audit/log/{log}/tile/{*path}", routes!(published_log::tile));
+    let health = Routes::of(Access::Caller)
+        .part("Health", "The state of the service.")
+        .at("/api/v1/health", routes!(health::health));
 
     let runtime = Routes::of(Access::Application)
+        .part("Runtime", "Cryptographic operations for applications.")
         .at("/api/v1/protect", routes!(protect::protect))
         .at("/api/v1/unprotect", routes!(unprotect::unprotect))
         .at("/api/v1/rewrap", routes!(rewrap::rewrap))
@@ -61,36 +58,41 @@ fn groups() -> [Routes; 4] {
         .at("/api/v1/caller", routes!(runtime::caller::read))
         .at("/api/v1/policies/{policyNumber}", routes!(runtime::policy::read));
 
-    let health = Routes::of(Access::Caller).at("/api/v1/health", routes!(health::health));
-
     let administration = Routes::of(Access::Administrator)
+        .part("Services", "Applications that protect data, and destinations.")
         .at("/admin/services", routes!(services::list, services::create))
         .at(
             "/admin/services/{id}",
             routes!(services::read, services::update, services::patch, services::delete),
         )
+        .part("Policies", "Rules for protecting payloads.")
         .at("/admin/policies", routes!(policies::list, policies::create))
         .at(
             "/admin/policies/{id}",
             routes!(policies::read, policies::update, policies::patch, policies::delete),
         )
+        .part("Keys", "Cryptographic keys.")
         .at("/admin/keys", routes!(keys::list, keys::create))
         .at("/admin/keys/import-parameters", routes!(keys::import_parameters))
         .at("/admin/keys/{id}", routes!(keys::read, keys::update, keys::patch, keys::delete))
+        .part("API keys", "Credentials.")
         .at("/admin/api-keys", routes!(api_keys::list, api_keys::create))
         .at(
             "/admin/api-keys/{id}",
             routes!(api_keys::read, api_keys::update, api_keys::patch, api_keys::revoke),
         )
+        .part("Changes", "Changes that need the approval of other people.")
         .at("/admin/changes", routes!(changes::list))
         .at("/admin/changes/{id}", routes!(changes::read, changes::withdraw))
         .at("/admin/changes/{id}/approve", routes!(changes::approve))
         .at("/admin/changes/{id}/reject", routes!(changes::reject))
+        .part("Workload identities", "Workloads that authenticate with tokens.")
         .at("/admin/identities", routes!(identities::list, identities::create))
         .at(
             "/admin/identities/{id}",
             routes!(identities::read, identities::update, identities::patch, identities::delete),
         )
+        .part("Audit", "The audit log.")
         .at("/admin/audit", routes!(audit::list))
         .at("/admin/audit/management", routes!(events::list))
         .at("/admin/audit/log/{log}/checkpoint", routes!(audit_log::checkpoint))
@@ -98,5 +100,16 @@ fn groups() -> [Routes; 4] {
         .at("/admin/audit/log/{log}/tile/{*path}", routes!(audit_log::tile))
         .at("/admin/audit/{id}/proof", routes!(audit_log::proof));
 
-    [open, runtime, health, administration]
+    let open = Routes::of(Access::Anyone)
+        .part("Published audit logs", "Checkpoints and hashes of the audit logs.")
+        .at("/audit/log/{log}/checkpoint", routes!(published_log::checkpoint))
+        .at("/audit/log/{log}/tile/{*path}", routes!(published_log::tile))
+        .part("Discovery", "Published keys and this document.")
+        .at("/.well-known/jwks/{serviceId}", routes!(discovery::jwks))
+        .at("/openapi.json", routes!(discovery::openapi))
+        .part("Probes", "Probes for load balancers and orchestrators.")
+        .at("/livez", routes!(probes::live))
+        .at("/readyz", routes!(probes::ready));
+
+    [health, runtime, administration, open]
 }

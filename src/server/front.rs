@@ -22,7 +22,7 @@ pub trait Answers: Clone + Send + 'static {
 }
 
 /// The API and the dashboard.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Front {
     pub(super) api: Api,
     pub(super) dashboard: Router,

@@ -39,7 +39,6 @@ const NOT_HTTP_2: &[u8] =
 const BREATH: Duration = Duration::from_millis(50);
 
 /// A bound address that is not served yet.
-#[derive(Debug)]
 pub struct Listener {
     socket: TcpListener,
     address: SocketAddr,

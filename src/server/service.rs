@@ -39,7 +39,6 @@ use sealward_http::{Api, AppState, DatabaseMonitor, document, recorded_status, r
 const LAST_EVENTS: Duration = Duration::from_secs(2);
 
 /// A running service without its listeners. Dropping it aborts its jobs.
-#[derive(Debug)]
 pub struct Service {
     app: Arc<AppState>,
     dashboard: SharedDashboard,

@@ -6,7 +6,6 @@
     clippy::new_without_default,
     clippy::panic,
     clippy::unwrap_used,
-    missing_debug_implementations,
     reason = "what arranges a test may fail it, and only tests use this crate"
 )]
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::open;
 use crate::health::{canary, oaep_trial};
-use crate::session::{ConnectError, Connection, Session};
+use crate::session::{ConnectError, Session, TokenConnection};
 use crate::{HsmError, OpenError};
 
 /// How long the workers may take to close their sessions before a restart of the module.
@@ -24,7 +24,7 @@ pub(crate) enum CanaryFailure {
 /// fail with any code when the login is lost during a search, and another process may end it, so
 /// that a lost login does not count as a failure. Returns the time that the canary took.
 pub(crate) fn check(
-    connection: &Arc<Connection>,
+    connection: &Arc<TokenConnection>,
     session: &mut Option<Session>,
 ) -> Result<Duration, CanaryFailure> {
     check_with_login(connection, session).or_else(|first| {
@@ -35,7 +35,7 @@ pub(crate) fn check(
 }
 
 fn check_with_login(
-    connection: &Arc<Connection>,
+    connection: &Arc<TokenConnection>,
     session: &mut Option<Session>,
 ) -> Result<Duration, CanaryFailure> {
     for _ in 0..RENEWALS {
@@ -50,7 +50,7 @@ fn check_with_login(
 }
 
 fn run_canary(
-    connection: &Arc<Connection>,
+    connection: &Arc<TokenConnection>,
     session: &mut Option<Session>,
 ) -> Result<Duration, CanaryFailure> {
     let began = Instant::now();
@@ -69,7 +69,7 @@ fn run_canary(
 
 /// Tries once to bring a token back: restarts the module, logs in and runs the canary.
 pub(crate) fn bring_back(
-    connection: &Arc<Connection>,
+    connection: &Arc<TokenConnection>,
     session: &mut Option<Session>,
 ) -> Result<Duration, CanaryFailure> {
     *session = None;
@@ -91,7 +91,7 @@ pub(crate) fn bring_back(
 }
 
 impl CanaryFailure {
-    fn of(connection: &Connection, error: ConnectError) -> Self {
+    fn of(connection: &TokenConnection, error: ConnectError) -> Self {
         match error {
             ConnectError::Pin(refusal) => Self::Pin(refusal.on(connection.label())),
             ConnectError::Place(error) => Self::Fault(error.to_string()),

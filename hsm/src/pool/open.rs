@@ -6,10 +6,10 @@ use cryptoki::slot::{Limit, TokenInfo};
 
 use crate::OpenError;
 use crate::health::{canary, oaep_trial};
-use crate::session::{ConnectError, Connection, Identity, Session};
+use crate::session::{ConnectError, Session, TokenConnection, TokenIdentity};
 
 /// Opens the first session on a token. Errors of the token or its configuration show here.
-pub(crate) fn open(connection: &Arc<Connection>) -> Result<Session, OpenError> {
+pub(crate) fn open(connection: &Arc<TokenConnection>) -> Result<Session, OpenError> {
     let located = connection.login.locate();
     let (_, info) = located.map_err(|error| error.at_open(connection.label()))?;
     let token = info.label().to_owned();
@@ -25,7 +25,7 @@ pub(crate) fn open(connection: &Arc<Connection>) -> Result<Session, OpenError> {
         .and_then(|()| oaep_trial::ensure_key(&session))
         .and_then(|()| oaep_trial::run(&session))
         .map_err(|source| at_open(source.into()))?;
-    connection.identify(Identity {
+    connection.identify(TokenIdentity {
         label: info.label().to_owned(),
         serial: info.serial_number().to_owned(),
         needs_login: info.login_required(),

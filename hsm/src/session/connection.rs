@@ -13,7 +13,7 @@ use crate::{Config, OaepMethod, OaepSupport, TokenConfig};
 use formats::algorithms::OaepHash;
 
 /// The connection to one token: its login, its key handles and the known facts about the token.
-pub(crate) struct Connection {
+pub(crate) struct TokenConnection {
     pub(crate) limits: Limits,
     pub(crate) login: Login,
     pub(crate) handles: Handles,
@@ -22,7 +22,7 @@ pub(crate) struct Connection {
     pub(crate) canary: Signal,
     oaep: Mutex<OaepSupport>,
     wanted: String,
-    identity: OnceLock<Identity>,
+    identity: OnceLock<TokenIdentity>,
     sessions: AtomicUsize,
     left: AtomicBool,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Limits {
 
 /// The facts about a token that its first session has read.
 #[derive(Debug)]
-pub(crate) struct Identity {
+pub(crate) struct TokenIdentity {
     pub(crate) label: String,
     pub(crate) serial: String,
     pub(crate) needs_login: bool,
@@ -47,7 +47,7 @@ pub(crate) struct Identity {
     pub(crate) workers: usize,
 }
 
-impl Connection {
+impl TokenConnection {
     pub(crate) fn new(module: Arc<Module>, token: TokenConfig, config: &Config) -> Self {
         let wanted = token.select.wanted().to_owned();
         Self {
@@ -77,11 +77,11 @@ impl Connection {
     }
 
     /// The facts about the token; none until it was reached.
-    pub(crate) fn identity(&self) -> Option<&Identity> {
+    pub(crate) fn identity(&self) -> Option<&TokenIdentity> {
         self.identity.get()
     }
 
-    pub(crate) fn identify(&self, identity: Identity) {
+    pub(crate) fn identify(&self, identity: TokenIdentity) {
         self.identity.get_or_init(|| identity);
     }
 
@@ -140,7 +140,7 @@ impl Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for TokenConnection {
     fn drop(&mut self) {
         self.leave_module();
     }

@@ -26,7 +26,7 @@ use calls::Calls;
 use module::OpenSession;
 
 pub(crate) use canary::CanaryKey;
-pub(crate) use connection::{Connection, Identity};
+pub(crate) use connection::{TokenConnection, TokenIdentity};
 pub(crate) use handles::LastSearch;
 pub(crate) use login::ConnectError;
 pub(crate) use lookup::{Key, named, search};
@@ -35,18 +35,18 @@ pub(crate) use temporary::Temporary;
 
 pub(crate) struct Session {
     open: OpenSession,
-    connection: Arc<Connection>,
+    connection: Arc<TokenConnection>,
     generation: u64,
 }
 
 impl Session {
     /// Opens a session on the token and logs in where needed.
-    pub(crate) fn open(connection: &Arc<Connection>) -> Result<Self, ConnectError> {
+    pub(crate) fn open(connection: &Arc<TokenConnection>) -> Result<Self, ConnectError> {
         let (open, generation) = connection.open()?;
         Ok(Self { open, connection: Arc::clone(connection), generation })
     }
 
-    pub(crate) fn connection(&self) -> &Arc<Connection> {
+    pub(crate) fn connection(&self) -> &Arc<TokenConnection> {
         &self.connection
     }
 

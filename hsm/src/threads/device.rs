@@ -6,13 +6,13 @@ use std::time::Duration;
 use super::queue::Queue;
 use super::registry::Registry;
 use crate::pool::Breaker;
-use crate::session::{Connection, Module};
+use crate::session::{Module, TokenConnection};
 use crate::{
     Config, ErrorKind, HsmError, Observer, OpenError, TokenConfig, TokenState, TokenStatus,
 };
 
 pub(crate) struct Device {
-    pub(crate) connection: Arc<Connection>,
+    pub(crate) connection: Arc<TokenConnection>,
     pub(crate) queue: Queue,
     pub(crate) threads: Registry,
     breaker: Breaker,
@@ -22,7 +22,7 @@ pub(crate) struct Device {
 impl Device {
     pub(crate) fn new(module: Arc<Module>, token: TokenConfig, config: &Config) -> Self {
         Self {
-            connection: Arc::new(Connection::new(module, token, config)),
+            connection: Arc::new(TokenConnection::new(module, token, config)),
             queue: Queue::new(config.queue.max(1)),
             threads: Registry::default(),
             breaker: Breaker::new(),

@@ -26,7 +26,7 @@ pub(crate) struct Job {
     queued: Instant,
     deadline: Instant,
     caller: Caller,
-    work: Box<dyn Work>,
+    work: Box<dyn AnyOperation>,
     /// Its place in the group of its caller.
     outstanding: Option<Outstanding>,
 }
@@ -38,7 +38,7 @@ struct Trace {
 }
 
 /// An operation of any result type.
-trait Work: Send {
+trait AnyOperation: Send {
     fn attempt(&mut self, session: &Session) -> Result<(), HsmError>;
     fn begin(&mut self) -> Option<Trace>;
     fn answer(self: Box<Self>, failure: Option<HsmError>);
@@ -129,7 +129,7 @@ impl Job {
     }
 }
 
-impl<T, F> Work for QueuedOperation<T, F>
+impl<T, F> AnyOperation for QueuedOperation<T, F>
 where
     T: Send,
     F: FnMut(&Session) -> Result<T, HsmError> + Send,

@@ -7,7 +7,9 @@ use formats::algorithms::PublicParts;
 use formats::algorithms::{Algorithm, Curve, ImportMechanism, OaepHash, SignatureScheme};
 use hsm::{ImportError, Purpose};
 
-use super::{ImportKeyPair, Source, assert_nothing_is_there, assert_sound, hex, purposes, request};
+use super::{
+    ImportKeyPair, ImportedAs, assert_nothing_is_there, assert_sound, hex, purposes, request,
+};
 use crate::support::foreign::{Foreign, foreign};
 use crate::support::{Kind, SharedToken, id};
 
@@ -48,7 +50,7 @@ async fn wrapped_keys_of_every_kind(shared: &SharedToken) {
                         panic!("{algorithm:?} {purpose:?} {mechanism}: {error:?}")
                     });
                     assert_eq!(imported.public, key.public);
-                    assert_sound(shared, &imported, Source::Wrapped, algorithm, *purpose).await;
+                    assert_sound(shared, &imported, ImportedAs::Wrapped, algorithm, *purpose).await;
                 }
             }
         }
@@ -70,7 +72,7 @@ async fn material_of_every_kind(shared: &SharedToken) {
             let request = request(algorithm, *purpose, key.material.clone().unwrap());
             let imported = shared.token.import(request).await.unwrap();
             assert_eq!(imported.public, key.public);
-            assert_sound(shared, &imported, Source::Material, algorithm, *purpose).await;
+            assert_sound(shared, &imported, ImportedAs::Material, algorithm, *purpose).await;
         }
     }
 }
@@ -111,7 +113,7 @@ async fn openssl_wraps(shared: &SharedToken) {
     let wrapped = [first, second].concat();
     let request = import_key.request(algorithm, purpose, mechanism, wrapped, &key);
     let imported = shared.token.import_wrapped(request).await.unwrap();
-    assert_sound(shared, &imported, Source::Wrapped, algorithm, purpose).await;
+    assert_sound(shared, &imported, ImportedAs::Wrapped, algorithm, purpose).await;
 }
 
 async fn an_import_key_only_unwraps(shared: &SharedToken) {

@@ -29,7 +29,7 @@ fn purposes(algorithm: Algorithm) -> &'static [Purpose] {
 async fn assert_sound(
     shared: &SharedToken,
     imported: &Imported,
-    source: Source,
+    source: ImportedAs,
     algorithm: Algorithm,
     purpose: Purpose,
 ) {
@@ -37,7 +37,8 @@ async fn assert_sound(
     let adopt = |expected| shared.token.adopt(name.clone(), purpose, expected);
     // SoftHSM does not report the length of an unwrapped AES key.
     let is_aes = matches!(algorithm, Algorithm::Aes128 | Algorithm::Aes256);
-    let has_unknown_length = is_aes && shared.kind == Kind::SoftHsm && source == Source::Wrapped;
+    let has_unknown_length =
+        is_aes && shared.kind == Kind::SoftHsm && source == ImportedAs::Wrapped;
     if has_unknown_length {
         let adopted = adopt(None).await;
         assert!(matches!(adopted, Err(AdoptError::UnknownLength)), "{adopted:?}");
@@ -47,7 +48,7 @@ async fn assert_sound(
     assert_eq!(adopted.public, imported.public);
     // kryoptic reports an unwrapped key as never extractable.
     let weaknesses: &[_] = match (shared.kind, source) {
-        (Kind::Kryoptic, Source::Wrapped) => &[],
+        (Kind::Kryoptic, ImportedAs::Wrapped) => &[],
         _ if has_unknown_length => &[Weakness::WasExtractable, Weakness::UnknownLength],
         _ => &[Weakness::WasExtractable],
     };
@@ -86,7 +87,7 @@ async fn assert_sound(
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Source {
+enum ImportedAs {
     Wrapped,
     Material,
 }

@@ -10,12 +10,12 @@ use engine::db::{self, Pool, Primary};
 use engine::settings::{Environment, Settings};
 
 /// The connection, or why there is none. A new installation has no database yet.
-pub(super) type Database = Result<Primary, String>;
+pub(super) type DatabaseConnection = Result<Primary, String>;
 
 pub(super) async fn connect(
     settings: &Settings,
     environment: &Environment,
-) -> Result<Database, Failure> {
+) -> Result<DatabaseConnection, Failure> {
     match startup::connect(settings, environment).await {
         Ok(connected) => Ok(Ok(connected)),
         Err(Failure::Database(error)) => Ok(Err(error.to_string())),
@@ -24,13 +24,13 @@ pub(super) async fn connect(
 }
 
 /// The database, if it has the schema of this version.
-pub(super) async fn current(database: &Database) -> Option<&Pool> {
+pub(super) async fn current(database: &DatabaseConnection) -> Option<&Pool> {
     let pool = database.as_ref().ok()?.pool();
     db::check_schema(pool).await.ok().map(|_| pool)
 }
 
 /// Checks the login as `sealward serve` does.
-pub(super) async fn login(database: &Database) -> Result<Login, String> {
+pub(super) async fn login(database: &DatabaseConnection) -> Result<Login, String> {
     let pool = database.as_ref().map_err(Clone::clone)?.pool();
     audit::login(pool).await.map_err(|error| error.to_string())
 }

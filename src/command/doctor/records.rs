@@ -4,17 +4,17 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::database::Database;
+use super::database::DatabaseConnection;
 use engine::keys::{Comparison, Intended, Orphan, Vault};
 use engine::management::dangers::{Extractable, extractable_keys};
 use formats::clock::{Clock, Entropy};
 
 /// The comparison and the extractable keys, or the reason why they are missing. A new installation has
 /// no database.
-pub(super) type Records = Result<(Comparison, Vec<Extractable>), String>;
+pub(super) type KeyComparison = Result<(Comparison, Vec<Extractable>), String>;
 
 /// Compares the tokens with the records, if there is a database.
-pub(super) async fn compare(database: &Database, token: &hsm::Token) -> Records {
+pub(super) async fn compare(database: &DatabaseConnection, token: &hsm::Token) -> KeyComparison {
     let pool = database.as_ref().map_err(Clone::clone)?.pool().clone();
     let vault = Vault::new(token.clone(), pool.clone(), Clock::system(), Entropy::system());
     let found = vault.compare().await.map_err(|error| error.to_string())?;
@@ -23,7 +23,7 @@ pub(super) async fn compare(database: &Database, token: &hsm::Token) -> Records 
 }
 
 /// The text form.
-pub(super) fn text(records: &Records) -> String {
+pub(super) fn text(records: &KeyComparison) -> String {
     let mut page = String::from("Records\n");
     // Writing to a string cannot fail.
     let _ = match records {
@@ -64,7 +64,7 @@ fn found_text(
 }
 
 /// The JSON form.
-pub(super) fn as_json(records: &Records) -> Value {
+pub(super) fn as_json(records: &KeyComparison) -> Value {
     let (found, extractable) = match records {
         Err(reason) => return json!({ "error": reason }),
         Ok(found) => found,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::file::KeyFile;
 use super::wrap::{check_fingerprint, mechanism, wrap};
 use crate::command::Failure;
-use crate::command::client::{Client, Connection};
+use crate::command::client::{ApiAccess, Client};
 use formats::material::PublicKey;
 
 /// Import a key over the API. The key is wrapped on this machine.
@@ -18,7 +18,7 @@ use formats::material::PublicKey;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    connection: Connection,
+    connection: ApiAccess,
     #[command(flatten)]
     key: KeyFile,
     /// The ID of the service that owns the key.

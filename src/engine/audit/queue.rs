@@ -22,7 +22,7 @@ const SIZES: [f64; 10] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 51
 const OVER_LIMIT_PER_SECOND: u32 = 1_000;
 
 /// The state that the recorder and the writer share.
-pub(super) struct Shared {
+pub(super) struct RecorderState {
     pub(super) clock: Clock,
     pub(super) entropy: Entropy,
     pub(super) deadline: Duration,
@@ -42,7 +42,7 @@ pub(super) struct Shared {
 /// Records in the queue. They are committed together, or none of them is.
 #[derive(Debug)]
 pub(super) struct Submission {
-    records: Records,
+    records: SubmittedRecords,
     /// When they were submitted, on the monotonic clock.
     at: Duration,
     waiter: Option<Waiter>,
@@ -53,7 +53,7 @@ pub(super) type Waiter = oneshot::Sender<Result<Receipt, Unrecorded>>;
 
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "one record needs no allocation")]
-enum Records {
+enum SubmittedRecords {
     One(QueuedRecord),
     Several(Vec<QueuedRecord>),
 }
@@ -91,7 +91,7 @@ pub enum Unrecorded {
     Closed,
 }
 
-impl Shared {
+impl RecorderState {
     pub(super) fn new(clock: Clock, entropy: Entropy, deadline: Duration) -> Self {
         let spec = Job::AuditWriter.spec().every(deadline * 3);
         Self {
@@ -121,8 +121,8 @@ impl Shared {
         let sealing = record.split_sealing();
         let opening = self.queued(record, at);
         let records = match sealing {
-            None => Records::One(opening),
-            Some(sealing) => Records::Several(vec![opening, self.queued(sealing, at)]),
+            None => SubmittedRecords::One(opening),
+            Some(sealing) => SubmittedRecords::Several(vec![opening, self.queued(sealing, at)]),
         };
         Submission { records, at, waiter }
     }
@@ -136,7 +136,7 @@ impl Shared {
             queued.push(self.queued(record, at));
             queued.extend(sealing.map(|sealing| self.queued(sealing, at)));
         }
-        Submission { records: Records::Several(queued), at, waiter: Some(waiter) }
+        Submission { records: SubmittedRecords::Several(queued), at, waiter: Some(waiter) }
     }
 
     fn queued(&self, record: Record, at: Duration) -> QueuedRecord {
@@ -175,8 +175,8 @@ pub(super) fn count(submissions: &[Submission]) -> usize {
 impl Submission {
     pub(super) fn records(&self) -> &[QueuedRecord] {
         match &self.records {
-            Records::One(record) => std::slice::from_ref(record),
-            Records::Several(records) => records,
+            SubmittedRecords::One(record) => std::slice::from_ref(record),
+            SubmittedRecords::Several(records) => records,
         }
     }
 

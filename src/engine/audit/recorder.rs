@@ -1,6 +1,5 @@
 //! The interface of the audit log for requests: submit a record, wait for its receipt.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -8,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
-use super::queue::{Receipt, Shared, Submission, Unrecorded, Waiter};
+use super::queue::{Receipt, RecorderState, Submission, Unrecorded, Waiter};
 use super::record::Record;
 use super::writer::Writer;
 use crate::db::Pool;
@@ -20,7 +19,7 @@ use formats::clock::{Clock, Entropy};
 #[derive(Clone)]
 pub struct Recorder {
     queue: mpsc::Sender<Submission>,
-    shared: Arc<Shared>,
+    shared: Arc<RecorderState>,
 }
 
 impl Recorder {
@@ -33,7 +32,7 @@ impl Recorder {
         settings: &Audit,
     ) -> (Self, Writer) {
         let (queue, arriving) = mpsc::channel(settings.queue.max(1));
-        let shared = Arc::new(Shared::new(clock, entropy, settings.deadline.0));
+        let shared = Arc::new(RecorderState::new(clock, entropy, settings.deadline.0));
         let writer = Writer::new(Arc::clone(&shared), arriving, database);
         (Self { queue, shared }, writer)
     }
@@ -168,11 +167,5 @@ impl Pending {
             Ok(Err(_)) => Err(Unrecorded::Closed),
             Err(_) => Err(Unrecorded::Late),
         }
-    }
-}
-
-impl fmt::Debug for Recorder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Recorder").field("queued", &self.queued()).finish_non_exhaustive()
     }
 }

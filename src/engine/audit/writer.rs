@@ -6,19 +6,18 @@
 //! as after a lost connection, so that no record is lost and none is written twice.
 
 use std::mem;
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use sqlx::{ConnectOptions as _, PgConnection};
 use tokio::sync::mpsc;
 use tokio::task::yield_now;
-use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{Interval, MissedTickBehavior, interval, sleep};
 
-use super::queue::{Shared, Submission, Unrecorded, count};
+use super::link::{HEARTBEAT, Link};
+use super::queue::{RecorderState, Submission, Unrecorded, count};
 use super::record::Record;
-use super::store::{self, NotWritten};
+use super::store::NotWritten;
 use crate::db::Pool;
 use crate::jobs::{Job, Pulse, Spec};
 
@@ -27,9 +26,6 @@ const MAX_BATCH: usize = 512;
 
 /// How often a batch yields to the runtime to let more records arrive.
 const YIELDS: usize = 8;
-
-/// How often an idle writer checks that writing would work, and looks at the anonymous count.
-const HEARTBEAT: Duration = Duration::from_millis(500);
 
 /// The wait between attempts: it starts here and doubles up to the limit.
 const FIRST_WAIT: Duration = Duration::from_millis(20);
@@ -40,7 +36,6 @@ const MAX_WAIT: Duration = Duration::from_millis(500);
 const MOST_ENDS: u32 = 3;
 
 /// Commits the records of a recorder.
-#[derive(Debug)]
 pub struct Writer {
     link: Link,
     queue: mpsc::Receiver<Submission>,
@@ -62,21 +57,13 @@ struct Part {
     ends: u32,
 }
 
-/// The connection to the database.
-struct Link {
-    shared: Arc<Shared>,
-    /// Its connection options name the primary, which changes at a failover.
-    database: Pool,
-    connection: Option<PgConnection>,
-}
-
 impl Writer {
     pub(super) fn new(
-        shared: Arc<Shared>,
+        shared: Arc<RecorderState>,
         queue: mpsc::Receiver<Submission>,
         database: Pool,
     ) -> Self {
-        let link = Link { shared, database, connection: None };
+        let link = Link::new(shared, database);
         Self { link, queue, taken: Vec::with_capacity(MAX_BATCH), parts: Vec::new() }
     }
 
@@ -131,7 +118,7 @@ impl Writer {
     /// one that ends the writer does not keep the others from being written.
     fn go_on(&mut self) {
         // The state of the connection is unknown.
-        self.link.connection = None;
+        self.link.close();
         let mut parts = mem::take(&mut self.parts);
         if let Some(broken_off) = parts.pop_if(|part| part.in_flight) {
             let is_alone = broken_off.submissions.len() == 1;
@@ -172,7 +159,7 @@ impl Writer {
                 continue;
             }
             part.in_flight = true;
-            let outcome = self.link.attempt(part).await;
+            let outcome = self.link.insert(&part.submissions, part.again).await;
             part.in_flight = false;
             pulse.alive();
             match outcome {
@@ -245,65 +232,6 @@ impl Writer {
     }
 }
 
-impl Link {
-    async fn attempt(&mut self, part: &Part) -> Result<(), NotWritten> {
-        let (deadline, again) = (self.shared.deadline, part.again);
-        let part = &part.submissions;
-        let connection = self.connected().await?;
-        let written = timeout(deadline, async {
-            match store::insert(connection, part, again).await {
-                Err(NotWritten::NoDay) => {
-                    let records = part.iter().flat_map(Submission::records);
-                    store::make_days(connection, records.map(|queued| queued.ts)).await?;
-                    store::insert(connection, part, again).await
-                }
-                outcome => outcome,
-            }
-        });
-        written.await.unwrap_or_else(|_| Err(store::late()))
-    }
-
-    /// Checks that a record could be written now, and keeps the connection alive. A check that takes
-    /// longer than a heartbeat counts as a failure until it completes, within the deadline of a
-    /// record.
-    async fn check(&mut self) {
-        let shared = Arc::clone(&self.shared);
-        let outcome = {
-            let asking = async { store::writable(self.connected().await?).await };
-            let mut asking = pin!(timeout(shared.deadline, asking));
-            match timeout(HEARTBEAT, &mut asking).await {
-                Ok(outcome) => outcome,
-                Err(_) => {
-                    shared.fails(&store::late());
-                    asking.await
-                }
-            }
-        };
-        match outcome.unwrap_or_else(|_| Err(store::late())) {
-            Ok(()) | Err(NotWritten::NoDay | NotWritten::Data(_)) => {
-                shared.availability.succeeds(shared.clock.monotonic());
-            }
-            Err(failure @ NotWritten::Away(_)) => self.fails(&failure),
-        }
-    }
-
-    async fn connected(&mut self) -> Result<&mut PgConnection, NotWritten> {
-        if self.connection.is_none() {
-            let options = self.database.connect_options();
-            let connecting = timeout(self.shared.deadline, options.connect());
-            let connection = connecting.await.map_err(|_| store::late())?;
-            self.connection = Some(connection.map_err(NotWritten::Away)?);
-        }
-        self.connection.as_mut().ok_or_else(store::late)
-    }
-
-    /// Drops a connection whose state is unknown.
-    fn fails(&mut self, failure: &NotWritten) {
-        self.connection = None;
-        self.shared.fails(failure);
-    }
-}
-
 impl Part {
     fn new(submissions: Vec<Submission>) -> Self {
         Self { submissions, again: false, in_flight: false, ends: 0 }
@@ -320,28 +248,13 @@ fn refuse(part: Option<Part>, failure: &(impl std::fmt::Display + ?Sized)) {
     }
 }
 
-impl std::fmt::Debug for Link {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Link").finish_non_exhaustive()
-    }
-}
-
-impl Shared {
+impl RecorderState {
     /// Subtracts the records that have left the queue.
     fn took(&self, submissions: &[Submission]) {
         let further = count(submissions) - submissions.len();
         if further > 0 {
             self.further.fetch_sub(further, Ordering::Relaxed);
         }
-    }
-
-    /// Keeps since when records cannot be committed, and logs it once.
-    fn fails(&self, error: &NotWritten) {
-        let now = self.clock.monotonic();
-        if self.availability.failing_for(now).is_zero() {
-            tracing::warn!(%error, "audit records cannot be committed; retrying");
-        }
-        self.availability.fails(now);
     }
 }
 

@@ -20,7 +20,6 @@ use formats::clock::Clock;
 const CAPACITY: u64 = 20_000;
 
 /// Authenticates the requests of one instance.
-#[derive(Debug)]
 pub struct Authenticator {
     clock: Clock,
     stage: Stage,

@@ -19,7 +19,6 @@ use formats::clock::Clock;
 const CAPACITY: u64 = 20_000;
 
 /// The workloads that authenticate with client certificates.
-#[derive(Debug)]
 pub(super) struct Certificates {
     clock: Clock,
     /// Setting `auth.certificates`.

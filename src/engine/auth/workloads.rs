@@ -36,7 +36,6 @@ const MEMORY: u64 = 64 * 1024 * 1024;
 const VERIFIED_FOR: Duration = Duration::from_secs(10 * 60);
 
 /// The workloads that authenticate with tokens.
-#[derive(Debug)]
 pub struct Workloads {
     clock: Clock,
     issuers: Vec<Arc<Issuer>>,

@@ -1,6 +1,5 @@
 //! A bounded read-through cache, used only while the catalog is current.
 
-use std::fmt;
 use std::hash::Hash;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -221,15 +220,6 @@ where
     V: Clone + Send + Sync + 'static,
 {
     Entries::builder().max_capacity(capacity).eviction_policy(EvictionPolicy::lru())
-}
-
-impl<K, V> fmt::Debug for Cache<K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cache")
-            .field("topics", &self.topics)
-            .field("entries", &self.entries.entry_count())
-            .finish_non_exhaustive()
-    }
 }
 
 #[cfg(test)]

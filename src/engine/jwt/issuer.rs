@@ -11,7 +11,6 @@ use super::token::VerifiedToken;
 use formats::clock::Timestamp;
 
 /// An issuer with the rules for its tokens.
-#[derive(Debug)]
 pub struct Issuer {
     rules: TokenRules,
     keys: PublishedKeys,

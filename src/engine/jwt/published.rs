@@ -233,9 +233,3 @@ impl fmt::Display for Location {
         }
     }
 }
-
-impl fmt::Debug for PublishedKeys {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PublishedKeys").field("location", &self.0.location).finish_non_exhaustive()
-    }
-}

@@ -59,7 +59,6 @@ const CAPACITY: u64 = 20_000;
 ///     let _ = key.sign(SignatureScheme::Ed25519, SignatureInput::Message(b"message")).await;
 /// }
 /// ```
-#[derive(Debug)]
 pub struct Keyring {
     pub(super) token: Token,
     pub(super) encryptions: Arc<Encryptions>,

@@ -41,5 +41,5 @@ pub use self::rotation::RotationDays;
 pub use self::status::{Cause, KeyStatus, NoTransition};
 pub use self::usage::Usage;
 pub(crate) use self::vault::COMPARE_EVERY;
-pub use self::vault::{Assignment, Described, UnrecordedKey, Vault, VaultError, Wrapped};
+pub use self::vault::{Assignment, DescribedKey, UnrecordedKey, Vault, VaultError, Wrapped};
 pub use self::verify::SignatureInput;

@@ -22,7 +22,6 @@ use formats::material;
 use formats::problem::Problems;
 
 /// A key that was chosen with the permit `P`.
-#[derive(Debug)]
 pub struct PermittedKey<'a, P> {
     keyring: &'a Keyring,
     key: Arc<Usable>,
@@ -105,7 +104,6 @@ impl PermittedKey<'_, PolicyPermit<to::Protect>> {
 }
 
 /// A key that a permit for one envelope gave.
-#[derive(Debug)]
 pub struct Opener<'a> {
     keyring: &'a Keyring,
     key: Arc<Usable>,

@@ -21,7 +21,7 @@ const TILE_FOR: Duration = Duration::from_secs(600);
 const CHECKPOINT_FOR: Duration = Duration::from_secs(1);
 
 /// The published parts of the logs. Clones share the cache.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct PublishedLogs {
     pool: Pool,
     checkpoints: Cache<Log, Option<Published>>,

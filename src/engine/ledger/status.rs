@@ -7,7 +7,7 @@ use crate::jobs::{Job, Observed};
 use formats::clock::{Clock, Timestamp};
 
 /// The state of sealing. Clones share it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SealStatus {
     state: Observed<SealState>,
     logs: Observed<Vec<LogStatus>>,

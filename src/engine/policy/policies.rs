@@ -23,7 +23,6 @@ pub(super) enum Known {
 }
 
 /// The policies, as one instance caches them.
-#[derive(Debug)]
 pub struct Policies {
     by_name: Cache<PolicyName, Arc<Policy>>,
     /// By identifier, deleted policies and absence included: an envelope with an unknown policy must not

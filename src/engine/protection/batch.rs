@@ -14,7 +14,7 @@ pub use self::body::{
     ProtectBatch, ProtectedBatch, RewrapBatch, RewrappedBatch, UnprotectBatch, UnprotectedBatch,
 };
 pub use self::kind::{Batch, BatchLimits};
-use self::work::{Done, Work};
+use self::work::{BatchWork, Done};
 use super::body::written;
 use super::call::lane_of;
 use super::long_work::Cost;
@@ -46,7 +46,7 @@ impl Protection {
             // The items have copies, which use the body's share of the memory to the end of the work.
             let _share = body.share();
             drop(body);
-            let work = Work::new(&this, batch, &call, application, items, limits);
+            let work = BatchWork::new(&this, batch, &call, application, items, limits);
             let done = work.run().await?;
             this.conclude_batch(batch, &call, done).await
         })

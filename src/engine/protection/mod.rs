@@ -23,7 +23,6 @@ mod run_to_completion;
 mod sealing;
 mod unprotect;
 
-use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -204,16 +203,4 @@ async fn caught(
 ) -> Result<Answer, Unrecorded> {
     let done = AssertUnwindSafe(work).catch_unwind().await;
     done.unwrap_or(Err(Unrecorded::Closed))
-}
-
-impl fmt::Debug for Protection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Protection").finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Dependencies {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Modules").finish_non_exhaustive()
-    }
 }

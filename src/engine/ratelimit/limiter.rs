@@ -12,7 +12,7 @@ use super::bucket::{Empty, Level, Rule};
 use super::buckets::Buckets;
 use super::census::Census;
 use super::scope::Scope;
-use super::shared::{PERIOD, Shared};
+use super::shared::{PERIOD, SharedBuckets};
 use super::tally::{CountedIn, Counts, Tally};
 use crate::db::Pool;
 use crate::jobs::{Job, Observed, Pulse};
@@ -61,7 +61,7 @@ pub struct Limiter {
     pub(super) look_ups: Buckets,
     /// The permits of look-ups to use the database.
     pub(super) turns: Shares<IpAddr>,
-    shared: Option<Shared>,
+    shared: Option<SharedBuckets>,
     /// When the shared storage was last checked.
     checked: Observed<()>,
     tally: Tally,
@@ -98,7 +98,7 @@ impl Limiter {
     }
 
     /// A limiter with shared buckets.
-    pub fn shared(clock: Clock, shared: Shared) -> Self {
+    pub fn shared(clock: Clock, shared: SharedBuckets) -> Self {
         Self { shared: Some(shared), ..Self::new(clock) }
     }
 
@@ -207,12 +207,12 @@ impl Limiter {
 
     /// The number of outages of the shared storage; none without shared storage.
     pub fn outages(&self) -> Option<u64> {
-        self.shared.as_ref().map(Shared::outages)
+        self.shared.as_ref().map(SharedBuckets::outages)
     }
 
     /// The known number of instances; none without shared storage.
     pub fn instances(&self) -> Option<NonZeroU32> {
-        self.shared.as_ref().map(Shared::instances)
+        self.shared.as_ref().map(SharedBuckets::instances)
     }
 
     /// The decisions per scope.

@@ -21,5 +21,5 @@ pub use self::bucket::{MOST_TOKENS, Rule};
 pub use self::limiter::{BucketState, Counting, Exceeded, Limiter};
 pub use self::look_up::{Crowded, LookUp};
 pub use self::scope::{Scope, network_of};
-pub use self::shared::{BadAddress, Shared};
+pub use self::shared::{BadAddress, SharedBuckets};
 pub use self::tally::Counts;

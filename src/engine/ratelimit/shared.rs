@@ -1,6 +1,6 @@
 //! Shared buckets in Valkey or Redis: one round trip per token, with the clock of the server.
 //!
-//! After a failure or a timeout no request uses the storage until [`Shared::look`] has reached it
+//! After a failure or a timeout no request uses the storage until [`SharedBuckets::look`] has reached it
 //! again.
 
 use std::fmt;
@@ -34,7 +34,7 @@ const CONNECTING: Duration = Duration::from_secs(2);
 const WAITING: usize = 4096;
 
 /// The connection to the shared storage.
-pub struct Shared {
+pub struct SharedBuckets {
     client: Client,
     patience: Duration,
     script: Script,
@@ -71,7 +71,7 @@ enum Away {
     Failed(#[from] RedisError),
 }
 
-impl Shared {
+impl SharedBuckets {
     /// The shared storage of the settings, if there is one. It is not connected yet.
     pub fn of(
         settings: &RateLimit,
@@ -226,9 +226,9 @@ impl Shared {
     }
 }
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for SharedBuckets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared")
+        f.debug_struct("SharedBuckets")
             .field("is_in_reach", &self.is_in_reach())
             .field("instances", &self.instances())
             .finish_non_exhaustive()

@@ -246,6 +246,10 @@ macro_rules! resource {
             volatile: [$($($crate::member_name!($volatile),)*)? $crate::member_name!(updated_at)]
         }
 
+        impl $crate::resource::ChangeBody for $Request {
+            type Resource = $Resource;
+        }
+
         $crate::resource!(@create $how {
         impl $Request {
             /// The new resource that this requests. Members that are missing are noted; members that

@@ -30,6 +30,12 @@ pub trait RequestBody: Sized {
     fn read(reader: &mut Reader<'_>) -> Self;
 }
 
+/// The request that changes a resource.
+pub trait ChangeBody: RequestBody {
+    /// The resource.
+    type Resource;
+}
+
 /// A request as it was sent, and the problems found so far.
 #[derive(Debug)]
 pub struct ResourceRequest<B> {

@@ -15,7 +15,6 @@ use crate::settings::Settings;
 use formats::clock::{Clock, Entropy};
 
 /// What the API and the dashboard share to handle requests.
-#[derive(Debug)]
 pub struct Engine {
     /// The time.
     pub clock: Clock,

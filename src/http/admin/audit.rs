@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 
 use super::answer::List;
-use super::export::{Order, Records, in_log_order, wanted};
+use super::export::{Order, RecordsAnswer, in_log_order, wanted};
 use super::filters::Filters;
 use crate::app::App;
 use crate::error::ApiError;
@@ -30,10 +30,10 @@ pub(crate) async fn list(
     context: Authorized<ReadAudit>,
     headers: HeaderMap,
     mut filters: Filters,
-) -> Result<Records<Operations>, ApiError> {
+) -> Result<RecordsAnswer<Operations>, ApiError> {
     if let Some(log) = in_log_order(&app, &context, Log::Operations, &headers, &mut filters).await?
     {
-        return Ok(Records::Log(log, context));
+        return Ok(RecordsAnswer::Log(log, context));
     }
     let file = wanted(&headers);
     let page = filters.page();
@@ -62,14 +62,14 @@ pub(crate) async fn list(
     match file {
         Some(format) => {
             let source = Operations::new(database, now, filter);
-            Ok(Records::File(Export::new(source, format), context))
+            Ok(RecordsAnswer::File(Export::new(source, format), context))
         }
         None => {
             let older_than = page.after().map(RecordId::from_uuid);
             let rows = entries(&database, now, &filter, older_than, page.rows()).await;
             let rows = rows.map_err(Unreadable::from)?;
             let page = Page::of(page, rows, |entry: &Entry| entry.id.uuid());
-            Ok(Records::Page(List(page)))
+            Ok(RecordsAnswer::Page(List(page)))
         }
     }
 }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 
 use super::answer::List;
-use super::export::{Order, Records, in_log_order, wanted};
+use super::export::{Order, RecordsAnswer, in_log_order, wanted};
 use super::filters::Filters;
 use crate::app::App;
 use crate::error::ApiError;
@@ -30,10 +30,10 @@ pub(crate) async fn list(
     context: Authorized<ReadAudit>,
     headers: HeaderMap,
     mut filters: Filters,
-) -> Result<Records<ManagementLog>, ApiError> {
+) -> Result<RecordsAnswer<ManagementLog>, ApiError> {
     if let Some(log) = in_log_order(&app, &context, Log::Management, &headers, &mut filters).await?
     {
-        return Ok(Records::Log(log, context));
+        return Ok(RecordsAnswer::Log(log, context));
     }
     let file = wanted(&headers);
     let page = filters.page();
@@ -58,11 +58,11 @@ pub(crate) async fn list(
     match file {
         Some(format) => {
             let source = ManagementLog::new(context.pool.clone(), filter);
-            Ok(Records::File(Export::new(source, format), context))
+            Ok(RecordsAnswer::File(Export::new(source, format), context))
         }
         None => {
             let page = events::list(&context, &filter, page).await?;
-            Ok(Records::Page(List(page)))
+            Ok(RecordsAnswer::Page(List(page)))
         }
     }
 }

@@ -10,7 +10,7 @@ use super::extract::accepted;
 use super::filters::Filters;
 use crate::app::AppState;
 use crate::error::ApiError;
-use engine::audit::{Export, Exported as _, Format, Source};
+use engine::audit::{Export, Exported as _, Format, RecordSource};
 use engine::catalog::Unreadable;
 use engine::ledger::{self, Log};
 use engine::management::security::{LogRead, Selection};
@@ -29,13 +29,13 @@ closed_set! {
 
 /// A page of records, or all of them as a file.
 #[derive(Debug)]
-pub(crate) enum Records<S: Source> {
+pub(crate) enum RecordsAnswer<S: RecordSource> {
     Page(List<S::Record>),
     File(Export<S>, Authorized<ReadAudit>),
     Log(ledger::Export, Authorized<ReadAudit>),
 }
 
-impl<S: Source> IntoResponse for Records<S> {
+impl<S: RecordSource> IntoResponse for RecordsAnswer<S> {
     fn into_response(self) -> Response {
         match self {
             Self::Page(page) => page.into_response(),

@@ -18,5 +18,5 @@ pub(super) use self::answer::{
     Accepted, Created, CreatedWithoutPath, Current, List, NoContent, Shown,
 };
 pub(super) use self::audit_log::{LogText, LogTile, ProofBody, RecordProof, log_named, tile_at};
-pub(super) use self::export::{Order, Records};
+pub(super) use self::export::{Order, RecordsAnswer};
 pub(super) use self::extract::{Address, CreateBody, DecisionBody, IfMatch, PathId, UpdateBody};

@@ -12,13 +12,13 @@ use utoipa::{IntoResponses, PartialSchema, ToSchema};
 use super::headers::always;
 use crate::admin::{
     Accepted, Created, CreatedWithoutPath, Current, List, LogText, LogTile, NoContent, ProofBody,
-    RecordProof, Records, Shown,
+    RecordProof, RecordsAnswer, Shown,
 };
 use crate::discovery::Published;
 use crate::error::ApiError;
 use crate::probes::ProbeResult;
 use crate::published_log::{PublishedCheckpoint, PublishedTile};
-use engine::audit::Source;
+use engine::audit::RecordSource;
 use engine::keys::JwkSet;
 use engine::management::Cursor;
 
@@ -108,7 +108,7 @@ impl IntoResponses for ProbeResult {
     }
 }
 
-impl<S: Source<Record: ToSchema>> IntoResponses for Records<S> {
+impl<S: RecordSource<Record: ToSchema>> IntoResponses for RecordsAnswer<S> {
     fn responses() -> Responses {
         let mut responses = List::<S::Record>::responses();
         if let Some(RefOr::T(page)) = responses.get_mut("200") {

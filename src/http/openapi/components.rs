@@ -9,21 +9,18 @@ use crate::admin::{Accepted, List, Order, ProofBody};
 use crate::error::ErrorBody;
 use crate::probes::ProbeResult;
 use engine::audit::{Entry, OperationType, Outcome};
-use engine::keys::{JwkSet, Key};
+use engine::keys::JwkSet;
 use engine::ledger::Log;
 use engine::management::Cursor;
-use engine::management::api_keys::{self, ApiKey};
+use engine::management::api_keys;
 use engine::management::changes::Proposal;
 use engine::management::events::Recorded;
-use engine::management::identities::WorkloadIdentity;
 use engine::management::keys::ImportParameters;
-use engine::management::policies::Policy;
-use engine::management::services::Service;
 
 pub(super) const APPLICATION_KEY: &str = "applicationKey";
 pub(super) const ADMIN_KEY: &str = "adminKey";
 
-/// All components except those of request bodies.
+/// All components except those of request bodies and of the resources that these change.
 pub(super) fn all() -> Components {
     let mut schemas = Vec::new();
     add::<ErrorBody<'_>>(&mut schemas);
@@ -32,13 +29,8 @@ pub(super) fn all() -> Components {
     add::<Cursor>(&mut schemas);
     add::<ProbeResult>(&mut schemas);
     add::<JwkSet>(&mut schemas);
-    add_list::<Service>(&mut schemas);
-    add_list::<Policy>(&mut schemas);
-    add_list::<Key>(&mut schemas);
     add_whole::<ImportParameters>(&mut schemas);
     add::<api_keys::Created>(&mut schemas);
-    add_list::<ApiKey>(&mut schemas);
-    add_list::<WorkloadIdentity>(&mut schemas);
     add_list::<Entry>(&mut schemas);
     add_list::<Recorded>(&mut schemas);
     add_list::<Proposal>(&mut schemas);
@@ -69,7 +61,7 @@ pub(super) fn all() -> Components {
 }
 
 /// Adds a type and the pages of its list.
-fn add_list<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+pub(super) fn add_list<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
     add_whole::<T>(schemas);
     add::<List<T>>(schemas);
 }

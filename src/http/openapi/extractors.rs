@@ -9,23 +9,24 @@ use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Required, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
+use super::components;
 use crate::admin::{Address, CreateBody, DecisionBody, IfMatch, PathId, UpdateBody};
 use engine::ids::{Id, Named};
 use engine::management::policies;
-use engine::resource::RequestBody;
+use engine::resource::{ChangeBody, RequestBody};
 
 /// What the `{id}` of a path looks like.
-pub(super) trait Described {
+pub(super) trait PathSchema {
     fn schema() -> RefOr<Schema>;
 }
 
-impl<K: Named> Described for Id<K> {
+impl<K: Named> PathSchema for Id<K> {
     fn schema() -> RefOr<Schema> {
         <Self as PartialSchema>::schema()
     }
 }
 
-impl Described for policies::PolicyName {
+impl PathSchema for policies::PolicyName {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new()
             .schema_type(Type::String)
@@ -36,7 +37,7 @@ impl Described for policies::PolicyName {
     }
 }
 
-impl<T: Address + Described> IntoParams for PathId<T> {
+impl<T: Address + PathSchema> IntoParams for PathId<T> {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let id = ParameterBuilder::new()
             .name("id")
@@ -102,13 +103,15 @@ impl<D: RequestBody + ToSchema> PartialSchema for UpdateBody<D> {
     }
 }
 
-impl<D: RequestBody + ToSchema> ToSchema for UpdateBody<D> {
+/// With the components of the resource.
+impl<D: ChangeBody<Resource: ToSchema> + ToSchema> ToSchema for UpdateBody<D> {
     fn name() -> Cow<'static, str> {
         format!("{}Changes", D::name()).into()
     }
 
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
         D::schemas(schemas);
+        components::add_list::<D::Resource>(schemas);
     }
 }
 

@@ -9,40 +9,25 @@ mod idempotency;
 mod open;
 mod refusals;
 
-use utoipa::openapi::path::{Operation, Paths};
+use utoipa::openapi::path::Paths;
 use utoipa::openapi::security::SecurityRequirement;
-use utoipa::openapi::tag::{Tag, TagBuilder};
 use utoipa::openapi::{
-    ContactBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathItem, ServerBuilder,
+    ContactBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, ServerBuilder,
 };
 
 use self::components::{ADMIN_KEY, APPLICATION_KEY};
 use self::open::Roots;
-use super::routes::{Access, Routes};
-
-/// The parts of the API: path prefix, name and description.
-const PARTS: [(&str, &str, &str); 12] = [
-    ("/api/v1/health", "Health", "The state of the service."),
-    ("/api/v1/", "Runtime", "Cryptographic operations for applications."),
-    ("/admin/services", "Services", "Applications that protect data, and destinations."),
-    ("/admin/policies", "Policies", "Rules for protecting payloads."),
-    ("/admin/keys", "Keys", "Cryptographic keys."),
-    ("/admin/api-keys", "API keys", "Credentials."),
-    ("/admin/changes", "Changes", "Changes that need the approval of other people."),
-    ("/admin/identities", "Workload identities", "Workloads that authenticate with tokens."),
-    ("/admin/audit", "Audit", "The audit log."),
-    ("/audit/log/", "Published audit logs", "Checkpoints and hashes of the audit logs."),
-    ("/.well-known/", "Discovery", "Published keys and this document."),
-    ("/", "Probes", "Probes for load balancers and orchestrators."),
-];
+use super::routes::{Access, Routes, operations};
 
 /// The document of the API that `groups` make up.
 pub(super) fn document(groups: impl IntoIterator<Item = Routes>) -> OpenApi {
     let mut paths = Paths::new();
+    let mut tags = Vec::new();
     let mut components = components::all();
     let mut roots = Roots::default();
     for group in groups {
         components.schemas.extend(group.schemas);
+        tags.extend(group.tags);
         for (path, mut item) in group.paths.paths {
             if group.access == Access::Administrator
                 && let Some(post) = &mut item.post
@@ -50,7 +35,6 @@ pub(super) fn document(groups: impl IntoIterator<Item = Routes>) -> OpenApi {
                 idempotency::add(post);
             }
             for operation in operations(&mut item) {
-                operation.tags = Some(vec![part(&path).to_owned()]);
                 operation.security = Some(security(group.access));
                 headers::add(operation, group.access);
                 refusals::add(operation, group.access, &mut components.responses);
@@ -83,22 +67,8 @@ pub(super) fn document(groups: impl IntoIterator<Item = Routes>) -> OpenApi {
             .build()]))
         .paths(paths)
         .components(Some(components))
-        .tags(Some(PARTS.map(tag)))
+        .tags(Some(tags))
         .build()
-}
-
-fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    let all = [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete];
-    all.into_iter().flatten()
-}
-
-fn part(path: &str) -> &'static str {
-    let part = PARTS.iter().find(|(start, ..)| path.starts_with(start));
-    part.map_or("", |(_, name, _)| name)
-}
-
-fn tag((_, name, description): (&str, &str, &str)) -> Tag {
-    TagBuilder::new().name(name).description(Some(description)).build()
 }
 
 fn security(access: Access) -> Vec<SecurityRequirement> {

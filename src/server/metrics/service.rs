@@ -19,12 +19,18 @@ use engine::meter::TokenTimes;
 use sealward_http::{AppState, DatabaseState};
 
 /// The components to measure.
-#[derive(Debug)]
 pub(super) struct ServiceMetrics {
     pub(super) app: Arc<AppState>,
     pub(super) tls: Option<Tls>,
     pub(super) connections: Connections,
     pub(super) token_times: TokenTimes,
+}
+
+/// `Collector` requires it.
+impl fmt::Debug for ServiceMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ServiceMetrics")
+    }
 }
 
 impl Collector for ServiceMetrics {

@@ -25,7 +25,7 @@ const KEY: &str = "http.tls.key";
 const PROTOCOL: &[u8] = b"http/1.1";
 
 /// A TLS configuration for new connections.
-pub(super) struct Identity {
+pub(super) struct ServerIdentity {
     pub(super) config: Arc<ServerConfig>,
     pub(super) trust: Arc<Trust>,
     pub(super) expires: Timestamp,
@@ -33,7 +33,7 @@ pub(super) struct Identity {
     pub(super) stamp: Stamp,
 }
 
-impl Identity {
+impl ServerIdentity {
     pub(super) fn read(files: &TlsFiles, now: Timestamp) -> Result<Self, BadTls> {
         let stamp = files.stamp();
         let provider = Arc::new(aws_lc_rs::default_provider());

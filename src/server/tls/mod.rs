@@ -6,7 +6,6 @@ mod identity;
 mod presented;
 mod watch;
 
-use std::fmt;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -14,7 +13,7 @@ use tokio::sync::watch as notice;
 use tokio_rustls::TlsAcceptor;
 
 pub use self::bad::{BadTls, Fault};
-use self::identity::Identity;
+use self::identity::ServerIdentity;
 pub(super) use self::presented::Presented;
 pub use self::watch::keep_current;
 use engine::client_certificates::{Chain, CurrentTrust};
@@ -23,12 +22,12 @@ use formats::clock::{Clock, Timestamp};
 
 /// The TLS configuration of a listener. Clones share it.
 #[derive(Clone)]
-pub struct Tls(Arc<Shared>);
+pub struct Tls(Arc<Inner>);
 
-struct Shared {
+struct Inner {
     clock: Clock,
     files: TlsFiles,
-    present: ArcSwap<Identity>,
+    present: ArcSwap<ServerIdentity>,
     /// The CAs of `present`, for the requests of open connections.
     trust: CurrentTrust,
     /// Notifies open connections after a reload.
@@ -38,8 +37,8 @@ struct Shared {
 impl Tls {
     /// Loads the files and checks that they match and are valid.
     pub fn load(clock: Clock, files: TlsFiles) -> Result<Self, BadTls> {
-        let identity = Identity::read(&files, clock.now())?;
-        Ok(Self(Arc::new(Shared {
+        let identity = ServerIdentity::read(&files, clock.now())?;
+        Ok(Self(Arc::new(Inner {
             clock,
             files,
             trust: CurrentTrust::new(identity.trust.clone()),
@@ -50,7 +49,7 @@ impl Tls {
 
     /// Reloads the files for new connections. On an error, the previous configuration stays.
     pub fn reload(&self) -> Result<(), BadTls> {
-        let identity = Identity::read(&self.0.files, self.0.clock.now())?;
+        let identity = ServerIdentity::read(&self.0.files, self.0.clock.now())?;
         self.0.trust.replace(identity.trust.clone());
         self.0.present.store(Arc::new(identity));
         self.0.reloads.send_replace(());
@@ -80,14 +79,5 @@ impl Tls {
     /// The configuration for the next connection.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         self.0.present.load().config.clone().into()
-    }
-}
-
-impl fmt::Debug for Tls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tls")
-            .field("files", &self.0.files)
-            .field("expires", &self.expires())
-            .finish()
     }
 }

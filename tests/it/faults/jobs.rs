@@ -81,11 +81,15 @@ impl Instance {
 
     /// Has the instances miss a job that no instance has, as after three periods.
     async fn forget_leader(&self, job: Job) {
-        sqlx::query("UPDATE job_leaders SET led_at = led_at - interval '1 day' WHERE job = $1")
-            .bind(job)
-            .execute(&self.world.pool)
-            .await
-            .expect("a leader");
+        self.mark_leader(job, -86_400).await;
+    }
+
+    /// Has an instance have led a job at this distance from now.
+    async fn mark_leader(&self, job: Job, seconds: i32) {
+        let mark = "UPDATE job_leaders SET led_at = clock_timestamp() + $2 * interval '1 second'
+                     WHERE job = $1";
+        let marked = sqlx::query(mark).bind(job).bind(seconds).execute(&self.world.pool).await;
+        assert_eq!(marked.expect("an update").rows_affected(), 1, "{job}");
     }
 
     /// Ends a job each time that it starts, and waits until it has ended so.
@@ -153,4 +157,24 @@ async fn another_instance_takes_over_a_job_of_one_instance() {
         assert_eq!(other.jobs().missing(), [], "{job}");
         instance.world.jobs().disarm(job);
     }
+}
+
+#[tokio::test]
+async fn a_leader_from_the_future_does_not_hide_that_a_job_is_missing() {
+    let instance = Instance::start().await;
+    let (missing, other) = (Job::Sealer, Job::TrafficSums);
+    for job in [missing, other] {
+        instance.end(job, End::Return).await;
+        instance.forget_leader(job).await;
+        within(PATIENCE, async || !instance.is_up(job).await).await;
+    }
+    instance.mark_leader(missing, 86_400).await;
+    // The instance has noted one read of all leaders when it shows what the next one found.
+    instance.mark_leader(other, 0).await;
+    within(PATIENCE, async || instance.is_up(other).await).await;
+    instance.forget_leader(other).await;
+    within(PATIENCE, async || !instance.is_up(other).await).await;
+    assert!(!instance.is_up(missing).await);
+    assert_eq!(instance.health().await, "degraded");
+    assert!(instance.world.jobs().missing().contains(&missing));
 }

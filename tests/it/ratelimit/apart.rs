@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::Request;
 use engine::catalog::Catalog;
-use engine::ratelimit::{Counting, Limiter, MOST_TOKENS, Shared};
+use engine::ratelimit::{Counting, Limiter, MOST_TOKENS, SharedBuckets};
 use formats::clock::{Clock, Entropy, Timestamp};
 use serde_json::json;
 use tower::ServiceExt as _;
@@ -137,7 +137,7 @@ async fn losing_and_recovering_the_shared_bucket_keeps_the_debt_of_a_batch() {
 async fn a_wrong_password_equals_an_outage_and_is_not_disclosed() {
     let valkey = Valkey::start().await;
     let wrong = format!("{PASSWORD}-not");
-    let shared = Shared::of(&valkey.settings(), Some(&wrong.as_str().into()));
+    let shared = SharedBuckets::of(&valkey.settings(), Some(&wrong.as_str().into()));
     let limiter = Limiter::shared(Clock::system(), shared.unwrap().unwrap());
     limiter.find_shared().await;
     assert_eq!(limiter.counting(), apart(1));

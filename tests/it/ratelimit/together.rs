@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use engine::ids::ServiceId;
-use engine::ratelimit::{Counting, Limiter, MOST_TOKENS, Rule, Scope, Shared};
+use engine::ratelimit::{Counting, Limiter, MOST_TOKENS, Rule, Scope, SharedBuckets};
 use engine::settings::RateLimit;
 use formats::clock::Clock;
 use futures_util::future::join_all;
@@ -174,7 +174,7 @@ async fn valkey_connections_use_verified_tls() {
     assert_eq!(valkey.limiter(Clock::system()).await.counting(), Counting::Together);
     // Without its CA, the server counts as unavailable.
     let settings = RateLimit { ca: None, ..valkey.settings() };
-    let shared = Shared::of(&settings, Some(&testkit::valkey::PASSWORD.into()));
+    let shared = SharedBuckets::of(&settings, Some(&testkit::valkey::PASSWORD.into()));
     let limiter = Limiter::shared(Clock::system(), shared.unwrap().unwrap());
     limiter.find_shared().await;
     assert!(matches!(limiter.counting(), Counting::Apart(_)));

@@ -149,7 +149,7 @@ fn errors_of_a_file_name_its_setting() {
             Some(content) => fs::write(file, content).unwrap(),
             None => fs::remove_file(file).unwrap(),
         }
-        let error = site.tls().unwrap_err().to_string();
+        let error = site.tls().err().unwrap().to_string();
         let expected = format!("http.tls.{setting}: {} ", file.display());
         assert!(
             error.starts_with(&expected) && error.contains(text),

@@ -14,7 +14,7 @@ use engine::jobs::Board;
 use engine::ledger::forward::Collector;
 use engine::management::System;
 use engine::management::api_keys::operator;
-use engine::ratelimit::{Limiter, Shared};
+use engine::ratelimit::{Limiter, SharedBuckets};
 use engine::resource::ResourceRequest;
 use engine::settings::{
     Admin, Auth, Environment, Forward, Http, Limits, Oidc, RateLimit, Settings, Span, Stage,
@@ -298,7 +298,7 @@ pub(super) fn limiter(clock: &Clock, settings: Option<&RateLimit>) -> Limiter {
     let Some(settings) = settings else {
         return Limiter::new(clock.clone());
     };
-    let shared = Shared::of(settings, Some(&valkey::PASSWORD.into()));
+    let shared = SharedBuckets::of(settings, Some(&valkey::PASSWORD.into()));
     let shared = shared.expect("settings in order").expect("an address");
     Limiter::shared(clock.clone(), shared)
 }

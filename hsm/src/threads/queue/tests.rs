@@ -13,9 +13,9 @@ use crate::{Caller, CancelGuard};
 const BOUND: usize = 4;
 const NO_PATIENCE: Duration = Duration::ZERO;
 
-type Answer = Receiver<Result<(), HsmError>>;
+type Reply = Receiver<Result<(), HsmError>>;
 
-fn job(kind: Access) -> (Job, Answer) {
+fn job(kind: Access) -> (Job, Reply) {
     Job::new(kind, Instant::now() + Duration::from_secs(60), |_| Ok(()))
 }
 
@@ -58,7 +58,7 @@ proptest! {
         let queue = Queue::new(BOUND);
         queue.open();
         let (mut changes, mut writing) = (0, false);
-        let mut waiting: Vec<Option<Answer>> = Vec::new();
+        let mut waiting: Vec<Option<Reply>> = Vec::new();
         for step in steps {
             match step {
                 Step::Push(kind) => {
@@ -197,7 +197,7 @@ fn reads_do_not_wait_for_a_pending_write() {
 }
 
 /// A job of a caller in this lane.
-fn job_in(lane: u64, kind: Access) -> (Job, Answer) {
+fn job_in(lane: u64, kind: Access) -> (Job, Reply) {
     let scope = CancelGuard::in_lane(lane);
     let made = scope.scope(async { job(kind) });
     let (job, answer) = block_on(made);

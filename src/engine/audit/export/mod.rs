@@ -15,7 +15,7 @@ pub use self::format::{Exported, Format};
 pub use self::operations::Operations;
 
 /// The records of an export, newest first.
-pub trait Source: Send + Sync + 'static {
+pub trait RecordSource: Send + Sync + 'static {
     /// A record.
     type Record: Exported + Send;
 
@@ -42,7 +42,7 @@ enum Position {
     End,
 }
 
-impl<S: Source> Export<S> {
+impl<S: RecordSource> Export<S> {
     /// An export of all records of `source`.
     pub fn new(source: S, format: Format) -> Self {
         Self { source, format, at: Position::Start }

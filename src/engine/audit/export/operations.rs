@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::Source;
+use super::RecordSource;
 use super::format::{Column, Exported, cell};
 use crate::audit::entry::{Entry, EntryFilter};
 use crate::audit::query::entries;
@@ -25,7 +25,7 @@ impl Operations {
     }
 }
 
-impl Source for Operations {
+impl RecordSource for Operations {
     type Record = Entry;
 
     async fn page(&self, older_than: Option<Uuid>, limit: i64) -> sqlx::Result<Vec<Entry>> {

@@ -23,7 +23,6 @@ const CAPACITY: u64 = 1_000;
 const ACCESS_TOKEN: &str = "at+jwt";
 
 /// The verification of access tokens.
-#[derive(Debug)]
 pub(super) struct AccessTokens {
     issuer: Issuer,
     /// Verified tokens by their digests.

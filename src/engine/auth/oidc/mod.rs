@@ -48,10 +48,9 @@ const OK: u16 = 200;
 const LONGEST: u64 = 256 * 1024;
 
 /// The provider of the settings. Clones share it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Provider(Arc<Inner>);
 
-#[derive(Debug)]
 struct Inner {
     clock: Clock,
     settings: Oidc,

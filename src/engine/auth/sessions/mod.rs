@@ -37,7 +37,6 @@ pub type SessionDigest = [u8; 32];
 
 /// The sessions of one service. An instance remembers the digests that it has looked up. Valid sessions are
 /// looked up again with each request, without waiting for a turn.
-#[derive(Debug)]
 pub struct Sessions {
     database: Pool,
     /// Whether the holders of admin keys can have sessions.

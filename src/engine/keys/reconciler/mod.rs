@@ -89,7 +89,7 @@ impl Vault {
     /// Records which token has which key, and removes intents without an object.
     async fn note(
         &self,
-        records: &[Record],
+        records: &[ExpectedKey],
         intents: &[Intent],
         objects: &[TokenObject],
         serving: &[String],
@@ -101,7 +101,7 @@ impl Vault {
                 .iter()
                 .filter(|record| record.may_be_missing(asked_at))
                 .partition::<Vec<_>, _>(|record| record.is_whole(&there));
-            let ids = |records: Vec<&Record>| records.iter().map(|record| record.id).collect();
+            let ids = |records: Vec<&ExpectedKey>| records.iter().map(|record| record.id).collect();
             store::note_presence(&self.pool, token, ids(held), true, asked_at).await?;
             store::note_presence(&self.pool, token, ids(not_held), false, asked_at).await?;
         }
@@ -142,7 +142,7 @@ impl Comparison {
 
 /// A key that should be in a token.
 #[derive(Debug)]
-struct Record {
+struct ExpectedKey {
     id: KeyId,
     name: KeyName,
     /// The number of its objects in a token.
@@ -161,7 +161,7 @@ struct Intent {
     fulfilled: bool,
 }
 
-impl Record {
+impl ExpectedKey {
     /// Whether the key should have been in the token at the time of the listing.
     fn may_be_missing(&self, asked_at: Timestamp) -> bool {
         !self.destroyed && self.created_at < asked_at
@@ -198,7 +198,7 @@ fn names(object: &TokenObject) -> impl Iterator<Item = KeyName> {
 }
 
 /// The keys that no token holds with all their objects.
-fn missing(records: &[Record], objects: &[TokenObject], asked_at: Timestamp) -> Vec<KeyId> {
+fn missing(records: &[ExpectedKey], objects: &[TokenObject], asked_at: Timestamp) -> Vec<KeyId> {
     let tokens: HashSet<_> = objects.iter().map(|object| &object.token).collect();
     let of = |token: &String| held(objects.iter().filter(|object| object.token == *token));
     let there: Vec<_> = tokens.into_iter().map(of).collect();
@@ -211,7 +211,7 @@ fn missing(records: &[Record], objects: &[TokenObject], asked_at: Timestamp) -> 
 }
 
 fn orphans(
-    records: &[Record],
+    records: &[ExpectedKey],
     intents: &[Intent],
     objects: &[TokenObject],
     asked_at: Timestamp,
@@ -266,8 +266,8 @@ mod tests {
         }
     }
 
-    fn record(id: u128, destroyed: bool, age: i64) -> Record {
-        Record {
+    fn record(id: u128, destroyed: bool, age: i64) -> ExpectedKey {
+        ExpectedKey {
             id: KeyId::from_uuid(Uuid::from_u128(id)),
             name: KeyName::Id(id.to_be_bytes().to_vec()),
             objects: 1,
@@ -318,7 +318,7 @@ mod tests {
     fn a_key_that_is_recorded_by_its_label_is_found_by_it() {
         let labelled = |id| TokenObject { label: "vendor".to_owned(), ..object(id) };
         let records =
-            [Record { name: KeyName::Label("vendor".to_owned()), ..record(1, false, 1_000) }];
+            [ExpectedKey { name: KeyName::Label("vendor".to_owned()), ..record(1, false, 1_000) }];
         let now = Timestamp::from_millis(NOW);
         assert!(missing(&records, &[labelled(7)], now).is_empty());
         assert!(orphans(&records, &[], &[labelled(7)], now).is_empty());
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn a_hybrid_key_is_missing_unless_one_token_has_both_objects() {
-        let hybrid = Record { objects: 2, ..record(1, false, 1_000) };
+        let hybrid = ExpectedKey { objects: 2, ..record(1, false, 1_000) };
         let on_another = TokenObject { token: "two".to_owned(), ..object(1) };
         let records = [hybrid];
         let is_missing = |objects: &[TokenObject]| {

@@ -4,7 +4,7 @@ use hsm::KeyName;
 use sqlx::{FromRow, PgConnection, PgExecutor};
 use uuid::Uuid;
 
-use super::{Intent, Record};
+use super::{ExpectedKey, Intent};
 use crate::ids::KeyId;
 use crate::keys::KeyStatus;
 use formats::clock::Timestamp;
@@ -13,7 +13,7 @@ use formats::material::Algorithm;
 pub(super) use crate::keys::vault::store::forget_intent;
 
 /// All keys that are or were in a token.
-pub(super) async fn records(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Record>> {
+pub(super) async fn records(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<ExpectedKey>> {
     let rows: Vec<RecordRow> = sqlx::query_as(
         "SELECT id, algorithm, token_id, token_label, status = $1 OR destroying_at IS NOT NULL AS destroyed, created_at
            FROM keys
@@ -25,7 +25,7 @@ pub(super) async fn records(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<R
     .await?;
     let named = rows.into_iter().filter_map(|row| {
         let name = row.token_id.map(KeyName::Id);
-        Some(Record {
+        Some(ExpectedKey {
             id: row.id,
             name: name.or(row.token_label.map(KeyName::Label))?,
             objects: row.algorithm.parts().len(),

@@ -11,7 +11,7 @@ use formats::problem::{Code, Problem};
 
 /// The description of a key in the token. The token determines missing members.
 #[derive(Clone, Debug)]
-pub struct Described {
+pub struct DescribedKey {
     /// Its name in the token.
     pub name: KeyName,
     /// Its use.
@@ -30,7 +30,7 @@ impl Vault {
     /// extractable although that is not allowed.
     pub async fn adopt(
         &self,
-        described: Described,
+        described: DescribedKey,
         allow_extractable: bool,
     ) -> Result<(Usage, UnrecordedKey), VaultError> {
         self.check_vendors(&described.name).await?;

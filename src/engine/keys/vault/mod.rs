@@ -26,7 +26,7 @@ use formats::clock::{Clock, Entropy};
 use formats::material::{Algorithm, Family, PublicKey, PublicParts};
 use formats::problem::{Code, Problem};
 
-pub use self::adopt::Described;
+pub use self::adopt::DescribedKey;
 pub use self::import::Wrapped;
 pub use self::unrecorded::{UnrecordedKey, VaultError};
 
@@ -34,7 +34,7 @@ pub use self::unrecorded::{UnrecordedKey, VaultError};
 pub(crate) const COMPARE_EVERY: Duration = Duration::from_secs(60 * 60);
 
 /// The tokens, and the creation of objects in them.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Vault {
     pub(super) token: hsm::Token,
     pub(super) pool: Pool,

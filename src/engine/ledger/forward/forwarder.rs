@@ -35,7 +35,6 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const LAG_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The forwarder of this instance.
-#[derive(Debug)]
 pub struct Forwarder {
     pool: Pool,
     clock: Clock,

@@ -25,7 +25,7 @@ pub(super) struct Https {
     host: String,
     path: PathAndQuery,
     secret: Option<Secret>,
-    connection: Option<Connection>,
+    connection: Option<CollectorConnection>,
 }
 
 /// The source of the secret, which is read for each connection.
@@ -38,7 +38,7 @@ struct Secret {
 
 /// A connection and the header with the secret.
 #[derive(Debug)]
-struct Connection {
+struct CollectorConnection {
     sender: SendRequest<Full<Bytes>>,
     secret: Option<(HeaderName, HeaderValue)>,
 }
@@ -103,7 +103,7 @@ impl Https {
         Ok(())
     }
 
-    async fn connect(&self) -> Result<Connection, CollectorError> {
+    async fn connect(&self) -> Result<CollectorConnection, CollectorError> {
         let secret = match self.secret.clone() {
             None => None,
             Some(secret) => {
@@ -117,15 +117,15 @@ impl Https {
         let (sender, connection) = http1::handshake(stream).await?;
         // The task ends with the sender. Requests report its errors.
         tokio::spawn(connection);
-        Ok(Connection { sender, secret })
+        Ok(CollectorConnection { sender, secret })
     }
 
     /// Sends a request. Returns the connection if it can be used again.
     async fn post(
         &self,
-        mut connection: Connection,
+        mut connection: CollectorConnection,
         batch: &[ForwardedRecord],
-    ) -> Result<Option<Connection>, CollectorError> {
+    ) -> Result<Option<CollectorConnection>, CollectorError> {
         let lines: String = batch.iter().flat_map(|it| [it.line.as_str(), "\n"]).collect();
         let mut request = Request::new(Full::from(lines));
         *request.method_mut() = axum::http::Method::POST;

@@ -9,7 +9,7 @@ use crate::ledger::Log;
 use formats::clock::{Clock, Timestamp};
 
 /// The state of forwarding. Clones share it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ForwardStatus {
     /// Whether a forwarder runs.
     is_on: Arc<AtomicBool>,

@@ -43,7 +43,6 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const STATUS_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The sealer of this instance.
-#[derive(Debug)]
 pub struct Sealer {
     pool: Pool,
     token: hsm::Token,

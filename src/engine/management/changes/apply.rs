@@ -15,7 +15,7 @@ use crate::management::{
 use crate::resource::{RequestBody, ResourceRequest, SentBody};
 
 /// The access to tokens that changes of keys need.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct TokenAccess {
     /// Makes keys in the tokens.
     pub vault: Vault,

@@ -14,7 +14,7 @@ use formats::clock::{Clock, Timestamp};
 const PERIOD: Duration = Duration::from_secs(15);
 
 /// The pending changes. Clones share them.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Backlog(Observed<Option<Pending>>);
 
 /// The pending changes, as counted.

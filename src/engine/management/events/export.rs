@@ -4,7 +4,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::{EventFilter, Recorded, store};
-use crate::audit::{Column, Exported, Source, cell};
+use crate::audit::{Column, Exported, RecordSource, cell};
 use crate::db::Pool;
 
 /// The management events that match a filter.
@@ -21,7 +21,7 @@ impl ManagementLog {
     }
 }
 
-impl Source for ManagementLog {
+impl RecordSource for ManagementLog {
     type Record = Recorded;
 
     async fn page(&self, older_than: Option<Uuid>, limit: i64) -> sqlx::Result<Vec<Recorded>> {

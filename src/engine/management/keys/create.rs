@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::plan::planned;
-use super::request::{KeyRequest, RequestedKey, Source};
+use super::request::{KeyRequest, KeySource, RequestedKey};
 use super::rules::KeyRules;
 use super::{retire_former, store};
 use crate::ids::{ImportKeyId, KeyId, ServiceId};
@@ -141,7 +141,7 @@ async fn propose(
     mut requested: RequestedKey,
     mut call: Option<StoredRequest>,
 ) -> Result<Error, Error> {
-    if let Source::TokenObject(described) = &mut requested.source {
+    if let KeySource::TokenObject(described) = &mut requested.source {
         let adopted = vault.adopt(described.clone(), requested.allow_extractable);
         match adopted.await {
             Ok((usage, found)) => {
@@ -159,9 +159,8 @@ async fn propose(
     }
     let mut change = begin(context, &requested).await?;
     let mut end = None;
-    if let Source::Wrapped { wrapped, .. } = &requested.source {
-        let rows = change.rows();
-        end = Some(vault.end_of_import_key(rows, wrapped).await?);
+    if let KeySource::Wrapped { wrapped, .. } = &requested.source {
+        end = Some(vault.end_of_import_key(change.rows(), wrapped).await?);
     }
     let plan = planned(&requested, call.as_ref());
     if let Some(call) = call {
@@ -174,14 +173,14 @@ async fn obtain(
     context: &Authorized<ManageKeys>,
     vault: &Vault,
     service_id: ServiceId,
-    source: Source,
+    source: KeySource,
     allow_extractable: bool,
 ) -> Result<Obtained, Error> {
     let change = context.authority().change();
     let attempt = context.claim.as_ref().map(Claim::attempt);
     let assignment = |usage| Assignment { service_id, usage, change, attempt };
     let (usage, origin, unrecorded, import_key) = match source {
-        Source::Public { usage, key } => {
+        KeySource::Public { usage, key } => {
             return Ok(Obtained {
                 id: KeyId::new(&context.clock, &context.entropy),
                 usage,
@@ -192,24 +191,24 @@ async fn obtain(
                 import_key: None,
             });
         }
-        Source::Generated { usage, algorithm } => {
+        KeySource::Generated { usage, algorithm } => {
             let unrecorded = vault.generate(assignment(usage), algorithm).await?;
             (usage, Origin::Generated, unrecorded, None)
         }
-        Source::Private { usage, key } => {
+        KeySource::Private { usage, key } => {
             let unrecorded = vault.import_private(assignment(usage), &key).await;
             (usage, Origin::Imported, inside("privateKey", unrecorded)?, None)
         }
-        Source::Secret { usage, algorithm, key } => {
+        KeySource::Secret { usage, algorithm, key } => {
             let unrecorded = vault.import_secret(assignment(usage), algorithm, &key).await;
             (usage, Origin::Imported, inside("secretKey", unrecorded)?, None)
         }
-        Source::Wrapped { usage, wrapped } => {
+        KeySource::Wrapped { usage, wrapped } => {
             let import_key = wrapped.import_key;
             let unrecorded = vault.import_wrapped(assignment(usage), wrapped).await?;
             (usage, Origin::Imported, unrecorded, Some(import_key))
         }
-        Source::TokenObject(described) => {
+        KeySource::TokenObject(described) => {
             let (usage, unrecorded) = vault.adopt(described, allow_extractable).await?;
             if !context.post_quantum && unrecorded.algorithm.kem().is_some() {
                 let message =

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::judge;
-use super::request::{RequestedKey, Source};
+use super::request::{KeySource, RequestedKey};
 use crate::keys::{Key, Origin, Usage};
 use crate::management::Event;
 use crate::management::changes::StoredRequest;
@@ -14,20 +14,20 @@ use formats::material::{Algorithm, PublicKey};
 pub(super) fn planned(requested: &RequestedKey, call: Option<&StoredRequest>) -> Event {
     let source = &requested.source;
     let origin = match source {
-        Source::Generated { .. } => Origin::Generated,
-        Source::TokenObject(_) => Origin::Adopted,
-        Source::Public { .. }
-        | Source::Wrapped { .. }
-        | Source::Private { .. }
-        | Source::Secret { .. } => Origin::Imported,
+        KeySource::Generated { .. } => Origin::Generated,
+        KeySource::TokenObject(_) => Origin::Adopted,
+        KeySource::Public { .. }
+        | KeySource::Wrapped { .. }
+        | KeySource::Private { .. }
+        | KeySource::Secret { .. } => Origin::Imported,
     };
-    let only_verifies = matches!(source, Source::Public { usage, .. } if *usage != Usage::Enc);
+    let only_verifies = matches!(source, KeySource::Public { usage, .. } if *usage != Usage::Enc);
     let judgement = judge::of_creation(origin, requested.activate && !only_verifies);
     Event::planned::<Key>(judgement, &shown(source, call))
 }
 
 /// The request, with what follows from it. A digest replaces a wrapped key.
-fn shown(source: &Source, call: Option<&StoredRequest>) -> Value {
+fn shown(source: &KeySource, call: Option<&StoredRequest>) -> Value {
     let mut shown = call.and_then(StoredRequest::body).unwrap_or_default();
     let (usage, algorithm, public) = known(source);
     if let Value::Object(members) = &mut shown {
@@ -36,7 +36,7 @@ fn shown(source: &Source, call: Option<&StoredRequest>) -> Value {
         let thumbprint = public.map(PublicKey::thumbprint);
         members.extend(thumbprint.map(|thumbprint| ("thumbprint".to_owned(), json!(thumbprint))));
     }
-    if let (Source::Wrapped { wrapped, .. }, Some(Value::Object(members))) =
+    if let (KeySource::Wrapped { wrapped, .. }, Some(Value::Object(members))) =
         (source, shown.get_mut("wrappedKey"))
     {
         members.remove("ciphertext");
@@ -47,16 +47,16 @@ fn shown(source: &Source, call: Option<&StoredRequest>) -> Value {
     shown
 }
 
-fn known(source: &Source) -> (Option<Usage>, Option<Algorithm>, Option<&PublicKey>) {
+fn known(source: &KeySource) -> (Option<Usage>, Option<Algorithm>, Option<&PublicKey>) {
     match source {
-        Source::Generated { usage, algorithm } => (Some(*usage), Some(*algorithm), None),
-        Source::Public { usage, key } => (Some(*usage), Some(key.algorithm()), Some(key)),
-        Source::Wrapped { usage, wrapped } => {
+        KeySource::Generated { usage, algorithm } => (Some(*usage), Some(*algorithm), None),
+        KeySource::Public { usage, key } => (Some(*usage), Some(key.algorithm()), Some(key)),
+        KeySource::Wrapped { usage, wrapped } => {
             let public = wrapped.public.as_ref();
             (Some(*usage), Some(wrapped.algorithm), public)
         }
-        Source::TokenObject(object) => (object.usage, object.algorithm, object.public.as_ref()),
+        KeySource::TokenObject(object) => (object.usage, object.algorithm, object.public.as_ref()),
         // Their requests are not stored.
-        Source::Private { .. } | Source::Secret { .. } => (None, None, None),
+        KeySource::Private { .. } | KeySource::Secret { .. } => (None, None, None),
     }
 }

@@ -37,10 +37,9 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 const SUMMARY_CHECK: Duration = Duration::from_secs(1);
 
 /// Records security events. Clones share it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SecurityLog(Arc<State>);
 
-#[derive(Debug)]
 struct State {
     clock: Clock,
     entropy: Entropy,
@@ -65,7 +64,6 @@ pub(crate) async fn record_initialization(
 }
 
 /// Writes the events of unauthenticated requests.
-#[derive(Debug)]
 pub struct SecurityWriter {
     log: SecurityLog,
     waiting: mpsc::Receiver<(Actor, Event)>,

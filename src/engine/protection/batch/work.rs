@@ -22,7 +22,7 @@ use formats::json::Text;
 const LARGE: usize = 16 * 1024;
 
 /// The items that are not done yet, and what is needed to do them.
-pub(super) struct Work {
+pub(super) struct BatchWork {
     protection: Protection,
     batch: Batch,
     application: Application,
@@ -44,7 +44,7 @@ pub(super) struct Done {
     pub(super) outcome: Result<Body, Refusal>,
 }
 
-impl Work {
+impl BatchWork {
     pub(super) fn new(
         protection: &Protection,
         batch: Batch,

@@ -272,6 +272,6 @@ async fn settings_of_witnesses_are_checked_before_the_service_starts() {
     assert!(matches!(cut, Err(InvalidWitness::Key { place: 1, .. })));
     let without_ca =
         started(SealWitness { ca: Some(kept.folder.path().join("missing")), ..valid.clone() });
-    let error = without_ca.expect_err("a missing file").to_string();
+    let error = without_ca.err().expect("a missing file").to_string();
     assert!(error.starts_with("audit.seal.witnesses[1].ca: "), "{error}");
 }

@@ -7,7 +7,7 @@ use axum::response::Response;
 use formats::algorithms::ImportMechanism;
 use maud::{Markup, html};
 
-use self::source::Source;
+use self::source::NewKeySource;
 use super::{SECTION, place, rules};
 use crate::error::{PageError, refusal};
 use crate::extract::{PageContext, Query, Submitted, done, invalid_form};
@@ -24,13 +24,13 @@ use formats::problem::Problem;
 
 pub(crate) async fn generate(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     cx.authorize::<ManageKeys>()?;
-    let form = blank(&query, Source::Generated);
-    page(&cx, Source::Generated, &form, &[], None).await
+    let form = blank(&query, NewKeySource::Generated);
+    page(&cx, NewKeySource::Generated, &form, &[], None).await
 }
 
 pub(crate) async fn import(cx: PageContext, Query(query): Query) -> Result<Markup, PageError> {
     cx.authorize::<ManageKeys>()?;
-    let source = Source::of(&query);
+    let source = NewKeySource::of(&query);
     page(&cx, source, &blank(&query, source), &[], None).await
 }
 
@@ -38,7 +38,7 @@ pub(crate) async fn create(
     cx: PageContext,
     Submitted(form): Submitted,
 ) -> Result<Response, PageError> {
-    let source = Source::of(&form);
+    let source = NewKeySource::of(&form);
     match made(&cx, source, &form).await {
         Ok(key) => Ok(done(&place(key.id), Notice::Created)),
         Err(error) => {
@@ -48,13 +48,13 @@ pub(crate) async fn create(
     }
 }
 
-async fn made(cx: &PageContext, source: Source, form: &Form) -> Result<Key, Error> {
+async fn made(cx: &PageContext, source: NewKeySource, form: &Form) -> Result<Key, Error> {
     let proposal = source.body(form).into_new()?;
     keys::create(&cx.authorize()?, &cx.dashboard.vault, rules(cx), proposal).await
 }
 
-fn blank(query: &Form, source: Source) -> Form {
-    let is_made = source == Source::Generated;
+fn blank(query: &Form, source: NewKeySource) -> Form {
+    let is_made = source == NewKeySource::Generated;
     Form::default()
         .with("from", source.name())
         .with("serviceId", query.text("serviceId"))
@@ -67,14 +67,14 @@ fn blank(query: &Form, source: Source) -> Form {
 
 async fn page(
     cx: &PageContext,
-    source: Source,
+    source: NewKeySource,
     form: &Form,
     problems: &[Problem],
     parameters: Option<&ImportParameters>,
 ) -> Result<Markup, PageError> {
     let references = References::of(cx, source.members()).await?;
     let fields = Fields::new(form, problems);
-    let title = if source == Source::Generated { "Generate key" } else { "Import key" };
+    let title = if source == NewKeySource::Generated { "Generate key" } else { "Import key" };
     let sheet = Sheet { action: SECTION.place(), button: title, back: SECTION.place() };
     let terms = html! {
         input type="hidden" name="from" value=(source.name());
@@ -84,11 +84,11 @@ async fn page(
     let content = html! {
         (SECTION.crumbs())
         h1 { (title) }
-        @if source != Source::Generated { (ways(source)) }
+        @if source != NewKeySource::Generated { (ways(source)) }
         p.lead { (source.means()) }
-        @if source == Source::Plain && !rules(cx).plaintext_import {
+        @if source == NewKeySource::Plain && !rules(cx).plaintext_import {
             p.notice.warn { "The setting keys.allow_plaintext_import forbids this import. Import a wrapped key instead." }
-        } @else if source == Source::Wrapped {
+        } @else if source == NewKeySource::Wrapped {
             (wrapping::step(cx, &fields, parameters))
             h2 { "2. Import the wrapped key" }
             (terms)
@@ -99,11 +99,11 @@ async fn page(
     Ok(cx.page(SECTION, title, &content))
 }
 
-fn ways(current: Source) -> Markup {
+fn ways(current: NewKeySource) -> Markup {
     html! {
         nav aria-label="Source of the key" {
             div.ranges {
-                @for source in Source::IMPORTS {
+                @for source in NewKeySource::IMPORTS {
                     a href={ (SECTION.place()) "/import?from=" (source.name()) }
                         aria-current=[(source == current).then_some("page")] { (source.title()) }
                 }

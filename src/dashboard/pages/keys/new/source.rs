@@ -10,7 +10,7 @@ use formats::closed_set;
 
 closed_set! {
     /// The source of a new key.
-    pub(super) enum Source: "Source" {
+    pub(super) enum NewKeySource: "NewKeySource" {
         Generated = "generated",
         Public = "public",
         Wrapped = "wrapped",
@@ -19,7 +19,7 @@ closed_set! {
     }
 }
 
-impl Source {
+impl NewKeySource {
     pub(super) const IMPORTS: [Self; 4] = [Self::Public, Self::Wrapped, Self::Plain, Self::Token];
 
     pub(super) const fn title(self) -> &'static str {

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::super::SECTION;
 use super::page;
-use super::source::Source;
+use super::source::NewKeySource;
 use crate::error::{PageError, refusal};
 use crate::extract::{PageContext, Submitted, invalid_form};
 use crate::form::{Body, Form};
@@ -29,12 +29,12 @@ pub(crate) async fn prepare(
                 .with("wrappedKey.importKeyId", made.import_key_id.to_string())
                 .with("wrappedKey.mechanism", made.mechanism.name())
                 .with("activate", "yes");
-            let page = page(&cx, Source::Wrapped, &form, &[], Some(&made)).await?;
+            let page = page(&cx, NewKeySource::Wrapped, &form, &[], Some(&made)).await?;
             Ok((StatusCode::CREATED, page).into_response())
         }
         Err(error) => {
             let problems = refusal(error)?;
-            Ok(invalid_form(page(&cx, Source::Wrapped, &form, &problems, None).await?))
+            Ok(invalid_form(page(&cx, NewKeySource::Wrapped, &form, &problems, None).await?))
         }
     }
 }

@@ -3,14 +3,14 @@
 use super::body::KeyRequest;
 use super::kind::StatedKind;
 use super::material::{private_key, public_key, secret_source};
-use super::source::Source;
+use super::source::KeySource;
 use super::token_object::token_object;
 use super::wrapped::wrapped_source;
 use crate::keys::Usage;
 use crate::resource::Member;
 use formats::problem::{Code, Problem, Problems};
 
-impl Source {
+impl KeySource {
     /// The source that the request names.
     pub(super) fn of(kind: StatedKind, body: KeyRequest, problems: &mut Problems) -> Option<Self> {
         if !members_fit(&body, problems) {

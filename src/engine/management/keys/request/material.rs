@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 use super::body::{KeyText, SecretText};
 use super::jwk_intent::check_intent;
 use super::kind::StatedKind;
-use super::source::Source;
+use super::source::KeySource;
 use crate::keys::Usage;
 use crate::resource::Member;
 use formats::json::{Text, ValueKind};
@@ -75,7 +75,7 @@ pub(super) fn secret_source(
     kind: StatedKind,
     text: &SecretText,
     problems: &mut Problems,
-) -> Option<Source> {
+) -> Option<KeySource> {
     const MEMBER: &str = "secretKey";
     let key = noted(problems, MEMBER, SecretKey::from_base64(&text.0))?;
     let algorithm = match (kind.algorithm, kind.usage) {
@@ -85,7 +85,7 @@ pub(super) fn secret_source(
     };
     noted(problems, MEMBER, key.check_for(algorithm))?;
     let usage = kind.usage_for(algorithm, problems)?;
-    Some(Source::Secret { usage, algorithm, key })
+    Some(KeySource::Secret { usage, algorithm, key })
 }
 
 /// Reads a member that is PEM in a JSON string, or a JWK.

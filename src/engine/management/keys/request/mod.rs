@@ -16,7 +16,7 @@ use self::body::KeyText;
 pub use self::body::{KeyRequest, TokenObjectRequest, WrappedKeyRequest};
 use self::kind::StatedKind;
 use self::partner_kid::partner_kid;
-pub(super) use self::source::Source;
+pub(super) use self::source::KeySource;
 use super::rules::KeyRules;
 use crate::ids::ServiceId;
 use crate::keys::RotationDays;
@@ -36,7 +36,7 @@ pub(super) struct RequestedKey {
     pub(super) activate: bool,
     pub(super) expires_at: Option<Timestamp>,
     pub(super) rotation_days: Option<RotationDays>,
-    pub(super) source: Source,
+    pub(super) source: KeySource,
 }
 
 impl RequestedKey {
@@ -68,8 +68,8 @@ impl RequestedKey {
         let (name, activate) = (body.name.given().cloned(), body.activate.clone().or_keep(&true));
         let partner_kid = partner_kid(&body, &mut problems);
         let is_jwk = body.public_key.given().is_some_and(KeyText::is_jwk);
-        let source = Source::of(kind, body, &mut problems);
-        if let (false, Some(Source::Public { key, .. })) = (post_quantum, &source) {
+        let source = KeySource::of(kind, body, &mut problems);
+        if let (false, Some(KeySource::Public { key, .. })) = (post_quantum, &source) {
             let member = if is_jwk { "publicKey.alg" } else { "publicKey" };
             refuse_encapsulation(&mut problems, member, Some(key.algorithm()));
         }

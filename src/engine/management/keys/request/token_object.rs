@@ -4,8 +4,8 @@ use hsm::KeyName;
 
 use super::body::TokenObjectRequest;
 use super::kind::StatedKind;
-use super::source::Source;
-use crate::keys::Described;
+use super::source::KeySource;
+use crate::keys::DescribedKey;
 use crate::resource::Member;
 use formats::material::PublicKey;
 use formats::problem::{Code, Problem, Problems};
@@ -15,7 +15,7 @@ pub(super) fn token_object(
     body: TokenObjectRequest,
     public: Option<PublicKey>,
     problems: &mut Problems,
-) -> Option<Source> {
+) -> Option<KeySource> {
     const MEMBER: &str = "tokenObject";
     let name = match (body.cka_id, body.label) {
         (Member::Given(id), Member::Absent) => {
@@ -41,7 +41,7 @@ pub(super) fn token_object(
         }
         (Member::Wrong, _) | (_, Member::Wrong) => return None,
     };
-    Some(Source::TokenObject(Described {
+    Some(KeySource::TokenObject(DescribedKey {
         name,
         usage: kind.usage,
         algorithm: kind.algorithm,

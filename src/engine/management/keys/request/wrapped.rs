@@ -3,7 +3,7 @@
 use super::body::WrappedKeyRequest;
 use super::kind::StatedKind;
 use super::length::likely_algorithm;
-use super::source::Source;
+use super::source::KeySource;
 use crate::keys::Wrapped;
 use formats::material::{Algorithm, PublicKey};
 use formats::problem::{Code, Problem, Problems};
@@ -13,7 +13,7 @@ pub(super) fn wrapped_source(
     body: &WrappedKeyRequest,
     public: Option<PublicKey>,
     problems: &mut Problems,
-) -> Option<Source> {
+) -> Option<KeySource> {
     let import_key = *body.import_key_id.given()?;
     let mechanism = *body.mechanism.given()?;
     let ciphertext = body.ciphertext.given()?.0.clone();
@@ -41,7 +41,7 @@ pub(super) fn wrapped_source(
         return None;
     }
     let usage = kind.usage_for(algorithm, problems)?;
-    Some(Source::Wrapped {
+    Some(KeySource::Wrapped {
         usage,
         wrapped: Wrapped { import_key, mechanism, ciphertext, algorithm, public },
     })
