@@ -225,7 +225,9 @@ async fn an_object_that_is_visible_without_a_login_replaces_no_key(shared: &Shar
     assert_eq!(shared.objects(&id), 1, "the visible object");
     let missing = token.find(&created.key).await.unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::KeyMissing);
-    // An adopted key is found and destroyed beside such an object.
+    // Such an object is not adopted, and an adopted key is found and destroyed beside one.
+    let adopted = token.adopt(created.key.name, Purpose::Data, None).await;
+    assert!(matches!(adopted, Err(AdoptError::Unfit(_))), "{adopted:?}");
     let created = generate_key(&token, Algorithm::Aes256, Purpose::Data).await;
     let name = created.key.name;
     let adopted = token.adopt(name, Purpose::Data, None).await.unwrap().key;
