@@ -85,7 +85,7 @@ fn an_unsupported_hash_is_distinguished_from_an_invalid_ciphertext() {
         let calls = fixture.faults.calls("C_DecryptInit");
         for envelope in [&valid, &vec![1; 256]] {
             let error = token.decrypt_oaep(&key.key, OaepHash::Sha256, envelope).await.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Refused);
+            assert_eq!(error.kind(), ErrorKind::Unusable);
         }
         assert_eq!(fixture.faults.calls("C_DecryptInit"), calls);
         let sha1 = seal(&key, OaepHash::Sha1, &[7; 32]);

@@ -78,6 +78,9 @@ pub enum Refusal {
     /// No token can be reached.
     #[error("the token cannot be reached")]
     TokenOut(HsmError),
+    /// No token uses the key for this operation, whatever the input.
+    #[error("the token does not use the key for this operation")]
+    KeyUnusable(HsmError),
     /// The item of a batch was not begun before the request ended.
     #[error("the item was not started in time")]
     NotBegun,
@@ -187,6 +190,7 @@ impl From<HsmError> for Refusal {
     fn from(error: HsmError) -> Self {
         match error.kind() {
             ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late => Self::TokenOut(error),
+            ErrorKind::Unusable => Self::KeyUnusable(error),
             ErrorKind::BadInput | ErrorKind::KeyMissing | ErrorKind::Refused => Self::Token(error),
         }
     }
