@@ -74,9 +74,12 @@ impl From<protection::Refusal> for ApiError {
             Refusal::Unwritten => Self::Internal,
             Refusal::Token(error) => Self::Token(error),
             Refusal::TokenOut(error) | Refusal::KeyUnusable(error) => Self::TokenOut(error),
+            Refusal::Unauthenticated(refused) => Self::Unauthenticated(refused),
             Refusal::NotBegun => Self::TimedOut,
             // Nobody receives the answer to a client that left.
-            Refusal::QueueFull | Refusal::ClientLeft { .. } => Self::Unavailable,
+            Refusal::QueueFull | Refusal::Unchecked | Refusal::ClientLeft { .. } => {
+                Self::Unavailable
+            }
             Refusal::Unreadable(unreadable) => unreadable.into(),
         }
     }
