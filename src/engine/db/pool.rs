@@ -12,6 +12,7 @@ use sqlx::{
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
+use super::place;
 use crate::shares::SLOW_READS;
 
 /// Connections to the current primary. All clones move to a new primary together.
@@ -69,6 +70,11 @@ impl Pool {
         };
         let reading = tokio::spawn(reading.in_current_span());
         reading.await.unwrap_or(Err(Error::WorkerCrashed))
+    }
+
+    /// Whether new connections go to the server of these options: after a failover, they go to another one.
+    pub(crate) fn is_at(&self, server: &PgConnectOptions) -> bool {
+        place(&self.connect_options()) == place(server)
     }
 
     /// The server and the login of new connections.
