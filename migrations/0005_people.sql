@@ -48,3 +48,14 @@ COMMENT ON COLUMN dashboard_sessions.api_key_id IS 'The admin key that signed in
 COMMENT ON COLUMN dashboard_sessions.person_id IS 'The person who signed in; null for an admin key. The session is valid as long as the person has roles.';
 COMMENT ON COLUMN dashboard_sessions.started_at IS 'The time of the sign-in. The session ends 12 hours later.';
 COMMENT ON COLUMN dashboard_sessions.seen_at IS 'The time of the last request. The session ends 15 minutes later.';
+
+CREATE TABLE finished_sign_ins (
+    state_digest bytea PRIMARY KEY CHECK (octet_length(state_digest) = 32),
+    finished_at  timestamptz NOT NULL
+);
+
+CREATE INDEX finished_sign_ins_by_time ON finished_sign_ins (finished_at);
+
+COMMENT ON TABLE finished_sign_ins IS 'Sign-ins with OpenID Connect for which a code was exchanged, so that none is exchanged again. A later sign-in deletes old rows.';
+COMMENT ON COLUMN finished_sign_ins.state_digest IS 'SHA-256 of the state parameter.';
+COMMENT ON COLUMN finished_sign_ins.finished_at IS 'The time of the exchange.';
