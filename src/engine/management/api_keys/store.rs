@@ -101,3 +101,14 @@ pub(super) async fn has_other_owner(
     .fetch_one(connection)
     .await
 }
+
+/// Whether a person with this subject signed in at this issuer.
+pub(super) async fn is_confirmed(
+    connection: &mut PgConnection,
+    issuer: &str,
+    subject: &str,
+) -> sqlx::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT FROM people
+                               WHERE issuer = $1 AND subject = $2 AND is_confirmed)";
+    sqlx::query_scalar(sql).bind(issuer).bind(subject).fetch_one(connection).await
+}
