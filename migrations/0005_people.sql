@@ -55,3 +55,14 @@ COMMENT ON COLUMN dashboard_sessions.started_at IS 'The time of the sign-in. The
 COMMENT ON COLUMN dashboard_sessions.seen_at IS 'The time of the last request. The session ends 15 minutes later.';
 COMMENT ON COLUMN dashboard_sessions.revision IS 'Always 1: a session never changes.';
 COMMENT ON COLUMN dashboard_sessions.seal IS 'The MAC of the row under the row key; a row without one does not count.';
+
+CREATE TABLE finished_sign_ins (
+    state_digest bytea PRIMARY KEY CHECK (octet_length(state_digest) = 32),
+    finished_at  timestamptz NOT NULL
+);
+
+CREATE INDEX finished_sign_ins_by_time ON finished_sign_ins (finished_at);
+
+COMMENT ON TABLE finished_sign_ins IS 'Sign-ins with OpenID Connect for which a code was exchanged, so that none is exchanged again. A later sign-in deletes old rows.';
+COMMENT ON COLUMN finished_sign_ins.state_digest IS 'SHA-256 of the state parameter.';
+COMMENT ON COLUMN finished_sign_ins.finished_at IS 'The time of the exchange.';

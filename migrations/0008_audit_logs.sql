@@ -58,9 +58,11 @@ CREATE TABLE audit_log_index (
     log       smallint NOT NULL CHECK (log IN (1, 2)),
     log_index bigint NOT NULL CHECK (log_index >= 0),
     record_ts timestamptz NOT NULL,
-    record_id uuid NOT NULL UNIQUE,
+    record_id uuid NOT NULL,
     leaf_hash bytea NOT NULL CHECK (length(leaf_hash) = 32),
-    PRIMARY KEY (log, log_index)
+    PRIMARY KEY (log, log_index),
+    -- A record and an event can have the same identifier: the service can insert such a pair.
+    UNIQUE (record_id, log)
 );
 
 COMMENT ON TABLE audit_log_index IS 'The position of each sealed record in its log. Rows stay when the day of the record is retired.';

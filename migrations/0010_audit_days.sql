@@ -117,7 +117,8 @@ DECLARE
 BEGIN
     EXECUTE format(
         'SELECT min(p.target) FROM audit_forward_positions p WHERE p.log = 1 AND EXISTS '
-        '(SELECT FROM %I r JOIN audit_log_index i ON i.record_id = r.id WHERE i.log_index >= p.confirmed)', part
+        '(SELECT FROM %I r JOIN audit_log_index i ON i.record_id = r.id AND i.log = 1 '
+        '  WHERE i.log_index >= p.confirmed)', part
     ) INTO late;
     IF late IS NOT NULL THEN
         RAISE EXCEPTION 'the day % has records that are not forwarded to %', right(part, 8), late

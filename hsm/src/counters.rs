@@ -41,6 +41,8 @@ counters! {
     operations,
     /// Operations that returned an error.
     failures,
+    /// Operations that the token refused whatever their input.
+    unusable,
     /// Operations refused because the queue was full.
     busy,
     /// Operations whose deadline passed while they were queued.

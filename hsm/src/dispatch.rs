@@ -70,7 +70,7 @@ impl Dispatcher {
     }
 
     /// Reads with a key, on a token that serves and holds it. Fails over to the next token only if
-    /// the first is known to be out, to be busy or to lack the key.
+    /// the first is known to be out, to be busy, to lack the key or not to use it.
     pub(crate) async fn with_key<T: Send + 'static>(
         &self,
         key: &KeyRef,
@@ -188,6 +188,7 @@ impl Dispatcher {
             | ErrorKind::TokenOut
             | ErrorKind::Busy
             | ErrorKind::Late
+            | ErrorKind::Unusable
             | ErrorKind::Refused => verdict,
         })
     }
@@ -269,6 +270,8 @@ async fn wait<T>(mut answer: Reply<T>, until: Instant) -> Result<T, HsmError> {
 fn fails_over(error: &HsmError) -> bool {
     match error.kind() {
         ErrorKind::KeyMissing | ErrorKind::TokenOut | ErrorKind::Busy => true,
+        // A broken device returns the ambiguous codes too, and its canary decides.
+        ErrorKind::Unusable => !error.is_ambiguous(),
         ErrorKind::BadInput | ErrorKind::Late | ErrorKind::Refused => false,
     }
 }

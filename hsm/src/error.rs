@@ -32,6 +32,9 @@ pub enum ErrorKind {
     Busy,
     /// The deadline has passed.
     Late,
+    /// The token refuses the operation whatever its input: the key lacks the usage, or the token the
+    /// mechanism.
+    Unusable,
     /// The token works and refuses the operation.
     Refused,
 }
@@ -170,6 +173,34 @@ impl HsmError {
         if seen && vague { self.with_kind(ErrorKind::BadInput) } else { self }
     }
 
+    /// Attributes a refusal that no input causes to the key or the token, so that it never counts as an answer
+    /// to an input. For operations with a key.
+    pub(crate) fn blaming_key(self) -> Self {
+        let is_open = self.kind == ErrorKind::Refused;
+        if is_open && self.ignores_input() { self.with_kind(ErrorKind::Unusable) } else { self }
+    }
+
+    /// Whether every input has this failure.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other calls see the input")]
+    fn ignores_input(&self) -> bool {
+        use RvError as Rv;
+        match self.call() {
+            // These calls see the input. The codes concern only the key or the mechanism.
+            Some(Function::DeriveKey | Function::DecapsulateKey) => matches!(
+                self.code(),
+                Some(
+                    Rv::KeyFunctionNotPermitted
+                        | Rv::KeyTypeInconsistent
+                        | Rv::MechanismInvalid
+                        | Rv::FunctionNotSupported
+                )
+            ),
+            // Some tokens derive a secret and do not give it away.
+            Some(Function::GetAttributeValue) => self.code() == Some(Rv::AttributeSensitive),
+            _ => self.came_before_input(),
+        }
+    }
+
     /// Whether the token lacks the mechanism. The operation has had no effect.
     pub fn lacks_mechanism(&self) -> bool {
         self.code() == Some(RvError::MechanismInvalid)
@@ -236,6 +267,7 @@ impl fmt::Display for ErrorKind {
             Self::TokenOut => "no suitable token works at the moment",
             Self::Busy => "the token is busy",
             Self::Late => "the token did not answer in time",
+            Self::Unusable => "the token does not use the key for this operation",
             Self::Refused => "the token refused the operation",
         })
     }

@@ -8,16 +8,14 @@ use formats::algorithms::{Algorithm, Family, Kem, PublicParts};
 /// The start of the labels of keys that only the service uses.
 pub(crate) const INTERNAL: &str = "sealward-internal";
 
-/// A private or secret key, or a hybrid key. The tokens of one [`Token`](crate::Token) hold it under the same name.
+/// A private or secret key, or a hybrid key. It is searched only among private objects (`CKA_PRIVATE`), whose
+/// creation requires the PIN. The tokens of one [`Token`](crate::Token) hold it under the same name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KeyRef {
     /// The attribute that identifies the key.
     pub name: KeyName,
     /// The class of the object, because several objects may share a name.
     pub class: KeyClass,
-    /// Whether it was adopted. Then it can be visible without a login. Other keys are found only among
-    /// private objects, whose creation requires the PIN.
-    pub adopted: bool,
 }
 
 /// The attribute that identifies a key.
@@ -101,7 +99,7 @@ impl NewKey {
             true => KeyName::Internal(self.id.clone()),
             false => KeyName::Id(self.id.clone()),
         };
-        KeyRef { name, class: KeyClass::of(self.algorithm), adopted: false }
+        KeyRef { name, class: KeyClass::of(self.algorithm) }
     }
 }
 
@@ -113,7 +111,7 @@ impl KeyRef {
 
     /// The private key with this `CKA_ID` that only the service uses.
     pub fn internal(id: impl Into<Vec<u8>>) -> Self {
-        Self { name: KeyName::Internal(id.into()), class: KeyClass::Private, adopted: false }
+        Self { name: KeyName::Internal(id.into()), class: KeyClass::Private }
     }
 
     /// The secret key with this `CKA_ID`.
@@ -122,7 +120,7 @@ impl KeyRef {
     }
 
     pub(crate) fn with_id(class: KeyClass, id: impl Into<Vec<u8>>) -> Self {
-        Self { name: KeyName::Id(id.into()), class, adopted: false }
+        Self { name: KeyName::Id(id.into()), class }
     }
 }
 

@@ -12,6 +12,7 @@
 //! | a code that bad inputs and broken devices share | no retry and no failover; a canary is requested, and the operation does not wait for it |
 //! | the canary fails twice in a row | the breaker opens: every operation fails at once with `TokenOut` |
 //! | the breaker is open | the monitor tries at once, then after 1 s doubling to 30 s, to bring the token back; it restarts the module when no call is inside it |
+//! | a call fails before it sees the input, or because the key lacks a usage or the token a mechanism | it is `Unusable`, an error in the log; another token takes the operation unless the code is ambiguous |
 //! | a key is not found | it is `KeyMissing` only if the token proves to work and the login lasted throughout |
 //! | a handle is dead | the key is searched again, once |
 //! | a call hangs | its thread is abandoned and replaced; past `hang_budget` [`Token::fatal`] resolves |

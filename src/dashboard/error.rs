@@ -206,7 +206,10 @@ pub(super) fn sentences(error: &management::Error) -> String {
             ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late => {
                 "The token is unavailable or busy. Nothing was changed.".to_owned()
             }
-            ErrorKind::BadInput | ErrorKind::KeyMissing | ErrorKind::Refused => {
+            ErrorKind::BadInput
+            | ErrorKind::KeyMissing
+            | ErrorKind::Unusable
+            | ErrorKind::Refused => {
                 "The token refused the operation. Nothing was changed. The log has the details."
                     .to_owned()
             }

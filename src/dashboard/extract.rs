@@ -125,6 +125,7 @@ impl FromRequestParts<SharedDashboard> for PageContext {
             post_quantum: engine.settings.envelopes.post_quantum,
             actor: Actor::administrator(&viewer.administrator, tag.to_string()),
             owners_sign_in: engine.settings.admin.oidc.has_owners(),
+            people_issuer: engine.settings.admin.oidc.issuer.clone(),
             claim: None,
         };
         let context = context.authorize()?;

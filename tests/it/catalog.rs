@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use engine::catalog::{Cache, Catalog, Topic};
-use engine::db::Pool;
+use engine::catalog::{Cache, Catalog, LISTENER, Topic};
+use engine::db::{self, Pool};
 use formats::clock::Entropy;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-use testkit::{Database, PATIENCE, Proxy, World, pool, pulse, within};
+use testkit::{Cluster, Database, PATIENCE, Proxy, World, pool, pulse, within};
 
 /// The time limit of the contract.
 const BOUND: Duration = Duration::from_secs(1);
@@ -140,6 +140,43 @@ async fn without_notifications_every_lookup_reads_the_database() {
 
     rename("receipts").await;
     within(BOUND, async || name().await == "receipts").await;
+}
+
+/// The former server accepts no new connections, but its other connections still work and accept writes.
+#[tokio::test(flavor = "multi_thread")]
+async fn notifications_come_from_the_server_that_look_ups_read() {
+    let clusters = [Cluster::start().await, Cluster::start().await];
+    let port = |cluster: &Cluster| cluster.through_proxy().options().get_port();
+    let [one, two] = clusters.each_ref().map(port);
+    let settings = engine::settings::Database {
+        url: format!("postgres://postgres@127.0.0.1:{one},127.0.0.1:{two}/postgres"),
+        ..Default::default()
+    };
+    let primary = db::connect(db::servers(&settings, None).unwrap(), &settings).await.unwrap();
+    let pool = primary.pool().clone();
+    tokio::spawn(async move { primary.follow(|| {}).await });
+    // The connection that watches the primary.
+    let watches = "FROM pg_stat_activity WHERE query LIKE '%transaction_read_only%'
+                     AND application_name = 'sealward'";
+    let is_watched =
+        async |cluster: &Cluster| cluster.count(&format!("SELECT count(*) {watches}")).await > 0;
+    let mut is_first = false;
+    within(PATIENCE, async || {
+        is_first = is_watched(&clusters[0]).await;
+        is_first || is_watched(&clusters[1]).await
+    })
+    .await;
+    let [first, second] = &clusters;
+    let (former, later) = if is_first { (first, second) } else { (second, first) };
+    let catalog = current(&pool).await;
+    let listeners =
+        format!("SELECT count(*) FROM pg_stat_activity WHERE application_name = '{LISTENER}'");
+    assert_eq!((former.count(&listeners).await, later.count(&listeners).await), (1, 0));
+
+    let refused = "BEGIN; ALTER ROLE postgres NOLOGIN; COMMIT;";
+    former.run(&format!("{refused} SELECT pg_terminate_backend(pid) {watches}")).await;
+    within(PATIENCE, async || later.count(&listeners).await == 1).await;
+    within(PATIENCE, async || catalog.is_current()).await;
 }
 
 /// A catalog that receives notifications through `pool`.

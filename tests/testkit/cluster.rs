@@ -137,6 +137,13 @@ impl Cluster {
         sql.execute(&mut connection).await.expect("execute the statement");
     }
 
+    /// The number that SQL counts, as the superuser without the proxy.
+    pub async fn count(&self, sql: &str) -> i64 {
+        let mut connection = self.past_proxy().connect().await.expect("a connection");
+        let count = sqlx::query_scalar(AssertSqlSafe(sql.to_owned()));
+        count.fetch_one(&mut connection).await.expect("a count")
+    }
+
     /// The user of its processes.
     pub fn user(&self) -> (u32, u32) {
         self.user

@@ -15,7 +15,7 @@ use formats::algorithms::Curve;
 pub(crate) fn curve_of(point: &[u8]) -> Result<Curve, HsmError> {
     let curve = Curve::ALL
         .into_iter()
-        .find(|curve| point.len() == curve.point_len() && point.first() == Some(&4))
+        .find(|curve| curve.is_uncompressed(point))
         .ok_or_else(|| HsmError::bad_input("not an uncompressed point"))?;
     match ParsedPublicKey::try_from(UnparsedPublicKey::new(curve.agreement(), point)) {
         Ok(_) => Ok(curve),

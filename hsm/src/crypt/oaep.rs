@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use super::padding;
 use crate::session::{Key, Session};
-use crate::{HsmError, OaepMethod};
+use crate::{ErrorKind, HsmError, OaepMethod};
 use formats::algorithms::OaepHash;
 
 /// The parameters of OAEP with an empty label.
@@ -80,5 +80,5 @@ fn unsupported(session: &Session, hash: OaepHash) -> HsmError {
     } else {
         "hsm.allow_raw_rsa is not set"
     };
-    HsmError::refused(format!("the token lacks {hash}, and {reason}"))
+    HsmError::new(ErrorKind::Unusable, format!("the token lacks {hash}, and {reason}"))
 }

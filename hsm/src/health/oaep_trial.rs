@@ -91,6 +91,8 @@ fn find(session: &Session) -> Result<Option<(ObjectHandle, PublicParts)>, HsmErr
     let keys = session.find(&[
         Attribute::Class(ObjectClass::PRIVATE_KEY),
         Attribute::Token(true),
+        // Without it, an object that somebody made without the PIN would decide about RSA-OAEP.
+        Attribute::Private(true),
         Attribute::Label(LABEL.as_bytes().to_vec()),
     ])?;
     for key in keys {

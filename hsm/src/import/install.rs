@@ -7,7 +7,7 @@ use super::error::ImportError;
 use super::prove;
 use super::request::Imported;
 use crate::attribute_values;
-use crate::keys::attributes::{Template, allowed_mechanisms, bound};
+use crate::keys::attributes::{Optional, Template, allowed_mechanisms};
 use crate::keys::{self, inspect, public};
 use crate::session::{LastSearch, Session, Temporary};
 use crate::{KeyClass, KeyKind, NewKey, Purpose, Usages, Weakness};
@@ -43,7 +43,7 @@ impl<'a> Plan<'a> {
         Ok(Self { key, public, usages })
     }
 
-    /// Makes the key, bound to the mechanisms of its purpose where the token supports that.
+    /// Makes the key with the optional attributes that the token accepts.
     fn make(
         &self,
         session: &Session,
@@ -55,13 +55,10 @@ impl<'a> Plan<'a> {
         let attributes =
             template.guarded(KeyClass::of(algorithm), attribute_values::key_type(algorithm));
         let allow_raw = session.connection().limits.allow_raw_rsa;
-        bound(
-            &allowed_mechanisms(algorithm, purpose, allow_raw),
+        let allowed = allowed_mechanisms(algorithm, purpose, allow_raw);
+        Optional::of(KeyClass::of(algorithm), &allowed).make(
             |error| matches!(error, ImportError::Token(error) if error.rejects_attribute()),
-            |bond| {
-                let bonds = bond.into_iter();
-                make(&attributes.iter().cloned().chain(bonds).collect::<Vec<_>>())
-            },
+            |more| make(&[attributes.as_slice(), more].concat()),
         )
     }
 }
@@ -84,7 +81,8 @@ pub(super) fn install(
     let (candidate, public) = try_out(session, plan, &make)?;
 
     // A copy is the proven key. Where the token makes no copy, the key is made and proven again.
-    let copied = session.raw().copy_object(candidate.handle(), &[Attribute::Token(true)]);
+    let copy = |attributes: &[_]| session.raw().copy_object(candidate.handle(), attributes);
+    let copied = copy(&Optional::of_copy()).or_else(|_| copy(&[Attribute::Token(true)]));
     let permanent = match copied {
         Ok(copy) => copy,
         Err(error) => {

@@ -52,7 +52,7 @@ pub(super) fn concerns_token(error: &HsmError) -> bool {
     error.ends_session()
         || match error.kind() {
             ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late | ErrorKind::KeyMissing => true,
-            ErrorKind::BadInput | ErrorKind::Refused => false,
+            ErrorKind::BadInput | ErrorKind::Unusable | ErrorKind::Refused => false,
         }
 }
 

@@ -14,7 +14,7 @@ use super::sample::Sample;
 use super::wrap::wrap_under;
 use crate::attribute_values;
 use crate::crypt::{gcm, oaep};
-use crate::keys::attributes::Template;
+use crate::keys::attributes::{Optional, Template};
 use crate::keys::{inspect, public};
 use crate::session::{Session, Temporary};
 use crate::{HsmError, KeyClass, Usages};
@@ -83,11 +83,10 @@ impl<'a> Unwrapper<'a> {
         if !self.may_be(algorithm, wrapped.len()) {
             return Err(ImportError::NotUnwrapped);
         }
-        let is_bound = |attribute: &Attribute| matches!(attribute, Attribute::AllowedMechanisms(_));
         match self.attempt(wrapped, template) {
-            // The caller tries again without binding the key to mechanisms.
+            // The caller tries again without optional attributes.
             Err(ImportError::Token(error))
-                if error.rejects_attribute() && template.iter().any(is_bound) =>
+                if error.rejects_attribute() && template.iter().any(Optional::includes) =>
             {
                 Err(error.into())
             }

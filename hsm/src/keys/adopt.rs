@@ -1,13 +1,13 @@
 //! Adopting a key that the vendor's own tools have put into the token.
 
-use cryptoki::object::ObjectHandle;
+use cryptoki::object::{Attribute, ObjectHandle};
 
 use super::inspect::{KeyKind, Weakness};
 use super::usages::Usages;
 use super::{inspect, public};
 use crate::crypt::proof;
 use crate::key::INTERNAL;
-use crate::session::{Session, search};
+use crate::session::{Session, named, search};
 use crate::{HsmError, KeyClass, KeyName, KeyRef, Purpose};
 use formats::algorithms::{Algorithm, Family, Kem, PublicParts};
 
@@ -86,13 +86,17 @@ pub(crate) fn adopt(
     purpose: Purpose,
     expected: Option<Algorithm>,
 ) -> Result<Result<Adopted, AdoptError>, HsmError> {
-    let key = |class| KeyRef { name: name.clone(), class, adopted: true };
+    let key = |class| KeyRef { name: name.clone(), class };
     let (private, secret) = (key(KeyClass::Private), key(KeyClass::Secret));
     let privates = session.find_proven(&search(&private))?;
     let secrets = session.find_proven(&search(&secret))?;
     match (privates.as_slice(), secrets.as_slice()) {
         ([handle], []) => adopt_one(session, *handle, private, purpose, expected),
         ([], [handle]) => adopt_one(session, *handle, secret, purpose, expected),
+        ([], []) if is_visible(session, name)? => {
+            let why = "it is visible without a login, so that everybody can have made it";
+            Ok(Err(AdoptError::Unfit(why.to_owned())))
+        }
         ([], []) => Err(HsmError::key_missing()),
         (privates, secrets) => match hybrid_of(session, privates, expected)? {
             Some(kem) if secrets.is_empty() => {
@@ -101,6 +105,18 @@ pub(crate) fn adopt(
             _ => Ok(Err(AdoptError::Ambiguous(privates.len() + secrets.len()))),
         },
     }
+}
+
+/// Whether an object with this name is visible without a login.
+fn is_visible(session: &Session, name: &KeyName) -> Result<bool, HsmError> {
+    let visible = [Attribute::Token(true), Attribute::Private(false), named(name)];
+    for class in [KeyClass::Private, KeyClass::Secret] {
+        let class = Attribute::Class(class.object_class());
+        if !session.find(&[&visible[..], &[class]].concat())?.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The encapsulation whose parts are exactly these keys, unless another algorithm is expected.
@@ -155,7 +171,7 @@ fn adopt_parts(
         _ => key.name,
     };
     Ok(Ok(Adopted {
-        key: KeyRef { name, class: key.class, adopted: true },
+        key: KeyRef { name, class: key.class },
         algorithm,
         public,
         usages,

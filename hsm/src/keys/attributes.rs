@@ -1,5 +1,7 @@
-//! The attributes that keys are made with. Every attribute is set, because the defaults of tokens
-//! differ: "not sensitive, every usage" on one, "no usage at all" on another.
+//! The attributes that keys are made with. Every attribute that lets somebody do more with a key is set,
+//! because the defaults of tokens differ: "not sensitive, every usage" on one, "no usage at all" on another.
+//! Not every token accepts [`Optional`] attributes. Where one rejects them, its defaults remain; a key that is
+//! then weaker is refused when it is read back, except that a key may stay modifiable.
 
 use cryptoki::mechanism::MechanismType;
 use cryptoki::object::{Attribute, KeyType, ObjectClass};
@@ -105,20 +107,80 @@ pub(crate) fn allowed_mechanisms(
     }
 }
 
-/// Makes a key with the attribute that binds it to mechanisms, or without it where the token
-/// rejects the attribute.
-pub(crate) fn bound<T, E>(
-    allowed: &[MechanismType],
+/// The attributes that not every token accepts, or not in every call.
+#[derive(Debug)]
+pub(crate) struct Optional {
+    /// No recovery of messages from signatures, which is raw RSA. None for secret keys, which lack it.
+    no_recovery: Option<Attribute>,
+    /// The mechanisms that the key is bound to. None for a key that is not bound.
+    bond: Option<Attribute>,
+}
+
+/// No later change of attributes.
+const FIXED: Attribute = Attribute::Modifiable(false);
+
+impl Optional {
+    pub(crate) fn of(class: KeyClass, allowed: &[MechanismType]) -> Self {
+        let no_recovery = (class != KeyClass::Secret).then_some(Attribute::SignRecover(false));
+        let bond = (!allowed.is_empty()).then(|| Attribute::AllowedMechanisms(allowed.to_vec()));
+        Self { no_recovery, bond }
+    }
+
+    /// Whether a token may reject this attribute of a key.
+    pub(crate) fn includes(attribute: &Attribute) -> bool {
+        matches!(
+            attribute,
+            Attribute::Modifiable(_) | Attribute::SignRecover(_) | Attribute::AllowedMechanisms(_)
+        )
+    }
+
+    /// The attributes of a copy that stays in the token. Some tokens fix the attributes only of a copy.
+    pub(crate) fn of_copy() -> [Attribute; 2] {
+        [Attribute::Token(true), FIXED]
+    }
+
+    /// Makes a key with as many of these attributes as the token accepts.
+    pub(crate) fn make<T, E>(
+        self,
+        rejects_attribute: impl Fn(&E) -> bool,
+        make: impl FnMut(&[Attribute]) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let Self { no_recovery, bond } = self;
+        let optional: Vec<_> = [no_recovery, bond, Some(FIXED)].into_iter().flatten().collect();
+        attempt_each(&[], &optional, rejects_attribute, make)
+    }
+
+    /// Makes a key that is bound to its mechanisms, even if the token rejects that.
+    pub(crate) fn make_bound<T, E>(
+        self,
+        rejects_attribute: impl Fn(&E) -> bool,
+        make: impl FnMut(&[Attribute]) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let Self { no_recovery, bond } = self;
+        let optional: Vec<_> = [no_recovery, Some(FIXED)].into_iter().flatten().collect();
+        attempt_each(bond.as_slice(), &optional, rejects_attribute, make)
+    }
+}
+
+/// Attempts each choice of optional attributes until the token rejects none of them: first all of them, and those
+/// with the first attribute before those without it.
+fn attempt_each<T, E>(
+    required: &[Attribute],
+    optional: &[Attribute],
     rejects_attribute: impl Fn(&E) -> bool,
-    mut make: impl FnMut(Option<Attribute>) -> Result<T, E>,
+    mut make: impl FnMut(&[Attribute]) -> Result<T, E>,
 ) -> Result<T, E> {
-    if allowed.is_empty() {
-        return make(None);
+    for choice in (1_usize..1 << optional.len()).rev() {
+        let places = (0..optional.len()).rev();
+        let chosen = optional.iter().zip(places).filter(|(_, place)| choice >> place & 1 == 1);
+        let chosen = chosen.map(|(attribute, _)| attribute);
+        let attributes: Vec<_> = required.iter().chain(chosen).cloned().collect();
+        match make(&attributes) {
+            Err(error) if rejects_attribute(&error) => {}
+            result => return result,
+        }
     }
-    match make(Some(Attribute::AllowedMechanisms(allowed.to_vec()))) {
-        Err(error) if rejects_attribute(&error) => make(None),
-        result => result,
-    }
+    make(required)
 }
 
 /// Tries a first form of something, then the second, unless the failure may be the token's. The
@@ -132,4 +194,36 @@ pub(crate) fn either<A, T>(
         true => Err(error),
         false => attempt(second).map_err(|_| error),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rejected_attribute_costs_no_other_one() {
+        let bond = Attribute::AllowedMechanisms(vec![MechanismType::ECDSA]);
+        let all = [Attribute::SignRecover(false), bond, FIXED];
+        for rejected in &all {
+            let optional = Optional::of(KeyClass::Private, &[MechanismType::ECDSA]);
+            let made = optional.make(
+                |()| true,
+                |attributes| match attributes.contains(rejected) {
+                    true => Err(()),
+                    false => Ok(attributes.to_vec()),
+                },
+            );
+            let expected = all.iter().filter(|attribute| *attribute != rejected);
+            assert_eq!(made, Ok(expected.cloned().collect()));
+        }
+        let optional = Optional::of(KeyClass::Secret, &[]);
+        let plain = optional.make(
+            |()| true,
+            |attributes| match attributes {
+                [] => Ok(()),
+                _ => Err(()),
+            },
+        );
+        assert_eq!(plain, Ok(()));
+    }
 }

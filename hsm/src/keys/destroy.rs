@@ -47,10 +47,7 @@ pub(crate) fn destroy(
 /// name before.
 fn find(session: &Session, key: &KeyRef) -> Result<ObjectHandle, HsmError> {
     let known = session.known(key);
-    let mut found = session.find_proven(&search(key))?;
-    if found.len() > 1 {
-        found = session.prefer_private(key, found)?;
-    }
+    let found = session.find_proven(&search(key))?;
     match (found.as_slice(), known) {
         ([only], _) => Ok(*only),
         ([], _) => {

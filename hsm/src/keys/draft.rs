@@ -3,7 +3,9 @@
 use cryptoki::mechanism::{Mechanism, MechanismType};
 use cryptoki::object::{Attribute, KeyType, ObjectHandle};
 
-use super::attributes::{ED25519_NAME, ED25519_OID, Template, allowed_mechanisms, bound, either};
+use super::attributes::{
+    ED25519_NAME, ED25519_OID, Optional, Template, allowed_mechanisms, either,
+};
 use super::usages::Usages;
 use crate::attribute_values;
 use crate::session::Session;
@@ -48,7 +50,8 @@ impl<'a> Draft<'a> {
         session: &Session,
         allowed: &[MechanismType],
     ) -> Result<Objects, HsmError> {
-        bound(allowed, HsmError::rejects_attribute, |bond| self.generate_as(session, bond))
+        let optional = Optional::of(self.class(), allowed);
+        optional.make(HsmError::rejects_attribute, |more| self.generate_as(session, more))
     }
 
     /// Generates the key, bound to these mechanisms.
@@ -57,12 +60,17 @@ impl<'a> Draft<'a> {
         session: &Session,
         allowed: &[MechanismType],
     ) -> Result<Objects, HsmError> {
-        bound(allowed, |_| false, |bond| self.generate_as(session, bond))
+        let optional = Optional::of(self.class(), allowed);
+        optional.make_bound(HsmError::rejects_attribute, |more| self.generate_as(session, more))
     }
 
-    fn generate_as(&self, session: &Session, bond: Option<Attribute>) -> Result<Objects, HsmError> {
+    fn class(&self) -> KeyClass {
+        KeyClass::of(self.key.algorithm)
+    }
+
+    fn generate_as(&self, session: &Session, more: &[Attribute]) -> Result<Objects, HsmError> {
         let algorithm = self.key.algorithm;
-        let pair = |by: &Mechanism<'_>, kind| self.pair(session, by, kind, bond.clone());
+        let pair = |by: &Mechanism<'_>, kind| self.pair(session, by, kind, more);
         match algorithm.family() {
             Family::Rsa => {
                 let bits = algorithm.modulus_len().unwrap_or_default() * 8;
@@ -94,10 +102,10 @@ impl<'a> Draft<'a> {
                 pair(&Mechanism::MlKemKeyPairGen, kind)
             }
             Family::P256MlKem768 => Err(HsmError::refused("a hybrid key is generated in parts")),
-            Family::Aes => self.secret(session, &Mechanism::AesKeyGen, KeyType::AES, bond),
+            Family::Aes => self.secret(session, &Mechanism::AesKeyGen, KeyType::AES, more),
             // Most tokens take generic secrets for HMAC; some want the specific type.
             Family::Hmac => either([KeyType::GENERIC_SECRET, KeyType::SHA256_HMAC], |kind| {
-                self.secret(session, &Mechanism::GenericSecretKeyGen, kind, bond.clone())
+                self.secret(session, &Mechanism::GenericSecretKeyGen, kind, more)
             }),
         }
     }
@@ -107,13 +115,13 @@ impl<'a> Draft<'a> {
         session: &Session,
         by: &Mechanism<'_>,
         kind: Vec<Attribute>,
-        bond: Option<Attribute>,
+        more: &[Attribute],
     ) -> Result<Objects, HsmError> {
         let key_type = attribute_values::key_type(self.key.algorithm);
         let mut public = self.template.public(key_type);
         public.extend(kind);
         let mut private = self.template.guarded(KeyClass::Private, key_type);
-        private.extend(bond);
+        private.extend_from_slice(more);
         let (public, guarded) = session.raw().generate_key_pair(by, &public, &private)?;
         let public = Some(public);
         Ok(Objects { guarded, public })
@@ -124,12 +132,12 @@ impl<'a> Draft<'a> {
         session: &Session,
         by: &Mechanism<'_>,
         key_type: KeyType,
-        bond: Option<Attribute>,
+        more: &[Attribute],
     ) -> Result<Objects, HsmError> {
         let bytes = self.key.algorithm.secret_len().unwrap_or_default();
         let mut template = self.template.guarded(KeyClass::Secret, key_type);
         template.push(Attribute::ValueLen(bytes.try_into()?));
-        template.extend(bond);
+        template.extend_from_slice(more);
         let guarded = session.raw().generate_key(by, &template)?;
         let public = None;
         Ok(Objects { guarded, public })

@@ -38,8 +38,11 @@ pub struct TokenObject {
     /// The label of the token that holds it.
     pub token: String,
     /// By its id if it has one, otherwise by its label. One of several private keys with the same name is a
-    /// part. The object can be visible without a login.
+    /// part.
     pub key: KeyRef,
+    /// Whether it is visible without a login, so that its creation requires none either. It is no key of
+    /// Sealward.
+    pub is_visible: bool,
     /// `CKA_LABEL`, possibly empty.
     pub label: String,
     /// Whether this crate keeps it for itself, such as the canary key.
@@ -53,7 +56,7 @@ pub(crate) fn inventory(session: &Session) -> Result<Vec<TokenObject>, HsmError>
     for class in [KeyClass::Private, KeyClass::Secret] {
         let template = [Attribute::Class(class.object_class()), Attribute::Token(true)];
         for handle in session.find_proven(&template)? {
-            let wanted = [AttributeType::Id, AttributeType::Label];
+            let wanted = [AttributeType::Id, AttributeType::Label, AttributeType::Private];
             let attributes = session.raw().get_attributes(handle, &wanted);
             let attributes = match attributes.map_err(HsmError::from) {
                 // The key was destroyed after the search, if a second search in a token that works
@@ -64,19 +67,21 @@ pub(crate) fn inventory(session: &Session) -> Result<Vec<TokenObject>, HsmError>
                 Err(_) => continue,
                 Ok(attributes) => attributes,
             };
-            let (mut id, mut label) = (Vec::new(), String::new());
+            let (mut id, mut label, mut is_visible) = (Vec::new(), String::new(), true);
             for attribute in attributes {
                 match attribute {
                     Attribute::Id(value) => id = value,
                     Attribute::Label(value) => label = String::from_utf8_lossy(&value).into_owned(),
+                    Attribute::Private(private) => is_visible = !private,
                     _ => {}
                 }
             }
             let name = if id.is_empty() { KeyName::Label(label.clone()) } else { KeyName::Id(id) };
             let object = TokenObject {
                 token: session.connection().label().to_owned(),
-                key: KeyRef { name, class, adopted: true },
-                internal: label.starts_with(INTERNAL),
+                key: KeyRef { name, class },
+                is_visible,
+                internal: !is_visible && label.starts_with(INTERNAL),
                 label,
             };
             objects.push((handle, object));

@@ -112,7 +112,7 @@ fn on_curve(params: &[u8], point: &[u8]) -> Result<PublicParts, HsmError> {
     let curve = attribute_values::curve_of(params)
         .ok_or_else(|| HsmError::refused("the curve of the key is not supported"))?;
     match bare(point, curve.point_len()) {
-        Some(point) if point.first() == Some(&4) => {
+        Some(point) if curve.is_uncompressed(point) => {
             Ok(PublicParts::Ec { curve, point: point.to_vec() })
         }
         _ => Err(HsmError::refused("the point is not an uncompressed point of its curve")),

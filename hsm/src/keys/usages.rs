@@ -14,6 +14,8 @@ pub struct Usages {
     pub encrypt: bool,
     /// `CKA_SIGN`.
     pub sign: bool,
+    /// `CKA_SIGN_RECOVER`. No purpose needs it.
+    pub sign_recover: bool,
     /// `CKA_DERIVE`.
     pub derive: bool,
     /// `CKA_UNWRAP`.
@@ -95,6 +97,7 @@ impl Usages {
             decrypt: self.decrypt || other.decrypt,
             encrypt: self.encrypt || other.encrypt,
             sign: self.sign || other.sign,
+            sign_recover: self.sign_recover || other.sign_recover,
             derive: self.derive || other.derive,
             unwrap: self.unwrap || other.unwrap,
             wrap: self.wrap || other.wrap,
@@ -102,8 +105,8 @@ impl Usages {
         }
     }
 
-    fn each(self) -> [bool; 7] {
-        let Self { decrypt, encrypt, sign, derive, unwrap, wrap, decapsulate } = self;
-        [decrypt, encrypt, sign, derive, unwrap, wrap, decapsulate]
+    fn each(self) -> [bool; 8] {
+        let Self { decrypt, encrypt, sign, sign_recover, derive, unwrap, wrap, decapsulate } = self;
+        [decrypt, encrypt, sign, sign_recover, derive, unwrap, wrap, decapsulate]
     }
 }

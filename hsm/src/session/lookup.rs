@@ -74,9 +74,6 @@ impl Session {
         if found.is_empty() {
             found = self.find_proven(&search(key))?;
         }
-        if found.len() > 1 {
-            found = self.prefer_private(key, found)?;
-        }
         match found.as_slice() {
             [handle] => {
                 let is_internal = self.is_internal(*handle)?;
@@ -92,21 +89,6 @@ impl Session {
             }
             several => Err(HsmError::ambiguous_name(several.len(), &key.name)),
         }
-    }
-
-    /// The private objects among several of an adopted key: one that is visible without a login does not
-    /// hide them.
-    pub(crate) fn prefer_private(
-        &self,
-        key: &KeyRef,
-        found: Vec<ObjectHandle>,
-    ) -> Result<Vec<ObjectHandle>, HsmError> {
-        if !key.adopted {
-            return Ok(found);
-        }
-        let private = [&search(key)[..], &[Attribute::Private(true)]].concat();
-        let private = self.find(&private)?;
-        Ok(if private.is_empty() { found } else { private })
     }
 
     fn is_internal(&self, key: ObjectHandle) -> Result<bool, HsmError> {
@@ -160,13 +142,15 @@ impl KeyClass {
     }
 }
 
-/// The search template of a key that is one object.
+/// The search template of a key that is one object. An object that is visible without a login can be made
+/// without one, so it is never that key.
 pub(crate) fn search(key: &KeyRef) -> Vec<Attribute> {
-    let mut template =
-        vec![Attribute::Class(key.class.object_class()), Attribute::Token(true), named(&key.name)];
-    if !key.adopted {
-        template.push(Attribute::Private(true));
-    }
+    let mut template = vec![
+        Attribute::Class(key.class.object_class()),
+        Attribute::Token(true),
+        Attribute::Private(true),
+        named(&key.name),
+    ];
     if let KeyClass::Part(algorithm) = key.class {
         template.push(Attribute::KeyType(attribute_values::key_type(algorithm)));
     }

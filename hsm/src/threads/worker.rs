@@ -74,7 +74,16 @@ fn process(
         outcome
     };
     let outcome = outcome.map_err(|error| {
-        tracing::debug!(token = device.label(), ?error, "an operation failed");
+        if error.kind() == ErrorKind::Unusable {
+            counters.unusable.increment();
+            tracing::error!(
+                token = device.label(),
+                ?error,
+                "the token refuses an operation whatever its input"
+            );
+        } else {
+            tracing::debug!(token = device.label(), ?error, "an operation failed");
+        }
         // A wrong input, such as a damaged wrapped key, must not differ from a right one in metrics
         // or in the health of the service, which shows how long the last canary took.
         if error.kind() != ErrorKind::BadInput {

@@ -1,4 +1,4 @@
-//! Operations with a key.
+//! Operations with a key. A refusal that no input causes is [`Unusable`](crate::ErrorKind::Unusable).
 
 use zeroize::Zeroizing;
 
@@ -11,7 +11,7 @@ use formats::algorithms::{Kem, OaepHash, SignatureScheme};
 
 impl Token {
     /// Unwraps a content key with RSA-OAEP (no label). Every cryptographic failure is `BadInput`.
-    /// Where the tokens lack OAEP with this hash, every input is `Refused`.
+    /// Where the tokens lack OAEP with this hash, every input is `Unusable`.
     pub async fn decrypt_oaep(
         &self,
         key: &KeyRef,
@@ -19,7 +19,9 @@ impl Token {
         wrapped: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
         let (wanted, wrapped) = (key.clone(), wrapped.to_vec());
-        let work = move |session: &Session| oaep::decrypt(session, &wanted, hash, &wrapped);
+        let work = move |session: &Session| {
+            oaep::decrypt(session, &wanted, hash, &wrapped).map_err(HsmError::blaming_key)
+        };
         let is_able =
             |device: &Device| device.connection.oaep().of(hash) != OaepMethod::Unsupported;
         self.dispatcher.with_key_on(key, is_able, work).await
@@ -34,7 +36,9 @@ impl Token {
     ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
         let curve = ecdh::curve_of(peer_point)?;
         let (wanted, point) = (key.clone(), peer_point.to_vec());
-        let work = move |session: &Session| ecdh::derive(session, &wanted, curve, &point);
+        let work = move |session: &Session| {
+            ecdh::derive(session, &wanted, curve, &point).map_err(HsmError::blaming_key)
+        };
         self.dispatcher.with_key(key, work).await
     }
 
@@ -53,7 +57,9 @@ impl Token {
             return Err(HsmError::bad_input("the point is on another curve"));
         }
         let (wanted, ciphertext) = (key.clone(), ciphertext.to_vec());
-        let work = move |session: &Session| kem::secrets(session, &wanted, kem, &ciphertext);
+        let work = move |session: &Session| {
+            kem::secrets(session, &wanted, kem, &ciphertext).map_err(HsmError::blaming_key)
+        };
         self.dispatcher.with_key(key, work).await
     }
 
@@ -66,7 +72,9 @@ impl Token {
     ) -> Result<GcmSealed, HsmError> {
         let (wanted, aad) = (key.clone(), aad.to_vec());
         let plaintext = Zeroizing::new(plaintext.to_vec());
-        let work = move |session: &Session| gcm::encrypt(session, &wanted, &aad, &plaintext);
+        let work = move |session: &Session| {
+            gcm::encrypt(session, &wanted, &aad, &plaintext).map_err(HsmError::blaming_key)
+        };
         self.dispatcher.with_key(key, work).await
     }
 
@@ -85,7 +93,9 @@ impl Token {
             return Err(HsmError::bad_input("the tag must have 16 bytes"));
         }
         let (wanted, aad, sealed) = (key.clone(), aad.to_vec(), [ciphertext, tag].concat());
-        let work = move |session: &Session| gcm::decrypt(session, &wanted, iv, &aad, &sealed);
+        let work = move |session: &Session| {
+            gcm::decrypt(session, &wanted, iv, &aad, &sealed).map_err(HsmError::blaming_key)
+        };
         self.dispatcher.with_key(key, work).await
     }
 
@@ -97,7 +107,9 @@ impl Token {
         message: &[u8],
     ) -> Result<Vec<u8>, HsmError> {
         let (wanted, prepared) = (key.clone(), sign::prepare(scheme, message));
-        let work = move |session: &Session| sign::sign(session, &wanted, scheme, &prepared);
+        let work = move |session: &Session| {
+            sign::sign(session, &wanted, scheme, &prepared).map_err(HsmError::blaming_key)
+        };
         self.dispatcher.with_key(key, work).await
     }
 
@@ -110,7 +122,9 @@ impl Token {
         digest: &[u8],
     ) -> Result<Vec<u8>, HsmError> {
         let (wanted, prepared) = (key.clone(), sign::prepare_digest(scheme, digest)?);
-        let work = move |session: &Session| sign::sign(session, &wanted, scheme, &prepared);
+        let work = move |session: &Session| {
+            sign::sign(session, &wanted, scheme, &prepared).map_err(HsmError::blaming_key)
+        };
         self.dispatcher.with_key(key, work).await
     }
 

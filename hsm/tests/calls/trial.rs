@@ -1,5 +1,9 @@
 //! The test of RSA-OAEP when a token opens.
 
+use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
+use cryptoki::mechanism::Mechanism;
+use cryptoki::object::Attribute;
+use cryptoki::session::UserType;
 use cryptoki_sys::{CKR_DEVICE_ERROR, CKR_ENCRYPTED_DATA_INVALID, CKR_FUNCTION_FAILED};
 use faulty_token::{Fault, Rule};
 use formats::algorithms::{Algorithm, OaepHash};
@@ -34,6 +38,37 @@ fn each_start_tests_oaep_with_a_key_that_is_generated_once() {
     });
 }
 
+/// Such a key can be made without the PIN, for example before the first start.
+#[test]
+fn a_key_that_is_visible_without_a_login_decides_nothing() {
+    in_child_processes(|fixture| async move {
+        let context = Pkcs11::new(fixture.kind.module()).unwrap();
+        context.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK)).unwrap();
+        for slot in context.get_slots_with_token().unwrap() {
+            if context.get_token_info(slot).unwrap().label() == "one" {
+                let label = Attribute::Label(b"sealward-internal trial".to_vec());
+                let shared = [Attribute::Token(true), Attribute::Private(false), label];
+                let numbers =
+                    [Attribute::ModulusBits(2048.into()), Attribute::PublicExponent(vec![1, 0, 1])];
+                let public = [&shared[..], &numbers].concat();
+                let private = [&shared[..], &[Attribute::Decrypt(false)]].concat();
+                let session = context.open_rw_session(slot).unwrap();
+                // kryoptic generates no key without a login.
+                if fixture.kind == Kind::Kryoptic {
+                    let pin = fixture.home.pin().into();
+                    session.login(UserType::User, Some(&pin)).unwrap();
+                }
+                let by = Mechanism::RsaPkcsKeyPairGen;
+                session.generate_key_pair(&by, &public, &private).unwrap();
+            }
+        }
+        context.finalize().unwrap();
+        let token = fixture.open().await;
+        assert!(OaepHash::ALL.into_iter().all(|hash| token.opens(hash)));
+        token.close().await;
+    });
+}
+
 /// The token accepts the start of the decryption and refuses the ciphertext.
 #[test]
 fn an_unsupported_hash_is_distinguished_from_an_invalid_ciphertext() {
@@ -50,7 +85,7 @@ fn an_unsupported_hash_is_distinguished_from_an_invalid_ciphertext() {
         let calls = fixture.faults.calls("C_DecryptInit");
         for envelope in [&valid, &vec![1; 256]] {
             let error = token.decrypt_oaep(&key.key, OaepHash::Sha256, envelope).await.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Refused);
+            assert_eq!(error.kind(), ErrorKind::Unusable);
         }
         assert_eq!(fixture.faults.calls("C_DecryptInit"), calls);
         let sha1 = seal(&key, OaepHash::Sha1, &[7; 32]);

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use cryptoki::object::AttributeType;
 use formats::algorithms::{Algorithm, SignatureScheme};
 use hsm::{
     AdoptError, Config, ErrorKind, KeyKind, KeyName, KeyRef, Purpose, RecordedKey, Token, Usages,
@@ -57,6 +58,10 @@ async fn every_key_has_exactly_the_usages_of_its_purpose(shared: &SharedToken) {
         assert_eq!(found.presence[0].holds, Some(true));
         assert_eq!(shared.token.presence(&created.key), found.presence);
 
+        let KeyName::Id(id) = &created.key.name else { panic!("a generated key has an ID") };
+        let unwanted = [AttributeType::Modifiable, AttributeType::SignRecover];
+        assert_eq!(shared.allowed_by(id, &unwanted), [], "{algorithm:?} for {purpose:?}");
+
         // The attributes in the token are not weaker than required.
         let adopted = shared.token.adopt(created.key.name.clone(), purpose, None).await.unwrap();
         assert_eq!(adopted.weaknesses, [], "{algorithm:?} for {purpose:?}");
@@ -109,27 +114,24 @@ async fn destroying_a_key_keeps_other_keys_with_its_id(shared: &SharedToken) {
 async fn another_key_that_takes_the_name_of_a_used_key_stays() {
     for shared in [softhsm().await, kryoptic().await] {
         let (name, former, later) = (id(), id(), id());
-        let generate = async |id: &[u8]| {
-            let wanted = request(id, Algorithm::P256, Purpose::Sign);
-            shared.token.generate(wanted).await.unwrap()
-        };
-        let (key, _other) = (generate(&name).await, generate(&later).await);
-        let used = shared.token.sign(&key.key, SignatureScheme::EcdsaSha256, b"x").await;
-        used.unwrap();
+        shared.generate_pair_by_other_program(&name);
+        shared.generate_pair_by_other_program(&later);
+        let key = KeyRef::private(name.clone());
+        let public = shared.token.read_public(&key).await.unwrap();
+        shared.token.sign(&key, SignatureScheme::EcdsaSha256, b"x").await.unwrap();
         shared.rename(&name, &former);
         shared.rename(&later, &name);
 
-        let public = key.public.unwrap();
         let recorded = RecordedKey {
             algorithm: Algorithm::P256,
             purpose: Purpose::Sign,
             public: Some(public.clone()),
         };
-        let destroyed = shared.token.destroy_recorded(&key.key, recorded.clone());
+        let destroyed = shared.token.destroy_recorded(&key, recorded.clone());
         let error = destroyed.await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused, "{error:?}");
         assert!(shared.objects(&name) > 0 && shared.objects(&former) > 0);
-        let is_same = shared.token.is_private_half(&key.key, &public, Purpose::Sign);
+        let is_same = shared.token.is_private_half(&key, &public, Purpose::Sign);
         assert!(!is_same.await.unwrap());
 
         let renamed = KeyRef::private(former.clone());
@@ -223,7 +225,9 @@ async fn an_object_that_is_visible_without_a_login_replaces_no_key(shared: &Shar
     assert_eq!(shared.objects(&id), 1, "the visible object");
     let missing = token.find(&created.key).await.unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::KeyMissing);
-    // An adopted key is found and destroyed beside such an object.
+    // Such an object is not adopted, and an adopted key is found and destroyed beside one.
+    let adopted = token.adopt(created.key.name, Purpose::Data, None).await;
+    assert!(matches!(adopted, Err(AdoptError::Unfit(_))), "{adopted:?}");
     let created = generate_key(&token, Algorithm::Aes256, Purpose::Data).await;
     let name = created.key.name;
     let adopted = token.adopt(name, Purpose::Data, None).await.unwrap().key;

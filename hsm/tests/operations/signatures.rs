@@ -79,7 +79,7 @@ async fn a_key_only_supports_its_purpose(shared: &SharedToken) {
         ("open", token.decrypt_oaep(&signs.key, OaepHash::Sha1, &sealed).await.unwrap_err().kind()),
         ("agree", token.derive_ecdh(&opens.key, point).await.unwrap_err().kind()),
     ] {
-        assert_eq!(kind, ErrorKind::Refused, "{what}");
+        assert_eq!(kind, ErrorKind::Unusable, "{what}");
     }
     assert_eq!(token.status().tokens[0].counters.outages, 0);
 }

@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use cryptoki_sys::{
-    CK_RV, CKR_DEVICE_ERROR, CKR_DEVICE_MEMORY, CKR_FUNCTION_FAILED, CKR_GENERAL_ERROR,
-    CKR_HOST_MEMORY, CKR_MECHANISM_INVALID, CKR_OBJECT_HANDLE_INVALID, CKR_VENDOR_DEFINED,
+    CK_RV, CKR_ATTRIBUTE_SENSITIVE, CKR_DEVICE_ERROR, CKR_DEVICE_MEMORY, CKR_FUNCTION_FAILED,
+    CKR_GENERAL_ERROR, CKR_HOST_MEMORY, CKR_KEY_FUNCTION_NOT_PERMITTED, CKR_MECHANISM_INVALID,
+    CKR_OBJECT_HANDLE_INVALID, CKR_TEMPLATE_INCONSISTENT, CKR_VENDOR_DEFINED,
 };
 use faulty_token::Fault;
-use formats::algorithms::{Algorithm, OaepHash, SignatureScheme};
+use formats::algorithms::{Algorithm, OaepHash, PublicParts, SignatureScheme};
 use hsm::{ErrorKind, NewKey, Purpose, Token, TokenState};
 
 use super::{WORKER, hmac_key};
@@ -82,6 +83,49 @@ fn the_canary_follows_a_bad_envelope_as_late_as_a_good_one() {
     });
 }
 
+/// A refusal of the key or the mechanism says nothing about an envelope.
+#[test]
+fn a_refusal_that_no_input_causes_is_not_that_of_an_input() {
+    in_child_process(|fixture| async move {
+        let token = fixture.open().await;
+        let rsa = generate_key(&token, Algorithm::Rsa2048, Purpose::Envelope).await;
+        let ec = generate_key(&token, Algorithm::P256, Purpose::Envelope).await;
+        let sealed = seal(&rsa, OaepHash::Sha1, b"a content key");
+        let Some(PublicParts::Ec { point, .. }) = ec.public else { panic!("{ec:?}") };
+        let refusals = [CKR_KEY_FUNCTION_NOT_PERMITTED, CKR_MECHANISM_INVALID];
+        let expected = [
+            ("C_DecryptInit", &refusals[..], ErrorKind::Unusable),
+            ("C_DeriveKey", &refusals, ErrorKind::Unusable),
+            ("C_GetAttributeValue", &[CKR_ATTRIBUTE_SENSITIVE], ErrorKind::Unusable),
+            // These can depend on the input.
+            ("C_DeriveKey", &[CKR_TEMPLATE_INCONSISTENT], ErrorKind::Refused),
+            ("C_Decrypt", &refusals, ErrorKind::Refused),
+            ("C_Decrypt", &AMBIGUOUS, ErrorKind::BadInput),
+            ("C_DeriveKey", &AMBIGUOUS, ErrorKind::BadInput),
+        ];
+        for (function, codes, kind) in expected {
+            for code in codes {
+                let before = status(&token, "one").counters.unusable;
+                fixture.faults.rules(&[Fault::Return(*code).on(function).thread(WORKER)]);
+                let result = match function {
+                    "C_Decrypt" | "C_DecryptInit" => {
+                        token.decrypt_oaep(&rsa.key, OaepHash::Sha1, &sealed).await
+                    }
+                    _ => token.derive_ecdh(&ec.key, &point).await,
+                };
+                let error = result.unwrap_err();
+                assert_eq!(error.kind(), kind, "{function}: {error:?}");
+                let counted = status(&token, "one").counters.unusable - before;
+                assert_eq!(counted, u64::from(kind == ErrorKind::Unusable), "{error:?}");
+                fixture.faults.rules(&[]);
+                token.derive_ecdh(&ec.key, &point).await.unwrap();
+                token.decrypt_oaep(&rsa.key, OaepHash::Sha1, &sealed).await.unwrap();
+            }
+        }
+        token.close().await;
+    });
+}
+
 #[test]
 fn an_ambiguous_code_is_not_retried() {
     in_child_process(|fixture| async move {
@@ -91,7 +135,7 @@ fn an_ambiguous_code_is_not_retried() {
             let fail = Fault::Return(code).on("C_SignInit").thread(WORKER).calls(1..=1);
             fixture.faults.rules(&[fail]);
             let error = token.hmac(&key, b"message").await.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Refused, "{error:?}");
+            assert_eq!(error.kind(), ErrorKind::Unusable, "{error:?}");
             token.hmac(&key, b"message").await.unwrap();
         }
         assert_eq!(status(&token, "one").counters.outages, 0);
@@ -129,7 +173,7 @@ fn an_invalid_handle_is_looked_up_again_once() {
         // A new handle that is invalid does not mean that the key is missing.
         fixture.faults.rules(&[invalid]);
         let error = token.hmac(&key, b"message").await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Refused, "{error:?}");
+        assert_eq!(error.kind(), ErrorKind::Unusable, "{error:?}");
         fixture.faults.rules(&[]);
         token.hmac(&key, b"message").await.unwrap();
         token.close().await;

@@ -1,10 +1,13 @@
 //! Two tokens, one of them faulty.
 
-use cryptoki_sys::{CKR_DEVICE_MEMORY, CKR_DEVICE_REMOVED, CKR_GENERAL_ERROR};
+use cryptoki_sys::{
+    CKR_DEVICE_MEMORY, CKR_DEVICE_REMOVED, CKR_GENERAL_ERROR, CKR_KEY_FUNCTION_NOT_PERMITTED,
+};
 use faulty_token::Fault;
 use formats::algorithms::Algorithm;
 use hsm::{
-    AdoptError, ErrorKind, ImportKey, KeyMaterial, NewKey, Purpose, Token, TokenState, Weakness,
+    AdoptError, ErrorKind, ImportKey, KeyMaterial, KeyRef, NewKey, Purpose, Token, TokenState,
+    Weakness,
 };
 use zeroize::Zeroizing;
 
@@ -76,21 +79,43 @@ fn an_ambiguous_code_is_not_failed_over() {
 }
 
 #[test]
+fn a_token_that_does_not_use_a_key_leaves_it_to_the_other() {
+    in_child_processes(|fixture| async move {
+        let token = Token::open(fixture.config_of_both()).await.unwrap();
+        let key = on_both(&token).await;
+        let refusal = Fault::Return(CKR_KEY_FUNCTION_NOT_PERMITTED).on("C_SignInit");
+        fixture.faults.rules(&[refusal.token("one").thread(WORKER)]);
+        for _ in 0..10 {
+            token.hmac(&key, b"message").await.unwrap();
+        }
+        assert_eq!(status(&token, "one").counters.unusable, 5);
+        assert_eq!(status(&token, "two").counters.unusable, 0);
+        token.close().await;
+    });
+}
+
+/// An HMAC key of both tokens, which is another one on each.
+async fn on_both(token: &Token) -> KeyRef {
+    let key = NewKey {
+        id: id(),
+        label: "for tests".to_owned(),
+        algorithm: Algorithm::HmacSha256,
+        purpose: Purpose::Sign,
+    };
+    // Writes take turns: one token generates the key, and the other imports one of this name.
+    let generated = token.generate(key.clone()).await.unwrap().key;
+    let material = KeyMaterial::Secret(Zeroizing::new(vec![7; 32]));
+    token.import(ImportKey { key, material }).await.unwrap();
+    let presence = token.find(&generated).await.unwrap().presence;
+    assert!(presence.iter().all(|it| it.holds == Some(true)), "{presence:?}");
+    generated
+}
+
+#[test]
 fn adoption_reports_the_weaknesses_of_every_token() {
     in_child_processes(|fixture| async move {
         let token = Token::open(fixture.config_of_both()).await.unwrap();
-        let key = NewKey {
-            id: id(),
-            label: "for tests".to_owned(),
-            algorithm: Algorithm::HmacSha256,
-            purpose: Purpose::Sign,
-        };
-        // Writes take turns: one token generates the key, and the other imports one of this name.
-        let generated = token.generate(key.clone()).await.unwrap().key;
-        let material = KeyMaterial::Secret(Zeroizing::new(vec![7; 32]));
-        token.import(ImportKey { key, material }).await.unwrap();
-        let presence = token.find(&generated).await.unwrap().presence;
-        assert!(presence.iter().all(|it| it.holds == Some(true)), "{presence:?}");
+        let generated = on_both(&token).await;
 
         let adopt = || token.adopt(generated.name.clone(), Purpose::Sign, None);
         for _ in 0..2 {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use cryptoki::context::Pkcs11;
 use cryptoki::mechanism::Mechanism;
-use cryptoki::object::{Attribute, KeyType, MlKemParameterSetType, ObjectClass};
+use cryptoki::object::{Attribute, AttributeType, KeyType, MlKemParameterSetType, ObjectClass};
 use cryptoki::session::Session;
 use formats::algorithms::MlKem;
 use hsm::{Config, KeyName, KeyRef, Token, TokenConfig};
@@ -70,6 +70,32 @@ impl SharedToken {
         ];
         let session = self.session();
         session.generate_key(&Mechanism::AesKeyGen, &template).unwrap();
+    }
+
+    /// Generates a P-256 key for signatures with this ID, like another program: its attributes can change.
+    pub(crate) fn generate_pair_by_other_program(&self, id: &[u8]) {
+        let p256 = vec![0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];
+        let named = [Attribute::Token(true), Attribute::Id(id.to_vec())];
+        let public = [&named[..], &[Attribute::EcParams(p256), Attribute::Verify(true)]].concat();
+        let guarded = [Attribute::Private(true), Attribute::Sensitive(true), Attribute::Sign(true)];
+        let private = [&named[..], &guarded].concat();
+        let session = self.session();
+        session.generate_key_pair(&Mechanism::EccKeyPairGen, &public, &private).unwrap();
+    }
+
+    /// The attributes of the private or secret key with this ID that are true among these.
+    pub(crate) fn allowed_by(&self, id: &[u8], attributes: &[AttributeType]) -> Vec<Attribute> {
+        let session = self.session();
+        let objects = session.find_objects(&[Attribute::Id(id.to_vec())]).unwrap();
+        let class = |object| session.get_attributes(object, &[AttributeType::Class]).unwrap();
+        let public = [Attribute::Class(ObjectClass::PUBLIC_KEY)];
+        let key = objects.into_iter().find(|object| class(*object) != public).unwrap();
+        let mut found = session.get_attributes(key, attributes).unwrap();
+        let is_true = |it: &Attribute| {
+            matches!(it, Attribute::Modifiable(true) | Attribute::SignRecover(true))
+        };
+        found.retain(is_true);
+        found
     }
 
     /// Creates an HMAC key of this length, like another program.

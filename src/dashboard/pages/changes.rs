@@ -202,7 +202,7 @@ fn proposer(proposer: &Proposer) -> Markup {
             (Some(person), Some(_)) => { (isolated(person)) br; span.faint { "API key " (isolated(&proposer.name)) } }
             (Some(person), None) => { (isolated(&proposer.name)) br; span.faint { (isolated(person)) } }
             (None, Some(_)) => { "API key " (isolated(&proposer.name)) br; span.faint { "no person" } }
-            (None, None) => { (isolated(&proposer.name)) br; span.faint { "access token, no person" } }
+            (None, None) => { (isolated(&proposer.name)) br; span.faint { "no person" } }
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::ApiKeySecret;
 use super::identity::CredentialRefused;
 use crate::client_certificates::{self, ClientCertificate};
+use formats::wiped::Wiped;
 
 /// What a request presents to authenticate.
 #[derive(Clone, Debug)]
@@ -23,6 +24,25 @@ pub enum Authorization<'a> {
     Several,
 }
 
+/// The credentials of a request that outlive it. They wipe themselves.
+#[derive(Debug)]
+pub struct KeptCredentials {
+    /// The only `Authorization` header; none if there is none.
+    authorization: Option<Wiped<Vec<u8>>>,
+    certificate: ClientCertificate,
+}
+
+impl KeptCredentials {
+    /// The credentials as a request presents them.
+    pub fn presented(&self) -> Credentials<'_> {
+        let authorization = match &self.authorization {
+            Some(only) => Authorization::One(only),
+            None => Authorization::Absent,
+        };
+        Credentials { authorization, certificate: self.certificate.clone() }
+    }
+}
+
 /// The credential that authenticates a request.
 pub(super) enum Presented<'a> {
     Key(ApiKeySecret),
@@ -37,6 +57,15 @@ impl<'a> Credentials<'a> {
             Ok(Presented::Token(token)) => Some(token),
             Ok(Presented::Key(_) | Presented::Certificate) | Err(_) => None,
         }
+    }
+
+    /// A copy that outlives the request. Several headers authenticate nobody, so none of them is kept.
+    pub fn keep(&self) -> KeptCredentials {
+        let authorization = match self.authorization {
+            Authorization::One(value) => Some(Wiped::new(value.to_vec())),
+            Authorization::Absent | Authorization::Several => None,
+        };
+        KeptCredentials { authorization, certificate: self.certificate.clone() }
     }
 
     /// Where there is an `Authorization` header, only it authenticates.

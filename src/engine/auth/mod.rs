@@ -34,7 +34,7 @@ pub use self::authenticator::Authenticator;
 pub use self::caller::{Application, Caller, WrongKind};
 pub use self::caller_id::CallerId;
 pub use self::credential::{ApiKeyDigest, ApiKeySecret, Malformed};
-pub use self::credentials::{Authorization, Credentials};
+pub use self::credentials::{Authorization, Credentials, KeptCredentials};
 pub use self::denied::Denied;
 pub use self::identity::{CredentialRefused, Identity};
 pub use self::kind::ApiKeyType;

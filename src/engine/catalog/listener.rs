@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use sqlx::Executor;
-use sqlx::postgres::{PgListener, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::{CONFIRMED_FOR, Catalog, Topic};
@@ -35,6 +35,9 @@ enum Lost {
     Closed,
     #[error("the heartbeat timed out")]
     Late,
+    /// The former server can still accept writes and heartbeats, but look-ups read another one.
+    #[error("another server is the primary now")]
+    Moved,
 }
 
 impl Catalog {
@@ -61,12 +64,16 @@ impl Catalog {
         known_lost: &mut bool,
         pulse: &Pulse,
     ) -> Result<Infallible, Lost> {
-        let mut listener = connect(pool).await?;
+        let server = pool.connect_options();
+        let mut listener = connect(&server).await?;
         let beats = format!("beat_{:032x}", u128::from_be_bytes(entropy.bytes()));
         listener.listen_all([CHANGES, beats.as_str()]).await?;
         // Changes during the outage were missed.
         self.everything_changed();
         for beat in 0_u64.. {
+            if !pool.is_at(&server) {
+                return Err(Lost::Moved);
+            }
             let sent = Instant::now();
             let notice =
                 sqlx::query("SELECT pg_notify($1, $2)").bind(&beats).bind(beat.to_string());
@@ -106,9 +113,8 @@ impl Catalog {
 }
 
 /// Look-ups use the pool and never wait for this connection.
-async fn connect(pool: &Pool) -> Result<PgListener, sqlx::Error> {
-    let options = pool.connect_options().as_ref().clone();
-    let options = options.application_name(LISTENER);
+async fn connect(server: &PgConnectOptions) -> Result<PgListener, sqlx::Error> {
+    let options = server.clone().application_name(LISTENER);
     let own = PgPoolOptions::new()
         .max_connections(1)
         .acquire_timeout(Duration::from_secs(2))

@@ -13,6 +13,7 @@ use sqlx::{
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
+use super::place;
 use crate::resource::Rows;
 use crate::seals::Seals;
 use crate::shares::SLOW_READS;
@@ -89,6 +90,11 @@ impl Pool {
         };
         let reading = tokio::spawn(reading.in_current_span());
         reading.await.unwrap_or(Err(Error::WorkerCrashed))
+    }
+
+    /// Whether new connections go to the server of these options: after a failover, they go to another one.
+    pub(crate) fn is_at(&self, server: &PgConnectOptions) -> bool {
+        place(&self.connect_options()) == place(server)
     }
 
     /// The server and the login of new connections.

@@ -140,7 +140,7 @@ impl Keyring {
         }
     }
 
-    /// The published public keys of a service, if it publishes them. A look-up of a service without
+    /// The published public keys of a service, if it publishes them, without expired envelope keys. A look-up of a service without
     /// published keys waits for `admission` first.
     pub async fn published<R>(
         &self,
@@ -150,7 +150,8 @@ impl Keyring {
     where
         R: From<Unreadable> + Clone + Send + Sync + 'static,
     {
-        self.published.get_admitted(&service, admission).await
+        let published = self.published.get_admitted(&service, admission).await?;
+        Ok(published.map(|keys| keys.at(self.clock.now())))
     }
 
     async fn by_id(&self, id: KeyId) -> Result<Option<Arc<Usable>>, Unreadable> {

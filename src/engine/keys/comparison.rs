@@ -1,6 +1,6 @@
 //! The result of a comparison of tokens and records.
 
-use hsm::KeyRef;
+use hsm::{KeyRef, TokenObject};
 
 use crate::ids::{ImportKeyId, KeyId};
 use formats::clock::Timestamp;
@@ -29,6 +29,17 @@ pub struct Orphan {
     pub label: String,
     /// Its purpose, if known.
     pub intended: Option<Intended>,
+}
+
+impl Orphan {
+    pub(super) fn of(object: &TokenObject, intended: Option<Intended>) -> Self {
+        Self {
+            token: object.token.clone(),
+            key: object.key.clone(),
+            label: object.label.clone(),
+            intended,
+        }
+    }
 }
 
 /// The purpose of an object.

@@ -1,9 +1,12 @@
 //! The public keys of a service as a JWK Set (RFC 7517, section 5).
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{Key, Usage};
+use formats::clock::Timestamp;
 use formats::envelope::Alg;
 use formats::material::{Algorithm, Family, Jwk};
 
@@ -21,11 +24,22 @@ pub struct PublishedJwk {
     alg: &'static str,
     #[serde(flatten)]
     key: Jwk,
+    #[serde(skip)]
+    #[schema(ignore)]
+    expires_at: Option<Timestamp>,
 }
 
 impl PublishedJwk {
     pub(super) fn for_envelopes(kid: String, alg: Alg, key: Jwk) -> Self {
-        Self { kid, r#use: Usage::Enc, alg: alg.name(), key: key.without_alg() }
+        Self { kid, r#use: Usage::Enc, alg: alg.name(), key: key.without_alg(), expires_at: None }
+    }
+
+    /// Whether partners can use the key: an expired key still verifies signatures.
+    fn is_useful(&self, now: Timestamp) -> bool {
+        match self.r#use {
+            Usage::Enc => self.expires_at.is_none_or(|end| end > now),
+            Usage::Sig | Usage::Data => true,
+        }
     }
 }
 
@@ -37,9 +51,19 @@ impl JwkSet {
                 r#use: key.usage,
                 alg: alg(key.usage, key.algorithm)?,
                 key: key.public_key.as_ref()?.to_jwk().without_alg(),
+                expires_at: key.expires_at,
             })
         });
         Self { keys: keys.collect() }
+    }
+
+    /// The keys that partners can use at this time.
+    pub(super) fn at(self: Arc<Self>, now: Timestamp) -> Arc<Self> {
+        if self.keys.iter().all(|key| key.is_useful(now)) {
+            return self;
+        }
+        let useful = self.keys.iter().filter(|key| key.is_useful(now));
+        Arc::new(Self { keys: useful.cloned().collect() })
     }
 }
 

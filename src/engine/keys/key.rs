@@ -152,7 +152,6 @@ impl Key {
         Some(KeyRef {
             name: self.private_half.token_name.clone()?,
             class: KeyClass::of(self.algorithm),
-            adopted: self.origin == Origin::Adopted,
         })
     }
 

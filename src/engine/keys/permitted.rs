@@ -181,9 +181,11 @@ fn answered(
         Ok(answer) => Ok(Some(answer)),
         Err(error) => match error.kind() {
             ErrorKind::BadInput | ErrorKind::Refused => Ok(None),
-            ErrorKind::KeyMissing | ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late => {
-                Err(error.into())
-            }
+            ErrorKind::KeyMissing
+            | ErrorKind::TokenOut
+            | ErrorKind::Busy
+            | ErrorKind::Late
+            | ErrorKind::Unusable => Err(error.into()),
         },
     }
 }

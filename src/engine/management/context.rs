@@ -24,6 +24,8 @@ pub struct Context {
     pub post_quantum: bool,
     /// Whether owners can sign in without an admin key.
     pub owners_sign_in: bool,
+    /// The issuer of `admin.oidc`, whose subjects identify people; none without it.
+    pub people_issuer: Option<String>,
     /// The claim of a request with an `Idempotency-Key`.
     pub claim: Option<Claim>,
 }

@@ -87,6 +87,8 @@ impl System {
                 actor: Actor::system(self.name),
                 post_quantum: false,
                 owners_sign_in: false,
+                // An operator on the machine can prepare the key of a person who has not signed in yet.
+                people_issuer: None,
                 claim: None,
             },
             authority: Authority::System,

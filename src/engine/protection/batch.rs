@@ -1,6 +1,7 @@
 //! Several payloads or envelopes in one request.
 
 mod body;
+mod credential;
 mod items;
 mod kind;
 mod work;
@@ -13,6 +14,8 @@ use self::body::{MOST_ITEMS, Results};
 pub use self::body::{
     ProtectBatch, ProtectedBatch, RewrapBatch, RewrappedBatch, UnprotectBatch, UnprotectedBatch,
 };
+pub use self::credential::Authentication;
+use self::credential::Credential;
 pub use self::kind::{Batch, BatchLimits};
 use self::work::{BatchWork, Done};
 use super::body::written;
@@ -26,13 +29,15 @@ use crate::telemetry::step;
 use formats::wiped::Wiped;
 
 impl Protection {
-    /// Does all items of `body`. The answer has their results in the same order.
+    /// Does all items of `body`. The answer has their results in the same order. While it runs, the caller
+    /// is authenticated `again`; if the credential is refused, no further item begins.
     pub async fn batch(
         &self,
         batch: Batch,
         call: Call,
         body: BodyBytes,
         limits: BatchLimits,
+        again: Authentication,
     ) -> Result<Answer, Unrecorded> {
         let this = self.clone();
         self.run_to_completion(call.lane(), async move {
@@ -46,7 +51,9 @@ impl Protection {
             // The items have copies, which use the body's share of the memory to the end of the work.
             let _share = body.share();
             drop(body);
-            let work = BatchWork::new(&this, batch, &call, application, items, limits);
+            let clock = this.dependencies.clock.clone();
+            let credential = Credential::new(clock, application, call.arrived(), again);
+            let work = BatchWork::new(&this, batch, &call, credential, items, limits);
             let done = work.run().await?;
             this.conclude_batch(batch, &call, done).await
         })

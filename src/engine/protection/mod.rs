@@ -33,7 +33,7 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
 pub use self::answer::{Answer, Body};
-pub use self::batch::{Batch, BatchLimits};
+pub use self::batch::{Authentication, Batch, BatchLimits};
 pub use self::batch::{
     ProtectBatch, ProtectedBatch, RewrapBatch, RewrappedBatch, UnprotectBatch, UnprotectedBatch,
 };

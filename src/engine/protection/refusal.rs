@@ -3,7 +3,7 @@
 use hsm::{ErrorKind, HsmError};
 
 use crate::audit::Outcome;
-use crate::auth::WrongKind;
+use crate::auth::{CredentialRefused, WrongKind};
 use crate::catalog::Unreadable;
 use crate::keys::{KeyError, KeyStatus, NoKey, NotCounted};
 use crate::policy::{NotAllowed, OpeningRefused, UnprotectNotAvailable, Unresolved};
@@ -78,6 +78,15 @@ pub enum Refusal {
     /// No token can be reached.
     #[error("the token cannot be reached")]
     TokenOut(HsmError),
+    /// No token uses the key for this operation, whatever the input.
+    #[error("the token does not use the key for this operation")]
+    KeyUnusable(HsmError),
+    /// The credential of a batch was refused before the item began.
+    #[error("the credential is no longer valid")]
+    Unauthenticated(CredentialRefused),
+    /// The credential of a batch could not be authenticated again before the item began.
+    #[error("the credential could not be checked again")]
+    Unchecked,
     /// The item of a batch was not begun before the request ended.
     #[error("the item was not started in time")]
     NotBegun,
@@ -187,6 +196,7 @@ impl From<HsmError> for Refusal {
     fn from(error: HsmError) -> Self {
         match error.kind() {
             ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late => Self::TokenOut(error),
+            ErrorKind::Unusable => Self::KeyUnusable(error),
             ErrorKind::BadInput | ErrorKind::KeyMissing | ErrorKind::Refused => Self::Token(error),
         }
     }

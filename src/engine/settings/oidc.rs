@@ -36,7 +36,8 @@ pub struct Oidc {
     /// The audience of access tokens with which people call the management API. It must differ from
     /// `client_id` and from the audiences in `auth.issuers`. Default: the API accepts no access tokens.
     pub api_audience: Option<String>,
-    /// The scope of these access tokens. Required if the provider issues them without the type `at+jwt`.
+    /// The scope that these access tokens must have. Required if the provider issues them without the type
+    /// `at+jwt`.
     pub api_scope: Option<String>,
     /// PEM file with the CA certificates of the provider. Default: the CAs of the system.
     pub ca: Option<PathBuf>,

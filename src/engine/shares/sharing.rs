@@ -64,6 +64,6 @@ pub fn connections(total: u32, of_address: u32) -> Sharing {
 /// Slow reads of the database at the same time. They have no owners, so a semaphore limits them.
 pub const SLOW_READS: usize = 2;
 
-/// Requests to the OpenID Connect provider at the same time. They have no owners. Each takes a thread,
-/// which other work needs too.
-pub const PROVIDER_REQUESTS: usize = 16;
+/// Requests to the OpenID Connect provider at the same time. Each takes a thread, which other work needs too. A
+/// network has at most these, so that its visitors do not keep others from signing in.
+pub const PROVIDER_REQUESTS: Sharing = Sharing::new(16, OwnerLimit::AtMost(4), UNBOUNDED);

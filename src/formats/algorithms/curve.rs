@@ -18,6 +18,9 @@ closed_set! {
 }
 
 impl Curve {
+    /// The first byte of an uncompressed point.
+    pub const UNCOMPRESSED: u8 = 0x04;
+
     /// The length of a coordinate in bytes, which is also that of a shared secret.
     pub const fn coordinate_len(self) -> usize {
         match self {
@@ -30,6 +33,12 @@ impl Curve {
     /// The length of an uncompressed point in bytes.
     pub const fn point_len(self) -> usize {
         1 + 2 * self.coordinate_len()
+    }
+
+    /// Whether `point` has the uncompressed form (04, x, y) and the length of this curve. The compressed and
+    /// the hybrid form of a point are accepted nowhere: not every token reads them.
+    pub fn is_uncompressed(self, point: &[u8]) -> bool {
+        point.len() == self.point_len() && point.first() == Some(&Self::UNCOMPRESSED)
     }
 
     /// The kind of key on this curve.

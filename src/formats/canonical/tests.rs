@@ -66,6 +66,16 @@ fn names_are_sorted_by_utf_16() {
     assert!(places.is_sorted(), "{written}");
 }
 
+/// Without `float_roundtrip`, serde_json reads these as a neighbour of the nearest double.
+#[test]
+fn numbers_are_read_as_the_nearest_double() {
+    for number in
+        ["51.248178375505404", "-93.3113703768803", "97.45365320034685", "7.101215824554616e+260"]
+    {
+        assert_eq!(canonical(&format!("[{number}]")), Ok(format!("[{number}]")));
+    }
+}
+
 /// RFC 8785, appendix B.
 #[test]
 fn every_double_is_written_as_in_the_rfc() {

@@ -204,7 +204,8 @@ pub(super) fn read_ephemeral_key(jwk: Text<'_>) -> Result<EphemeralKey, Problems
     let (curve, x, y) = members.finish(|| Some((curve?, x?, y?)))?;
     // Coordinates of a wrong length become the empty point, which the curve check refuses.
     let whole = [&x, &y].map(|coordinate| coordinate.len() == curve.coordinate_len());
-    let point = if whole == [true; 2] { [vec![4], x, y].concat() } else { Vec::new() };
+    let point =
+        if whole == [true; 2] { [vec![Curve::UNCOMPRESSED], x, y].concat() } else { Vec::new() };
     Ok(EphemeralKey { curve, point })
 }
 

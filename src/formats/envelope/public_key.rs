@@ -132,7 +132,11 @@ impl EcPublicKey {
     }
 }
 
-/// Checks that `point`, uncompressed, is on the curve, and parses it.
+/// Checks that `point` is uncompressed and on the curve, and parses it. The parser alone also accepts the
+/// other forms, which the token is not asked about, so that the answer would come without its work.
 pub(super) fn point_on(curve: Curve, point: &[u8]) -> Option<ParsedPublicKey> {
+    if !curve.is_uncompressed(point) {
+        return None;
+    }
     ParsedPublicKey::try_from(UnparsedPublicKey::new(curve.agreement(), point)).ok()
 }

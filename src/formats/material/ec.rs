@@ -6,12 +6,9 @@ use zeroize::Zeroizing;
 use super::Curve;
 use crate::problem::{Code, Problem};
 
-/// The first byte of an uncompressed point.
-const UNCOMPRESSED: u8 = 0x04;
-
 /// Checks that `point` is the uncompressed form of a point on the curve and not infinity.
 pub(super) fn check_point(curve: Curve, point: &[u8]) -> Result<(), Problem> {
-    if point.first() != Some(&UNCOMPRESSED) || point.len() != 1 + 2 * curve.coordinate_len() {
+    if !curve.is_uncompressed(point) {
         return Err(Problem::of_body(
             Code::Unsupported,
             "must be an uncompressed point (04, x, y) of its curve's length",
@@ -42,7 +39,7 @@ pub(super) fn join(curve: Curve, x: &[u8], y: &[u8]) -> Result<Vec<u8>, Problem>
             return Err(Problem::new(member, Code::Length, message));
         }
     }
-    Ok([&[UNCOMPRESSED], x, y].concat())
+    Ok([&[Curve::UNCOMPRESSED], x, y].concat())
 }
 
 /// The coordinates of a point.
@@ -94,7 +91,8 @@ mod tests {
             let mut point = public_of(curve, &scalar(curve, &[7]).unwrap()).unwrap();
             *point.last_mut().unwrap() ^= 1;
             assert_eq!(check_point(curve, &point).unwrap_err().code, Code::Range);
-            let origin = [&[UNCOMPRESSED][..], &vec![0; 2 * curve.coordinate_len()]].concat();
+            let origin =
+                [&[Curve::UNCOMPRESSED][..], &vec![0; 2 * curve.coordinate_len()]].concat();
             assert_eq!(check_point(curve, &origin).unwrap_err().code, Code::Range);
         }
     }

@@ -70,6 +70,7 @@ impl<R: Right> FromRequestParts<App> for Authorized<R> {
             post_quantum: engine.settings.envelopes.post_quantum,
             actor: Actor::administrator(administrator, tag.to_string()),
             owners_sign_in: engine.settings.admin.oidc.has_owners(),
+            people_issuer: engine.settings.admin.oidc.issuer.clone(),
             claim: parts.extensions.get::<Claim>().cloned(),
         };
         let authorized = context.authorize::<R>();

@@ -35,7 +35,9 @@ impl From<management::Error> for ApiError {
             management::Error::Proposed(proposed) => Self::Proposed(Arc::new(*proposed)),
             management::Error::NotAllowed(why) => Self::NotAllowed(why.to_owned()),
             management::Error::Token(error) => match error.kind() {
-                ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late => Self::TokenOut(error),
+                ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late | ErrorKind::Unusable => {
+                    Self::TokenOut(error)
+                }
                 ErrorKind::BadInput | ErrorKind::KeyMissing | ErrorKind::Refused => {
                     Self::Token(error)
                 }
@@ -71,10 +73,13 @@ impl From<protection::Refusal> for ApiError {
             Refusal::Unsealed(_) => Self::Failed("no envelope could be made"),
             Refusal::Unwritten => Self::Internal,
             Refusal::Token(error) => Self::Token(error),
-            Refusal::TokenOut(error) => Self::TokenOut(error),
+            Refusal::TokenOut(error) | Refusal::KeyUnusable(error) => Self::TokenOut(error),
+            Refusal::Unauthenticated(refused) => Self::Unauthenticated(refused),
             Refusal::NotBegun => Self::TimedOut,
             // Nobody receives the answer to a client that left.
-            Refusal::QueueFull | Refusal::ClientLeft { .. } => Self::Unavailable,
+            Refusal::QueueFull | Refusal::Unchecked | Refusal::ClientLeft { .. } => {
+                Self::Unavailable
+            }
             Refusal::Unreadable(unreadable) => unreadable.into(),
         }
     }

@@ -1,5 +1,6 @@
 //! `POST /api/v1/protect/batch`, `/unprotect/batch` and `/rewrap/batch`.
 
+use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -9,12 +10,14 @@ use axum::response::{IntoResponse, Response};
 use super::receive::{body_limit, receive};
 use super::respond::respond;
 use crate::app::{App, AppState};
+use crate::caller::client_address;
 use engine::audit::Endpoint;
 use engine::protection::{
-    Batch, BatchLimits, ProtectBatch, ProtectedBatch, RewrapBatch, RewrappedBatch, UnprotectBatch,
-    UnprotectedBatch,
+    Authentication, Batch, BatchLimits, ProtectBatch, ProtectedBatch, RewrapBatch, RewrappedBatch,
+    UnprotectBatch, UnprotectedBatch,
 };
 use engine::settings::Settings;
+use engine::web::credentials;
 
 /// Items that began earlier than this before the time limit of the request can end within it.
 const MARGIN: Duration = Duration::from_secs(5);
@@ -28,7 +31,7 @@ const MARGIN: Duration = Duration::from_secs(5);
     responses((status = 200, description = "The results.", body = ProtectedBatch<'static>))
 )]
 pub(crate) async fn protect(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
-    answer(&app, Batch::Protect, request).await
+    answer(app, Batch::Protect, request).await
 }
 
 /// Opens up to 1,000 envelopes.
@@ -40,7 +43,7 @@ pub(crate) async fn protect(State(App(app)): State<App>, request: Request) -> im
     responses((status = 200, description = "The results.", body = UnprotectedBatch<'static>))
 )]
 pub(crate) async fn unprotect(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
-    answer(&app, Batch::Unprotect, request).await
+    answer(app, Batch::Unprotect, request).await
 }
 
 /// Rewraps up to 1,000 envelopes.
@@ -52,27 +55,38 @@ pub(crate) async fn unprotect(State(App(app)): State<App>, request: Request) -> 
     responses((status = 200, description = "The results.", body = RewrappedBatch<'static>))
 )]
 pub(crate) async fn rewrap(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
-    answer(&app, Batch::Rewrap, request).await
+    answer(app, Batch::Rewrap, request).await
 }
 
-async fn answer(app: &AppState, batch: Batch, request: Request) -> Response {
+async fn answer(app: Arc<AppState>, batch: Batch, request: Request) -> Response {
     let (endpoint, single) = match batch {
         Batch::Protect => (Endpoint::ProtectBatch, Endpoint::Protect),
         Batch::Unprotect => (Endpoint::UnprotectBatch, Endpoint::Unprotect),
         Batch::Rewrap => (Endpoint::RewrapBatch, Endpoint::Rewrap),
     };
-    match receive(app, endpoint, request).await {
+    let again = authentication(&app, &request);
+    match receive(&app, endpoint, request).await {
         Ok(received) => {
             let limits = BatchLimits {
                 item_bytes: body_limit(single, &app.engine.settings.limits),
                 at_once: at_once(batch, &app.engine.settings),
                 begin_within: begin_within(app.engine.settings.limits.request_timeout.0),
             };
-            let answered = app.protection.batch(batch, received.call, received.body, limits);
+            let answered = app.protection.batch(batch, received.call, received.body, limits, again);
             respond(answered.await, received.standing, received.share)
         }
         Err(refused) => refused,
     }
+}
+
+/// Authenticates the caller of this request again.
+fn authentication(app: &Arc<AppState>, request: &Request) -> Authentication {
+    let kept = Arc::new(credentials(request.headers(), request.extensions()).keep());
+    let (app, client) = (Arc::clone(app), client_address(request));
+    Box::new(move || {
+        let (app, kept) = (Arc::clone(&app), Arc::clone(&kept));
+        Box::pin(async move { app.engine.authenticate(&kept.presented(), client).await })
+    })
 }
 
 /// Enough items to use all cores, or all sessions of all tokens.

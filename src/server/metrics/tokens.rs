@@ -32,12 +32,17 @@ const GAUGES: [OfToken; 5] = [
 /// One counter of each token.
 type CountOfToken = (&'static str, &'static str, fn(&Counters) -> u64);
 
-const COUNTERS: [CountOfToken; 6] = [
+const COUNTERS: [CountOfToken; 7] = [
     ("sealward_token_operations", "Operations run on a token.", |counters| counters.operations),
     (
         "sealward_token_failures",
         "Operations on a token that failed for another reason than their input.",
         |counters| counters.failures,
+    ),
+    (
+        "sealward_token_unusable",
+        "Operations that a token refused whatever their input: the key lacks the usage, or the token the mechanism.",
+        |counters| counters.unusable,
     ),
     (
         "sealward_token_key_searches",

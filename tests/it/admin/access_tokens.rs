@@ -85,6 +85,42 @@ async fn without_an_audience_no_access_token_is_accepted() {
     refused.refused(401, "AUTHENTICATION_FAILED");
 }
 
+/// Also of tokens with the type `at+jwt`, which those of this provider have.
+#[tokio::test]
+async fn an_access_token_needs_the_scope_of_the_settings() {
+    let provider = OidcProvider::start();
+    let token = access_token(&provider, "olivia").await;
+    let answer = async |scope: &str| {
+        let mut admin: Admin = provider.admin(ADDRESS);
+        admin.oidc.api_scope = Some(scope.to_owned());
+        let world = World::with_admin(Clock::system(), admin).await;
+        world.client(&token).get(SERVICES).await
+    };
+    answer("sealward").await.ok();
+    answer("another").await.refused(401, "AUTHENTICATION_FAILED");
+}
+
+/// Otherwise an owner could give a second name to themselves, and approve with it.
+#[tokio::test]
+async fn the_person_of_a_key_has_signed_in() {
+    let provider = OidcProvider::start();
+    let world = world(&provider).await;
+    let body = json!({ "name": "n", "type": "admin", "person": "olivia" });
+    let refused = world.admin().post("/admin/api-keys", body.clone()).await;
+    refused.invalid(&[("person", "unknown")]);
+    let profile = Profile {
+        issuer: provider.issuer().to_owned(),
+        subject: "olivia".to_owned(),
+        name: None,
+        roles: [Role::Owner].into_iter().collect(),
+        issued_at: Some(world.clock.now()),
+        source: TokenKind::Id,
+    };
+    let id = PersonId::new(&world.clock, &Entropy::system());
+    Person::record(&world.pool, id, &profile).await.expect("a person");
+    world.admin().post("/admin/api-keys", body).await.created();
+}
+
 #[tokio::test]
 async fn the_last_issued_token_of_a_person_states_the_roles() {
     let provider = OidcProvider::start();

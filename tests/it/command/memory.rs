@@ -161,6 +161,41 @@ async fn a_payload_is_wiped_from_memory() {
     within(PATIENCE, async || count(process, canary.as_bytes()) == Some(0)).await;
 }
 
+/// While the connection is open, its read buffer keeps the last request.
+#[tokio::test]
+async fn a_request_is_wiped_when_its_connection_closes() {
+    let fixture = Fixture::open().await;
+    let canary = format!("canary-{:032x}", rand::random::<u128>());
+    let body = format!(r#"{{"payload":"{canary}","policyNumber":{}}}"#, fixture.policies[1]);
+    let (key, length) = (&fixture.key, body.len());
+    let mut stream = TcpStream::connect(fixture.service.address()).expect("connect");
+    for _ in 0..2 {
+        write!(
+            stream,
+            "POST /api/v1/protect HTTP/1.1\r\nHost: it\r\nAuthorization: Bearer {key}\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+        .expect("ask");
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"}") {
+            let mut part = [0; 4_096];
+            let read = stream.read(&mut part).expect("an answer");
+            assert_ne!(read, 0, "the connection stays open");
+            answer.extend_from_slice(&part[..read]);
+        }
+        assert!(answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
+    }
+    drop(stream);
+    let process = fixture.service.id();
+    if count(process, canary.as_bytes()).is_none() {
+        assert!(!rustix::process::geteuid().is_root());
+        return;
+    }
+    for secret in [&canary, key] {
+        within(PATIENCE, async || count(process, secret.as_bytes()) == Some(0)).await;
+    }
+}
+
 /// 64 concurrent callers with envelopes of the maximum body size.
 #[tokio::test]
 async fn all_connections_in_use_take_less_than_400_mib() {

@@ -74,8 +74,11 @@ fn expected() -> Vec<String> {
              Everything | No limit | {timeout}"
         ),
         format!(
-            "Requests to the OpenID Connect provider | {PROVIDER_REQUESTS} | \
-             Everything | No limit | {timeout}"
+            "Requests to the OpenID Connect provider | {} | {}; none for requests of Sealward itself | \
+             {} | {timeout}",
+            PROVIDER_REQUESTS.total,
+            limit(PROVIDER_REQUESTS),
+            queue(PROVIDER_REQUESTS)
         ),
     ]
 }

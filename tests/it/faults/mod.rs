@@ -14,6 +14,7 @@ mod jobs;
 mod killed;
 mod load;
 mod network;
+mod revoked;
 mod sigterm;
 mod tokens;
 mod two_tokens;

@@ -14,6 +14,7 @@ use testkit::{PATIENCE, within};
 
 const CKR_GENERAL_ERROR: u64 = 0x05;
 const CKR_DEVICE_REMOVED: u64 = 0x32;
+const CKR_KEY_FUNCTION_NOT_PERMITTED: u64 = 0x68;
 const CKR_PIN_INCORRECT: u64 = 0xa0;
 
 /// The actions that need no token.
@@ -61,6 +62,28 @@ async fn a_failing_token_affects_only_operations_that_need_it_and_recovers() {
     within(PATIENCE, is_found).await;
     let events = token_events(&fixture).await;
     assert!(events.chunks(2).all(|pair| pair == ["token_lost", "token_found"]), "{events:?}");
+}
+
+/// Without this, an operator sees only envelopes that do not open.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_that_no_envelope_causes_is_reported() {
+    let fixture = Fixture::at(Site::with_faults().await, &[]).await;
+    let envelope = &fixture.client.envelope;
+    fixture.application().unprotect(envelope).await.ok();
+    let refusal = Fault::Return(CKR_KEY_FUNCTION_NOT_PERMITTED);
+    fixture.site().faults().rules(&[refusal.on("C_DeriveKey")]);
+    let refused = fixture.application().unprotect(envelope).await;
+    refused.refused(503, "SERVICE_UNAVAILABLE");
+    assert!(fixture.metric("sealward_token_unusable_total") >= 1.0);
+    let log = fixture.process().log();
+    let mut errors = log.lines().filter(|line| line.contains(r#""level":"ERROR""#));
+    assert!(errors.any(|line| line.contains("KeyFunctionNotPermitted")), "{log}");
+    let sql = "SELECT error_message FROM crypto_operations_audit WHERE response_status = 503";
+    let recorded: Vec<String> =
+        sqlx::query_scalar(sql).fetch_all(&mut fixture.site().connect().await).await.expect("rows");
+    assert_eq!(recorded, ["the token does not use the key for this operation"]);
+    fixture.site().faults().rules(&[]);
+    fixture.application().unprotect(envelope).await.ok();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 
 use super::fixture::{covered, export, hash, indexes, initialize, root_of, sealed_world};
-use testkit::{OPERATIONS, PATIENCE, World, insert_records, within};
+use testkit::{OPERATIONS, PATIENCE, World, insert_records, pool, within};
 
 #[tokio::test]
 async fn the_export_alone_leads_to_the_root_of_the_checkpoint() {
@@ -42,6 +42,26 @@ async fn applications_cannot_sign_with_the_key_of_the_logs() {
     assert!(refused.status.is_server_error(), "{}", refused.body);
     // The sealer signs with the same key.
     covered(&world, Log::Operations, 1).await;
+}
+
+/// The service's Postgres login can insert such a pair.
+#[tokio::test]
+async fn a_record_and_an_event_with_one_identifier_are_both_sealed() {
+    let world = sealed_world().await;
+    hash(&world, 1).await;
+    covered(&world, Log::Operations, 1).await;
+    let forged = sqlx::query(
+        "INSERT INTO management_events (id, at, actor, action, resource_type, resource_id, after)
+         SELECT r.id, r.ts, actor, action, resource_type, resource_id, after
+           FROM crypto_operations_audit r, management_events LIMIT 1",
+    );
+    forged.execute(&pool(world.as_application())).await.unwrap();
+    world.service("later").await;
+    let events: i64 = sqlx::query_scalar("SELECT count(*) FROM management_events")
+        .fetch_one(&world.pool)
+        .await
+        .unwrap();
+    covered(&world, Log::Management, events.try_into().unwrap()).await;
 }
 
 #[tokio::test]

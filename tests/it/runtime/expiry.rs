@@ -58,3 +58,27 @@ async fn an_expired_key_does_not_encrypt_or_sign() {
     let created = alice.operate("sign", payload).await.ok().json();
     assert_eq!(created["result"]["keyId"], json!(younger));
 }
+
+/// A partner that reads them again stops to use an expired key. Signatures stay verifiable.
+#[tokio::test]
+async fn an_expired_envelope_key_is_not_published() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
+    let world = World::at(clock, Stage::Development).await;
+    let service = world.service("partner").await;
+    let admin = world.admin();
+    admin.patch(&format!("/admin/services/{service}"), json!({ "publishKeys": true })).await.ok();
+    let sealing = world.key(&service, "enc", "P-256").await;
+    let signing = world.key(&service, "sig", "Ed25519").await;
+    let soon = world.clock.now().plus(HOUR).to_string();
+    for key in [&sealing, &signing] {
+        admin.put(&format!("/admin/keys/{key}"), json!({ "expiresAt": soon })).await.ok();
+    }
+    let published = async || {
+        let jwks = world.anonymous().get(&format!("/.well-known/jwks/{service}")).await.ok();
+        let keys = jwks.json()["keys"].as_array().expect("keys").clone();
+        keys.iter().map(|key| key["kid"].as_str().expect("a kid").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(published().await, [sealing, signing.clone()]);
+    world.clock.advance(HOUR);
+    assert_eq!(published().await, [signing]);
+}

@@ -16,7 +16,7 @@ use crate::session::{Attempt, Transport};
 use crate::viewer::Visitor;
 use engine::auth::oidc::{self, Binding, NotSignedIn};
 use engine::management::Event;
-use engine::ratelimit::{Rule, Scope};
+use engine::ratelimit::{Rule, Scope, network_of};
 use engine::request_tag::RequestTag;
 use engine::web::ClientAddress;
 
@@ -73,6 +73,7 @@ pub(crate) async fn finish(
         code: query.some("code"),
         error: query.some("error"),
         issuer: query.some("iss"),
+        network: network_of(client),
     };
     let (database, entropy) = (&dashboard.engine.database, &dashboard.engine.entropy);
     let signed_in = provider.sign_in(database, entropy, client, values.binding(), redirect);
@@ -135,8 +136,9 @@ fn refusal(error: &NotSignedIn) -> SignInRefused {
     match error {
         NotSignedIn::Unavailable(_) | NotSignedIn::Unreadable(_) => SignInRefused::ProviderAway,
         NotSignedIn::NoRole(_) => SignInRefused::NoRole,
-        NotSignedIn::Refused(_) | NotSignedIn::Token(_) | NotSignedIn::Claim(_) => {
-            SignInRefused::Unfinished
-        }
+        NotSignedIn::Refused(_)
+        | NotSignedIn::Token(_)
+        | NotSignedIn::Repeated
+        | NotSignedIn::Claim(_) => SignInRefused::Unfinished,
     }
 }

@@ -84,14 +84,17 @@ impl AccessTokens {
     }
 }
 
-/// Checks that a token is an access token of a person. Without the type, the scope shows its use.
+/// Checks that a token is an access token of a person. Its type shows that, or else the scope of the settings,
+/// which it must have in any case.
 fn check(settings: &Oidc, token: &VerifiedToken) -> Result<(), TokenRefused> {
     let is_typed = token.typ.as_deref() == Some(ACCESS_TOKEN);
-    let scope = settings.api_scope.as_deref();
-    let is_scoped = scope.is_some_and(|scope| has_scope(token, scope));
     // Every ID token has the client as an audience.
     let is_id_token = has(token, "aud", &settings.client_id);
-    if !is_typed && (!is_scoped || is_id_token) {
+    let is_for_api = match &settings.api_scope {
+        Some(scope) => has_scope(token, scope) && (is_typed || !is_id_token),
+        None => is_typed,
+    };
+    if !is_for_api {
         return Err(TokenRefused::Type);
     }
     // A client that authenticates with its own credentials is its subject (RFC 9068, section 5).

@@ -11,7 +11,9 @@ mod person;
 mod profile;
 mod redeem;
 mod roles;
+mod store;
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +21,6 @@ use std::time::Duration;
 use moka::future::Cache;
 use secrecy::SecretString;
 use sha2::{Digest as _, Sha256};
-use tokio::sync::Semaphore;
 use ureq::Agent;
 
 use self::access::AccessTokens;
@@ -29,7 +30,7 @@ pub use self::roles::without_groups;
 use crate::catalog::Unreadable;
 use crate::jwt::{Issuer, Location, PublishedKeys, TokenRefused, TokenRules};
 use crate::settings::{NotInPem, Oidc, certificates};
-use crate::shares::PROVIDER_REQUESTS;
+use crate::shares::{PROVIDER_REQUESTS, Shares};
 use crate::web_client::client;
 use formats::algorithms::JwsAlgorithm;
 use formats::binary::to_base64url;
@@ -58,7 +59,7 @@ struct Inner {
     redirect_uri: String,
     secret: SecretString,
     agent: Agent,
-    requests: Arc<Semaphore>,
+    requests: Shares<IpAddr>,
     metadata: Cache<(), Arc<Metadata>>,
     /// Verifies ID tokens.
     id_tokens: Issuer,
@@ -97,6 +98,9 @@ pub enum NotSignedIn {
     /// The ID token is not valid.
     #[error(transparent)]
     Token(#[from] TokenRefused),
+    /// A code was exchanged for this `state` before.
+    #[error("the state was used before")]
+    Repeated,
     /// A claim of the ID token is missing or wrong.
     #[error("the claim {0} of the ID token is missing or wrong")]
     Claim(&'static str),
@@ -143,7 +147,7 @@ impl Provider {
             redirect_uri: redirect_uri.clone(),
             secret,
             agent: client(authorities.as_deref(), PATIENCE),
-            requests: Arc::new(Semaphore::new(PROVIDER_REQUESTS)),
+            requests: Shares::new(PROVIDER_REQUESTS),
             metadata: Cache::builder().time_to_live(CACHED).build(),
             access_tokens: AccessTokens::new(settings, keys.clone()),
             id_tokens: Issuer::new(rules, keys),
@@ -216,7 +220,7 @@ impl Provider {
     }
 
     async fn get(&self, url: String) -> Result<Vec<u8>, NotSignedIn> {
-        let (status, body) = self.request(move |agent| agent.get(url).call()).await?;
+        let (status, body) = self.request(None, move |agent| agent.get(url).call()).await?;
         if status == OK {
             return Ok(body);
         }
@@ -224,13 +228,18 @@ impl Provider {
         Err(NotSignedIn::Unavailable(reason))
     }
 
-    /// Sends a request to the provider.
-    async fn request<S>(&self, send: S) -> Result<(u16, Vec<u8>), NotSignedIn>
+    /// Sends a request to the provider, for a visitor of this network.
+    async fn request<S>(
+        &self,
+        network: Option<IpAddr>,
+        send: S,
+    ) -> Result<(u16, Vec<u8>), NotSignedIn>
     where
         S: FnOnce(&Agent) -> Result<ureq::http::Response<ureq::Body>, ureq::Error>,
         S: Send + 'static,
     {
-        let turn = Arc::clone(&self.0.requests).acquire_owned().await;
+        let turn = self.0.requests.take(network, 1).await;
+        let turn = turn.map_err(|full| NotSignedIn::Unavailable(full.to_string()))?;
         let agent = self.0.agent.clone();
         let sent = tokio::task::spawn_blocking(move || {
             // Also if the client has left.
@@ -252,4 +261,47 @@ fn with_query(endpoint: &str, parameters: &[(&str, &str)]) -> String {
     let query = query.extend_pairs(parameters).finish();
     let separator = if endpoint.contains('?') { '&' } else { '?' };
     format!("{endpoint}{separator}{query}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{PoisonError, RwLock};
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn visitors_of_one_network_leave_requests_to_others() {
+        let settings = Oidc {
+            issuer: Some("https://login.example.com".to_owned()),
+            redirect_uri: Some("https://sealward.example.com".to_owned()),
+            ..Oidc::default()
+        };
+        let secret = SecretString::from("secret");
+        let provider = Provider::new(Clock::system(), &settings, Some(secret)).unwrap().unwrap();
+        let [one, other] = [1, 2].map(|last| IpAddr::from([192, 0, 2, last]));
+        let gate = Arc::new(RwLock::new(()));
+        let closed = gate.write().unwrap();
+        let mut slow = Vec::new();
+        for _ in 0..PROVIDER_REQUESTS.total {
+            let (provider, gate) = (provider.clone(), Arc::clone(&gate));
+            slow.push(tokio::spawn(async move {
+                let send = move |_: &Agent| {
+                    drop(gate.read().unwrap_or_else(PoisonError::into_inner));
+                    Err(ureq::Error::HostNotFound)
+                };
+                provider.request(Some(one), send).await
+            }));
+        }
+        let requests = &provider.0.requests;
+        while requests.queued() + requests.total() - requests.free() < slow.len() {
+            tokio::task::yield_now().await;
+        }
+        let served = provider.request(Some(other), |_| Err(ureq::Error::HostNotFound));
+        let served = tokio::time::timeout(PATIENCE, served).await;
+        assert!(matches!(served, Ok(Err(NotSignedIn::Unavailable(_)))), "{served:?}");
+        drop(closed);
+        for request in slow {
+            request.await.unwrap().unwrap_err();
+        }
+    }
 }

@@ -6,10 +6,11 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use secrecy::ExposeSecret as _;
 use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
 use super::metadata::Metadata;
-use super::{Binding, NotSignedIn, OK, Provider, profile};
+use super::{Binding, NotSignedIn, OK, Provider, profile, store};
 use crate::auth::{Administrator, Person, Profile, TokenKind};
 use crate::catalog::Unreadable;
 use crate::db::Pool;
@@ -26,6 +27,8 @@ pub struct Redirect<'a> {
     pub error: Option<&'a str>,
     /// The issuer (RFC 9207).
     pub issuer: Option<&'a str>,
+    /// The network of the client. The clients of a network share requests to the provider.
+    pub network: IpAddr,
 }
 
 #[derive(Deserialize)]
@@ -48,7 +51,7 @@ impl Provider {
         binding: Binding<'_>,
         redirect: Redirect<'_>,
     ) -> Result<Administrator, NotSignedIn> {
-        let profile = self.redeem(binding, redirect).await?;
+        let profile = self.redeem(database, binding, redirect).await?;
         let id = PersonId::new(&self.0.clock, entropy);
         let person = Person::record(database, id, &profile).await;
         let person = person.map_err(Unreadable::from)?;
@@ -58,6 +61,7 @@ impl Provider {
     /// The person whom the provider authenticated. They can have no roles.
     async fn redeem(
         &self,
+        database: &Pool,
         binding: Binding<'_>,
         redirect: Redirect<'_>,
     ) -> Result<Profile, NotSignedIn> {
@@ -74,7 +78,13 @@ impl Provider {
             return Err(NotSignedIn::Refused(printable(error)));
         }
         let code = redirect.code.ok_or(NotSignedIn::Claim("code"))?;
-        let token = self.exchange(&metadata, code, binding.verifier).await?;
+        let state = Sha256::digest(binding.state).into();
+        let finished = store::finish(database, &state, self.0.clock.now()).await;
+        if !finished.map_err(Unreadable::from)? {
+            return Err(NotSignedIn::Repeated);
+        }
+        let exchanged = self.exchange(&metadata, code, binding.verifier, redirect.network);
+        let token = exchanged.await?;
         let token = self.verify(&token, binding.nonce).await?;
         profile::of(&self.0.settings, &token, TokenKind::Id)
     }
@@ -85,6 +95,7 @@ impl Provider {
         metadata: &Metadata,
         code: &str,
         verifier: &str,
+        network: IpAddr,
     ) -> Result<Zeroizing<String>, NotSignedIn> {
         let (client, secret) = (&self.0.settings.client_id, self.0.secret.expose_secret());
         let mut fields = vec![
@@ -101,7 +112,7 @@ impl Provider {
         };
         let form = encoded(&fields);
         let url = metadata.token_endpoint.clone();
-        let sent = self.request(move |agent| {
+        let sent = self.request(Some(network), move |agent| {
             let mut request = agent
                 .post(url)
                 .header("Accept", "application/json")

@@ -42,8 +42,7 @@ impl Vault {
     /// Destroys the objects of a key whose class is unknown.
     async fn destroy_any(&self, id: KeyId) -> Result<(), HsmError> {
         for class in KeyClass::EACH {
-            let key =
-                KeyRef { name: KeyName::Id(id.uuid().as_bytes().to_vec()), class, adopted: false };
+            let key = KeyRef { name: KeyName::Id(id.uuid().as_bytes().to_vec()), class };
             self.destroy(&key).await?;
         }
         Ok(())

@@ -180,10 +180,11 @@ impl Intent {
     }
 }
 
-/// The number of these objects with each name.
+/// The number of these objects with each name that can be keys of Sealward.
 fn held<'a>(objects: impl IntoIterator<Item = &'a TokenObject>) -> HashMap<KeyName, usize> {
     let mut held = HashMap::new();
-    for name in objects.into_iter().flat_map(names) {
+    let private = objects.into_iter().filter(|object| !object.is_visible);
+    for name in private.flat_map(names) {
         *held.entry(name).or_insert(0) += 1;
     }
     held
@@ -220,6 +221,10 @@ fn orphans(
     let intents: HashMap<_, _> = intents.iter().map(|intent| (intent.name(), intent)).collect();
     let mut found = Vec::new();
     for object in objects.iter().filter(|object| !object.internal) {
+        if object.is_visible {
+            found.push(Orphan::of(object, None));
+            continue;
+        }
         let name = &object.key.name;
         let is_recorded = |name| records.get(&name).is_some_and(|record| !record.destroyed);
         if names(object).any(is_recorded) {
@@ -239,12 +244,7 @@ fn orphans(
             }
             (None, None) => None,
         };
-        found.push(Orphan {
-            token: object.token.clone(),
-            key: object.key.clone(),
-            label: object.label.clone(),
-            intended,
-        });
+        found.push(Orphan::of(object, intended));
     }
     found
 }
@@ -262,6 +262,7 @@ mod tests {
             token: "one".to_owned(),
             key: KeyRef::private(id.to_be_bytes()),
             label: String::new(),
+            is_visible: false,
             internal: false,
         }
     }
@@ -312,6 +313,19 @@ mod tests {
         ];
         let found = missing(&records, &[object(1)], Timestamp::from_millis(NOW));
         assert_eq!(found, [KeyId::from_uuid(Uuid::from_u128(2))]);
+    }
+
+    /// Such an object can be made without the PIN.
+    #[test]
+    fn an_object_that_is_visible_without_a_login_hides_no_missing_key() {
+        let decoy = TokenObject { is_visible: true, ..object(1) };
+        let records = [record(1, false, 1_000)];
+        let now = Timestamp::from_millis(NOW);
+        assert_eq!(missing(&records, &[decoy.clone()], now), [records[0].id]);
+        let found = orphans(&records, &[], &[decoy.clone()], now);
+        assert_eq!(found.iter().map(|orphan| orphan.intended).collect::<Vec<_>>(), [None]);
+        let beside = [object(1), decoy];
+        assert!(missing(&records, &beside, now).is_empty());
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl Vault {
 
     async fn likely_usage(&self, name: &KeyName) -> Result<Usage, VaultError> {
         for class in KeyClass::EACH {
-            let key = KeyRef { name: name.clone(), class, adopted: true };
+            let key = KeyRef { name: name.clone(), class };
             match self.token.find(&key).await {
                 Ok(found) => {
                     return match found.kind {

@@ -174,9 +174,11 @@ impl Vault {
             VaultError::Problem(_) | VaultError::Extractable | VaultError::Database(_) => true,
             VaultError::Token(error) => match error.kind() {
                 ErrorKind::BadInput | ErrorKind::KeyMissing => true,
-                ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late | ErrorKind::Refused => {
-                    false
-                }
+                ErrorKind::TokenOut
+                | ErrorKind::Busy
+                | ErrorKind::Late
+                | ErrorKind::Unusable
+                | ErrorKind::Refused => false,
             },
         };
         if certain {

@@ -52,10 +52,6 @@ impl UnrecordedKey {
     }
 
     pub(crate) fn token_key(&self) -> KeyRef {
-        KeyRef {
-            name: self.name.clone(),
-            class: KeyClass::of(self.algorithm),
-            adopted: self.is_adopted(),
-        }
+        KeyRef { name: self.name.clone(), class: KeyClass::of(self.algorithm) }
     }
 }

@@ -2,7 +2,7 @@
 
 use sqlx::PgConnection;
 
-use super::{ApiKey, ApiKeyRequest};
+use super::{ApiKey, ApiKeyRequest, store};
 use crate::auth::{ApiKeyType, Role, Roles};
 use crate::ids::ServiceId;
 use crate::management::{check, policies, services};
@@ -80,6 +80,23 @@ pub(super) fn refuse_person(problems: &mut Problems, body: &ApiKeyRequest) {
         let message = "must be left out, because the creator of the key has no person";
         problems.note(Problem::new("person", Code::Conflict, message));
     }
+}
+
+/// Notes a person who never signed in at this issuer. A name that nobody has proven could be a second one of the
+/// creator, who then approves alone.
+pub(super) async fn refuse_unknown_person(
+    connection: &mut PgConnection,
+    problems: &mut Problems,
+    issuer: &str,
+    body: &ApiKeyRequest,
+) -> sqlx::Result<()> {
+    if let Member::Given(Some(person)) = &body.person
+        && !store::is_confirmed(connection, issuer, person).await?
+    {
+        let message = "must be the subject of a person who has signed in";
+        problems.note(Problem::new("person", Code::Unknown, message));
+    }
+    Ok(())
 }
 
 /// Notes members that only admin keys have.

@@ -153,6 +153,9 @@ pub(super) async fn record(
     let call = StoredRequest::create(ResourceType::ApiKey, &request);
     let (mut problems, mut body) = (request.problems, request.body);
     check::check(change.connection(), &mut problems, now, None, &mut body).await?;
+    if let Some(issuer) = &context.people_issuer {
+        check::refuse_unknown_person(change.connection(), &mut problems, issuer, &body).await?;
+    }
     // Before approvals are required, one person often creates the keys of all.
     let known_to = if context.approvals.require(ChangeKind::ApiKeyAdmin) {
         if change.is_by_unknown_person() {

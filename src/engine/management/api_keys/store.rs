@@ -97,3 +97,14 @@ pub(super) async fn has_other_owner(
     let owners: Vec<ApiKey> = owners.bind(id).bind(Role::Owner).fetch_all(rows).await?;
     Ok(owners.iter().any(|owner| owner.is_active_at(now)))
 }
+
+/// Whether a person with this subject signed in at this issuer.
+pub(super) async fn is_confirmed(
+    connection: &mut PgConnection,
+    issuer: &str,
+    subject: &str,
+) -> sqlx::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT FROM people
+                               WHERE issuer = $1 AND subject = $2 AND is_confirmed)";
+    sqlx::query_scalar(sql).bind(issuer).bind(subject).fetch_one(connection).await
+}

@@ -42,11 +42,11 @@ pub struct Proposal {
     pub id: ChangeId,
     /// The kinds of the change that need approval.
     pub action: Vec<ChangeKind>,
-    /// The change in one sentence.
+    /// The change in one sentence. It does not name a resource that the reader may not see.
     pub summary: String,
     /// The type of the resource.
     pub resource_type: ResourceType,
-    /// The changed or created resource; null until the change is applied.
+    /// The changed or created resource; null until the change is applied, and for readers who may not see it.
     pub resource_id: Option<String>,
     /// The author of the change.
     pub proposed_by: Proposer,
@@ -83,9 +83,9 @@ pub struct Proposal {
 pub struct Proposer {
     /// The person; null if the credential names none.
     pub person: Option<String>,
-    /// The API key; null for a person who signed in.
+    /// The API key; null for a person who signed in, and for readers who may not see admin keys.
     pub api_key_id: Option<ApiKeyId>,
-    /// The name of the API key or of the person.
+    /// The name of the API key or of the person; `admin key` for readers who may not see admin keys.
     pub name: String,
     /// The person who signed in; none for an API key.
     #[serde(skip)]

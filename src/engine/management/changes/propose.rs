@@ -84,7 +84,16 @@ fn summary(call: &StoredRequest, kinds: &[ChangeKind], state: Option<&Value>) ->
         call.resource_type.name().replace('_', " ")
     };
     match state.and_then(|state| state.get("name")?.as_str()) {
-        Some(name) => format!("{verb} the {noun} \u{201c}{name}\u{201d}"),
+        Some(name) => format!("{verb} the {noun} {QUOTE}{name}\u{201d}"),
         None => format!("{verb} a {noun}"),
     }
+}
+
+/// What precedes the name of the resource in a summary, and nothing else in it.
+const QUOTE: char = '\u{201c}';
+
+/// A summary for readers who may not see the name of the resource.
+pub(super) fn without_name(summary: &str) -> String {
+    let before = summary.split(QUOTE).next().unwrap_or_default();
+    before.trim_end().to_owned()
 }

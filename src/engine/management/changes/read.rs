@@ -1,7 +1,8 @@
 //! Reads changes that need approval.
 
 use super::filter::ChangeFilter;
-use super::proposal::Proposal;
+use super::proposal::{Proposal, Proposer};
+use super::propose::without_name;
 use super::store;
 use crate::change_kind::ChangeKind;
 use crate::ids::ChangeId;
@@ -35,7 +36,8 @@ pub async fn pending(context: &Authorized<ReadResources>) -> Result<i64, Error> 
 }
 
 impl Proposal {
-    /// The change with the states of its resource, if the reader may see the resource.
+    /// The change as the reader may see it: without the name and the states of a resource, and without an
+    /// admin key, that the reader may not see.
     pub(super) fn shown_to(self, context: &Context) -> Self {
         let is_visible = self.action.iter().all(|kind| match kind {
             ChangeKind::ApiKeyAdmin => context.may::<ManageAdminKeys>(),
@@ -46,7 +48,30 @@ impl Proposal {
             | ChangeKind::KeyDestroy
             | ChangeKind::PolicyOpen => true,
         });
-        let (before, after) = if is_visible { (self.before, self.after) } else { (None, None) };
-        Self { before, after, ..self }
+        let shown = match is_visible {
+            true => self,
+            false => Self {
+                summary: without_name(&self.summary),
+                resource_id: None,
+                before: None,
+                after: None,
+                ..self
+            },
+        };
+        Self { proposed_by: shown.proposed_by.shown_to(context), ..shown }
     }
 }
+
+impl Proposer {
+    /// The author without an admin key that the reader may not see. Everybody sees their own.
+    fn shown_to(self, context: &Context) -> Self {
+        let is_own = self.api_key_id == context.actor.api_key_id;
+        if self.api_key_id.is_none() || is_own || context.may::<ManageAdminKeys>() {
+            return self;
+        }
+        Self { api_key_id: None, name: HIDDEN_KEY.to_owned(), ..self }
+    }
+}
+
+/// The name of an admin key that the reader may not see.
+const HIDDEN_KEY: &str = "admin key";

@@ -11,9 +11,9 @@ use hsm::Caller;
 use tokio::task::{JoinSet, yield_now};
 use tracing::Instrument as _;
 
+use super::credential::Credential;
 use super::kind::{Batch, BatchLimits, Item};
 use crate::audit::Unrecorded;
-use crate::auth::Application;
 use crate::protection::long_work::Cost;
 use crate::protection::{Body, Call, Protection, Refusal, UnreadableBody};
 use formats::json::Text;
@@ -25,7 +25,7 @@ const LARGE: usize = 16 * 1024;
 pub(super) struct BatchWork {
     protection: Protection,
     batch: Batch,
-    application: Application,
+    credential: Credential,
     call: Call,
     items: Mutex<Enumerate<IntoIter<Item>>>,
     count: usize,
@@ -49,7 +49,7 @@ impl BatchWork {
         protection: &Protection,
         batch: Batch,
         call: &Call,
-        application: Application,
+        credential: Credential,
         items: Vec<Item>,
         limits: BatchLimits,
     ) -> Arc<Self> {
@@ -63,7 +63,7 @@ impl BatchWork {
         Arc::new(Self {
             protection: protection.clone(),
             batch,
-            application,
+            credential,
             call: call.item(0),
             count: items.len(),
             items: Mutex::new(items.into_iter().enumerate()),
@@ -128,13 +128,14 @@ impl BatchWork {
     }
 
     async fn one(&self, call: &mut Call, item: &[u8]) -> Result<Body, Refusal> {
+        let application = &self.credential.application().await?;
         if item.len() > self.item_bytes {
             return Err(UnreadableBody::TooLarge.into());
         }
         let parsing = || Text::parse(item);
         let text = self.protection.long_work.run(call.lane(), Cost::Low, item.len(), parsing);
         let text = text.await?;
-        let (protection, application) = (&self.protection, &self.application);
+        let protection = &self.protection;
         match self.batch {
             Batch::Protect => protection.protect_one(call, application, text).await,
             Batch::Unprotect => protection.unprotect_one(call, application, text).await,

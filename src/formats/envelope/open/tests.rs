@@ -159,6 +159,38 @@ fn agrees_with_the_curves_of_wycheproof() {
     }
 }
 
+/// The token refuses other forms before it uses the key, which would show in the time.
+#[test]
+fn the_key_is_asked_about_uncompressed_points_only() {
+    let vectors = vector(include_str!("../vectors/draft-ietf-jose-hpke-pq-pqt-01.json"));
+    let vector = &vectors[0];
+    let kem = Kem::P256MlKem768;
+    let public = PublicKey::of_kem(HpkeRevision::Pqt01, kem, &bytes(&vector["pub"])).unwrap();
+    let compact = vector["compact"].as_str().unwrap();
+    let (protected, parts) = compact.split_once('.').unwrap();
+    let header: serde_json::Value =
+        serde_json::from_slice(&from_base64url(protected).unwrap()).unwrap();
+    let point_of_question = |form: u8| {
+        let mut ek = bytes(&header["ek"]);
+        ek[kem.ml_kem().ciphertext_len()] = form;
+        let mut header = header.clone();
+        header["ek"] = crate::binary::to_base64url(&ek).into();
+        let protected = crate::binary::to_base64url(header.to_string().as_bytes());
+        let opening = asked_of(&public, &format!("{protected}.{parts}"));
+        let Question::Decapsulate { ciphertext, .. } = opening.question() else {
+            panic!("not encapsulation");
+        };
+        kem.split_ciphertext(ciphertext).unwrap().1.to_vec()
+    };
+    let sent = point_of_question(4);
+    let parity = sent.last().unwrap() & 1;
+    for form in [6, 7, 6 | parity, 2 | parity, 0] {
+        let asked = point_of_question(form);
+        assert!(Curve::P256.is_uncompressed(&asked), "form {form}");
+        assert_ne!(asked, sent, "form {form}: a substitute");
+    }
+}
+
 #[test]
 fn agrees_with_the_paddings_of_wycheproof() {
     for (alg, name) in [

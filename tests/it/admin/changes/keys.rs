@@ -63,8 +63,7 @@ async fn an_adoption_is_approved_for_the_key_that_the_approver_saw() {
     assert_eq!(thumbprint.as_str().map(str::len), Some(43));
 
     let token = token().await;
-    let key =
-        KeyRef { name: KeyName::Label(label.clone()), class: KeyClass::Private, adopted: true };
+    let key = KeyRef { name: KeyName::Label(label.clone()), class: KeyClass::Private };
     token.destroy(&key).await.expect("no key");
     vendors_key_with_label(&label, envelope.0, envelope.1).await;
     let refused = approve(&bob, &change).await;

@@ -51,6 +51,42 @@ async fn an_approval_makes_the_proposed_change() {
 }
 
 #[tokio::test]
+async fn only_owners_see_admin_keys_in_changes() {
+    let office = Office::new().await;
+    let [ada, bob] = office.two_owners().await;
+    let body = json!({ "name": "laptop", "type": "admin" });
+    let change = proposed(&ada.post(API_KEYS, body).await);
+    let policy = proposed(&ada.post(POLICIES, office.policy("payments").await).await);
+    approve(&bob, &change).await.ok();
+    let seen = bob.get(&path(&change)).await.ok().json();
+    assert_eq!(seen["summary"], "Create the API key “laptop”");
+    assert_eq!(seen["proposedBy"]["apiKeyId"], json!(ada.key_id));
+    let created = seen["resourceId"].as_str().expect("an id");
+
+    let hidden = json!({ "person": "ada", "apiKeyId": null, "name": "admin key" });
+    for role in ["custodian", "policy-admin", "auditor"] {
+        let reader = office.person(role, &[role]).await;
+        let seen = reader.get(&path(&change)).await.ok().json();
+        assert_eq!(seen["summary"], "Create the API key", "{role}");
+        assert_eq!((&seen["resourceId"], &seen["after"]), (&json!(null), &json!(null)), "{role}");
+        assert_eq!(seen["proposedBy"], hidden, "{role}");
+        let seen = reader.get(&path(&policy)).await.ok().json();
+        assert_eq!(seen["summary"], "Create the policy “payments”", "{role}");
+        assert_eq!(seen["proposedBy"], hidden, "{role}");
+        let listed = reader.get(CHANGES).await.ok().body;
+        for secret in [ada.key_id.as_deref().expect("an id"), created, "laptop"] {
+            assert!(!listed.contains(secret), "{role}: {listed}");
+        }
+    }
+    // Everybody sees their own key.
+    let paula = office.person("paula", &["policy-admin"]).await;
+    let own = proposed(&paula.post(POLICIES, office.policy("invoices").await).await);
+    assert_eq!(own["proposedBy"]["apiKeyId"], json!(paula.key_id));
+    let seen = paula.get(&path(&own)).await.ok().json();
+    assert_eq!(seen["proposedBy"]["apiKeyId"], json!(paula.key_id));
+}
+
+#[tokio::test]
 async fn changes_are_listed_by_status_and_action() {
     let office = Office::new().await;
     let [ada, bob] = office.two_owners().await;

@@ -127,7 +127,7 @@ async fn an_intent_does_not_destroy_the_object_of_a_recorded_key() {
     for (id, stays) in [(recorded, true), (left, false)] {
         let name = KeyName::Id(id.as_bytes().to_vec());
         let class = KeyClass::Secret;
-        let held = vault.holds(&KeyRef { name, class, adopted: true }).await;
+        let held = vault.holds(&KeyRef { name, class }).await;
         assert_eq!(held.expect("an answer"), stays);
     }
 }

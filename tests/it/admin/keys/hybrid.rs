@@ -77,8 +77,7 @@ async fn a_key_without_one_of_its_objects_is_missing_and_opens_nothing() {
     let alice = alice.await;
     let envelope = jwe(&alice.protect(json!(1)).await);
     let key = read(&world, &destination.key).await;
-    let private =
-        KeyRef { name: name_of(&key), class: hsm::KeyClass::Part(Algorithm::P256), adopted: false };
+    let private = KeyRef { name: name_of(&key), class: hsm::KeyClass::Part(Algorithm::P256) };
     kryoptic().await.destroy(&private).await.expect("a key");
     let comparison = vault(&world).await.compare().await.expect("a comparison");
     assert_eq!(comparison.missing, [destination.key.parse().expect("an id")]);

@@ -107,3 +107,20 @@ async fn a_person_without_a_role_gets_a_clear_page() {
     let away = browser.get("/dashboard/keys").await;
     assert_eq!(away.status, StatusCode::SEE_OTHER);
 }
+
+/// The provider issues another code for the same request.
+#[tokio::test]
+async fn a_state_is_good_for_one_exchange() {
+    let provider = OidcProvider::start();
+    let world = world(&provider).await;
+    let mut browser = Browser::new(&world);
+    let start = browser.get("/dashboard/sign-in/provider").await;
+    let location = start.header("location").to_owned();
+    let first = provider.sign_in(&location, "olivia").await;
+    let second = provider.sign_in(&location, "olivia").await;
+    let mut same = Browser::new(&world);
+    same.cookie.clone_from(&browser.cookie);
+    assert_signed_in(&browser.get(&first).await);
+    assert_unfinished(&same.get(&second).await);
+    assert_eq!(recorded_failure(&world).await, "the state was used before");
+}

@@ -1,0 +1,68 @@
+//! The credential of a batch, which is authenticated again while the batch runs.
+
+use std::fmt;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use tokio::sync::Mutex;
+
+use crate::auth::{Application, Caller, Denied};
+use crate::protection::Refusal;
+use formats::clock::Clock;
+
+/// How long a batch relies on an authentication.
+const FRESH_FOR: Duration = Duration::from_millis(250);
+
+/// Authenticates the credential of a request again.
+pub type Authentication = Box<dyn Fn() -> BoxFuture<'static, Result<Caller, Denied>> + Send + Sync>;
+
+/// The caller of a batch. After its credential was refused, it stays refused.
+pub(super) struct Credential {
+    clock: Clock,
+    again: Authentication,
+    last: Mutex<Last>,
+}
+
+struct Last {
+    outcome: Result<Application, Refusal>,
+    /// On the monotonic clock.
+    at: Duration,
+}
+
+impl Credential {
+    /// The credential of `application`, which was authenticated at that time on the monotonic clock.
+    pub(super) fn new(
+        clock: Clock,
+        application: Application,
+        at: Duration,
+        again: Authentication,
+    ) -> Self {
+        Self { clock, again, last: Mutex::new(Last { outcome: Ok(application), at }) }
+    }
+
+    /// The caller, by an authentication that is recent.
+    pub(super) async fn application(&self) -> Result<Application, Refusal> {
+        let mut last = self.last.lock().await;
+        let now = self.clock.monotonic();
+        if last.outcome.is_ok() && now.saturating_sub(last.at) >= FRESH_FOR {
+            last.outcome = self.authenticate().await;
+            last.at = now;
+        }
+        last.outcome.clone()
+    }
+
+    async fn authenticate(&self) -> Result<Application, Refusal> {
+        let caller = (self.again)().await.map_err(|denied| match denied {
+            Denied::Refused(refused) => Refusal::Unauthenticated(refused),
+            Denied::Unreadable(unreadable) => Refusal::Unreadable(unreadable),
+            Denied::Crowded => Refusal::Unchecked,
+        })?;
+        Ok(caller.application()?)
+    }
+}
+
+impl fmt::Debug for Credential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credential").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,54 @@
+//! Credentials that are revoked during long requests.
+
+use std::time::Duration;
+
+use faulty_token::Fault;
+use serde_json::{Value, json};
+
+use super::fixture::{Fixture, create};
+use testkit::{PATIENCE, Site, UNPROTECT_BATCH, within};
+
+/// Without the check, a batch goes on until it ends.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_item_of_a_batch_begins_after_its_api_key_is_revoked() {
+    let fixture = Fixture::at(Site::with_faults().await, &[]).await;
+    let body = json!({ "type": "live", "serviceId": fixture.client.service,
+        "policyNumber": policy(&fixture).await });
+    let key = create(fixture.process(), "/admin/api-keys", body).await;
+    let (secret, id) = (key["secret"].as_str().unwrap(), key["id"].as_str().unwrap());
+    let faults = fixture.site().faults();
+    // The batch takes several seconds.
+    faults.rules(&[Fault::Delay(Duration::from_millis(100)).on("C_DeriveKey")]);
+    let before = faults.calls("C_DeriveKey");
+    let client = fixture.process().client(secret);
+    let items = vec![json!({ "jwe": fixture.client.envelope }); 1_000];
+    let batch = client.post(UNPROTECT_BATCH, json!({ "items": items }));
+    let revocation = async {
+        within(PATIENCE, async || faults.calls("C_DeriveKey") > before).await;
+        fixture.process().admin().delete(&format!("/admin/api-keys/{id}")).await.gone();
+    };
+    let (answer, ()) = tokio::join!(batch, revocation);
+
+    let answer = answer.ok().json();
+    let items = answer["items"].as_array().expect("items");
+    let opened = items.iter().filter(|item| item["status"] == 200).count();
+    let refused = items.iter().filter(|item| is_unauthenticated(item)).count();
+    assert_eq!(opened + refused, 1_000, "{answer}");
+    assert!(opened > 0 && is_unauthenticated(&items[999]), "{opened} were opened");
+    let sql = "SELECT count(*) FROM crypto_operations_audit
+                WHERE error_code = 'AUTHENTICATION_FAILED' AND response_status = 401
+                  AND outcome = 'refused' AND item IS NOT NULL AND api_key_id IS NOT NULL";
+    let recorded: i64 =
+        sqlx::query_scalar(sql).fetch_one(&mut fixture.site().connect().await).await.expect("rows");
+    assert_eq!(usize::try_from(recorded), Ok(refused));
+}
+
+fn is_unauthenticated(item: &Value) -> bool {
+    item["status"] == 401 && item["error"]["code"] == "AUTHENTICATION_FAILED"
+}
+
+/// The policy of the envelope of the fixture.
+async fn policy(fixture: &Fixture) -> Value {
+    let policies = fixture.process().admin().get("/admin/policies").await.ok().json();
+    policies["items"][0]["policyNumber"].clone()
+}
