@@ -7,7 +7,6 @@ use super::store;
 
 /// Whether the row of every identity is valid, as one instance caches it. While one is not, a credential that
 /// it refuses could match another identity, so that no workload authenticates.
-#[derive(Debug)]
 pub(super) struct Wholeness(Cache<(), bool>);
 
 impl Wholeness {
