@@ -72,6 +72,7 @@ CREATE TABLE changes (
     approver_ids    uuid[] NOT NULL DEFAULT '{}',
     rejection       jsonb,
     revision        bigint NOT NULL CHECK (revision > 0),
+    seal            bytea,
     CONSTRAINT changes_target_has_revision CHECK ((target_id IS NULL) = (target_revision IS NULL)),
     CONSTRAINT changes_applied_name_their_resource CHECK (
         (status = 'applied') = (resource_id IS NOT NULL)
@@ -112,6 +113,7 @@ COMMENT ON COLUMN changes.approvals IS 'The approvals: person, time and comment.
 COMMENT ON COLUMN changes.approver_ids IS 'The API keys or the people of the approvers, in the order of the approvals.';
 COMMENT ON COLUMN changes.rejection IS 'The rejection: person, time and comment; null if it was not rejected.';
 COMMENT ON COLUMN changes.revision IS 'Grows by one with each decision, which detects concurrent ones.';
+COMMENT ON COLUMN changes.seal IS 'The MAC of the row under the row key; a row without one does not count.';
 
 CREATE TABLE idempotent_calls (
     caller        uuid NOT NULL,

@@ -14,6 +14,7 @@ mod key;
 mod man_pages;
 mod migrate;
 mod retain;
+mod rows;
 mod serve;
 mod startup;
 
@@ -95,6 +96,13 @@ enum Command {
         #[command(flatten)]
         arguments: audit::Arguments,
     },
+    /// Verify and renew the seals of the rows of the database.
+    Rows {
+        #[command(flatten)]
+        file: ConfigFile,
+        #[command(flatten)]
+        arguments: rows::Arguments,
+    },
     /// Wrap keys offline, or import them over the API.
     Key(key::Arguments),
     /// List, show, approve and reject changes that need approval, over the API.
@@ -138,6 +146,7 @@ pub async fn run(arguments: Arguments) -> ExitCode {
         Command::Health { file, arguments } => {
             return health::run(file.path(), environment, &arguments);
         }
+        Command::Rows { file, arguments } => rows::run(file.path(), environment, &arguments).await,
         Command::Key(arguments) => key::run(arguments).await,
         Command::Change(arguments) => change::run(arguments).await,
         Command::Doctor { file, arguments } => {

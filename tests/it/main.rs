@@ -25,5 +25,6 @@ mod ledger;
 mod openapi;
 mod packaging;
 mod ratelimit;
+mod rows;
 mod runtime;
 mod server;

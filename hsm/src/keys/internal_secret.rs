@@ -195,10 +195,9 @@ impl SecretMethod {
 /// Whether a failure may mean that the token lacks a method, and not that it is out at the moment.
 fn shows_absence(error: &HsmError) -> bool {
     let kind_shows = match error.kind() {
-        ErrorKind::Refused
-        | ErrorKind::Unusable
-        | ErrorKind::BadInput
-        | ErrorKind::KeyMissing => true,
+        ErrorKind::Refused | ErrorKind::Unusable | ErrorKind::BadInput | ErrorKind::KeyMissing => {
+            true
+        }
         ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late => false,
     };
     kind_shows && !error.ends_session()

@@ -166,6 +166,7 @@ fn action(action: Action) -> Markup {
         | Action::SignInFailed
         | Action::Refuse
         | Action::RowInvalid
+        | Action::RowSealed
         | Action::TokenLost
         | Action::PinRefused => Tone::Bad,
     };

@@ -218,7 +218,7 @@ impl Change<'_> {
             claim.keep(&mut self.transaction, answer).await?;
         }
         let changed: Vec<_> = events.iter().filter_map(|event| event.resource_id).collect();
-        changes::make_stale(&mut self.transaction, &changed).await?;
+        changes::make_stale(self.context.pool.rows_on(&mut self.transaction), &changed).await?;
         let topics: Vec<_> =
             events.iter().filter_map(|event| event.resource_type.topic()).collect();
         for event in events {
@@ -259,7 +259,7 @@ impl Change<'_> {
             ..self
         };
         change.lock_author().await?;
-        changes::insert(&mut change.transaction, &proposal, &call).await?;
+        changes::insert(change.rows(), &proposal, &call).await?;
         let event = Event::created(&proposal);
         if let Some(claim) = &context.claim {
             claim.keep(&mut change.transaction, event.answer()).await?;

@@ -115,6 +115,8 @@ closed_set! {
         PinRefused = "pin_refused",
         /// A row of the database does not count.
         RowInvalid = "row.invalid",
+        /// An operator sealed a row of the database as it is.
+        RowSealed = "row.sealed",
     }
 }
 

@@ -8,16 +8,19 @@ use hsm::Token;
 use sqlx::PgConnection;
 use tokio::time::{Instant, sleep};
 
+use super::changes::StoredChange;
 use super::security::SecurityLog;
-use super::{Actor, Event, ResourceType};
+use super::{Actor, Event, ResourceType, store};
 
 use crate::auth::{ApiKey, Service, Session, WorkloadIdentity};
 use crate::db::Pool;
+use crate::ids::EventId;
 use crate::jobs::Pulse;
 use crate::keys::{ImportKeyRecord, Key};
 use crate::policy::Policy;
 use crate::resource::{Rows, Stored as _, examine, reseal};
 use crate::seals::{self, Finding, NotDerived, RowName};
+use formats::clock::{Clock, Entropy};
 
 /// The advisory lock of processes that make internal keys.
 const INITIALIZATION: i64 = 0x5ea1_3a8d_0033;
@@ -60,7 +63,7 @@ pub async fn initialize(pool: &Pool, token: &Token) -> Result<bool, NotInitializ
 /// Runs a statement with `R` as each kind of sealed row.
 macro_rules! each_kind {
     ($R:ident => $run:expr) => {{
-        each_kind!(@ $R, $run, Service Policy Key ImportKeyRecord ApiKey WorkloadIdentity Session);
+        each_kind!(@ $R, $run, Service Policy Key ImportKeyRecord ApiKey WorkloadIdentity Session StoredChange);
     }};
     (@ $R:ident, $run:expr, $($kind:ident)*) => {$({
         type $R = $kind;
@@ -73,6 +76,24 @@ pub async fn reseal_all(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<Vec<R
     let mut sealed = Vec::new();
     each_kind!(R => sealed.extend(reseal::<R>(rows.again()).await?));
     Ok(sealed)
+}
+
+/// Seals every row that does not count, as it is, with an event for each. Returns their number.
+pub async fn reseal_and_record(
+    pool: &Pool,
+    clock: &Clock,
+    entropy: &Entropy,
+) -> sqlx::Result<usize> {
+    let mut transaction = pool.begin().await?;
+    let sealed = reseal_all(pool.rows_on(&mut transaction)).await?;
+    for row in &sealed {
+        let event = Event::row_sealed(type_of(row.table), *row);
+        let (id, now) = (EventId::new(clock, entropy), clock.now());
+        let actor = Actor::system("cli");
+        store::insert_event(&mut transaction, id, now, &actor, event, None).await?;
+    }
+    transaction.commit().await?;
+    Ok(sealed.len())
 }
 
 /// Gets the row key as soon as a token answers. From then on, examines every row once an hour and records
@@ -114,7 +135,7 @@ pub async fn examine_all(pool: &Pool) -> sqlx::Result<()> {
 async fn record(security: &SecurityLog, finding: Finding) -> bool {
     let Finding { row, flaw } = finding;
     tracing::error!(table = row.table, id = %row.id, %flaw, "a row of the database does not count: see \"Rows that do not count\" in the operations guide");
-    let event = Event::row_invalid(type_of(row.table), row.id, row.table, flaw);
+    let event = Event::row_invalid(type_of(row.table), row, flaw);
     let recorded = security.record(&Actor::system("row monitor"), event).await;
     if let Err(error) = &recorded {
         tracing::debug!(%error, "an invalid row could not be recorded yet");
@@ -132,6 +153,7 @@ fn type_of(table: &str) -> ResourceType {
         WorkloadIdentity::TABLE => ResourceType::Identity,
         ImportKeyRecord::TABLE => ResourceType::ImportKey,
         Session::TABLE => ResourceType::Dashboard,
+        StoredChange::TABLE => ResourceType::Change,
         _ => ResourceType::Instance,
     }
 }

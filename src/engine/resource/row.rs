@@ -14,7 +14,7 @@ macro_rules! row {
         }
     ) => {
         $(#[doc = $row_doc])*
-        #[derive(Clone, Debug, PartialEq, ::sqlx::FromRow)]
+        #[derive(Clone, ::sqlx::FromRow)]
         $vis struct $Row {
             /// The identifier.
             pub id: $Id,

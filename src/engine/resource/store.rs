@@ -25,7 +25,7 @@ pub trait Deprivable {
 }
 
 /// A resource with its own row, which is sealed.
-pub trait Stored: Identified + Deprivable + Clone + PartialEq + for<'r> FromRow<'r, PgRow> {
+pub trait Stored: Identified + Deprivable + Clone + for<'r> FromRow<'r, PgRow> {
     /// The table.
     const TABLE: &'static str;
 
@@ -51,7 +51,7 @@ pub trait Stored: Identified + Deprivable + Clone + PartialEq + for<'r> FromRow<
 }
 
 /// A resource that knows the time of its last change.
-pub trait Touched: Stored {
+pub trait Touched: Stored + PartialEq {
     /// The same resource after one more change.
     fn touched(self, now: Timestamp) -> Self;
 }
@@ -108,26 +108,6 @@ impl Columns {
         if let Err(error) = self.arguments.add(value) {
             self.error = Some(sqlx::Error::Encode(error));
         }
-    }
-
-    /// The same columns and one more.
-    pub fn with<T: Type<Postgres> + for<'q> Encode<'q, Postgres>>(
-        mut self,
-        name: &'static str,
-        value: T,
-    ) -> Self {
-        self.set(name, value);
-        self
-    }
-
-    /// Inserts a row with these columns.
-    pub async fn insert(
-        self,
-        connection: &mut PgConnection,
-        table: &'static str,
-    ) -> sqlx::Result<()> {
-        self.insert_or(connection, table, "").await?;
-        Ok(())
     }
 
     /// The form in which these columns are sealed.

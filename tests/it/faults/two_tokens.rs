@@ -54,7 +54,7 @@ async fn a_key_is_destroyed_on_a_token_that_was_away_at_its_destruction() {
     assert_eq!(with_copy, without_copy + 2, "a private and a public key");
     process.admin().delete(&path).await.gone();
     process.terminate();
-    execute(&site, "UPDATE keys SET destroy_at = now()").await;
+    site.rewrite("UPDATE keys SET destroy_at = now()").await;
 
     let away = ["C_GetTokenInfo", "C_OpenSession", "C_FindObjectsInit"];
     let away = away.map(|function| Fault::Return(CKR_DEVICE_REMOVED).on(function).token(SECOND));

@@ -29,7 +29,7 @@ pub struct Site {
 impl Site {
     /// Creates a site with a SoftHSM2 token.
     pub async fn new() -> Self {
-        Self::on(Database::new().await)
+        Self::on(Database::new().await).with_row_key()
     }
 
     /// Creates a site with a SoftHSM2 token and this database.
@@ -41,7 +41,7 @@ impl Site {
 
     /// Creates a site with a SoftHSM2 token behind a module that injects faults.
     pub async fn with_faults() -> Self {
-        Self::with_faults_over(Database::new().await, "")
+        Self::with_faults_over(Database::new().await, "").with_row_key()
     }
 
     /// As above, with this database and additional settings.
@@ -55,7 +55,7 @@ impl Site {
 
     /// Creates a site with a kryoptic token, which supports the mechanisms of a modern HSM.
     pub async fn on_kryoptic() -> Self {
-        Self::on_kryoptic_over(Database::new().await, "")
+        Self::on_kryoptic_over(Database::new().await, "").with_row_key()
     }
 
     /// As above, with this database and additional settings.
@@ -189,6 +189,18 @@ impl Site {
     pub async fn connect(&self) -> PgConnection {
         let connection = self.database.options().connect();
         connection.await.expect("a connection")
+    }
+
+    /// Changes rows by SQL like an operator, who then seals them.
+    pub async fn rewrite(&self, sql: &'static str) {
+        let mut connection = self.connect().await;
+        sqlx::raw_sql(sql).execute(&mut connection).await.expect("a change");
+        self.run(&["rows", "reseal", "--yes"]).success();
+    }
+
+    fn with_row_key(self) -> Self {
+        self.initialize();
+        self
     }
 
     /// Makes the row key, at the first call.

@@ -8,8 +8,8 @@ use crate::auth::{Administrator, ApiKey};
 use crate::db::Pool;
 use crate::ids::{ApiKeyId, PersonId, SessionId};
 use crate::resource::{self, Deprivable, Rows, select};
-use crate::row;
 use crate::revision::Revision;
+use crate::row;
 use crate::seals::What;
 use formats::clock::Timestamp;
 

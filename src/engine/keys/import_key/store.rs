@@ -53,7 +53,8 @@ pub(super) async fn spend_import_key(
     id: ImportKeyId,
     now: Timestamp,
 ) -> sqlx::Result<bool> {
-    let found: Option<ImportKeyRecord> = select("WHERE id = $1").bind(id).lock(rows.again()).await?;
+    let found: Option<ImportKeyRecord> =
+        select("WHERE id = $1").bind(id).lock(rows.again()).await?;
     let Some(key) = found.filter(|key| key.used_at.is_none()) else {
         return Ok(false);
     };

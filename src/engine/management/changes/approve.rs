@@ -10,7 +10,7 @@ use super::decide::{DecisionRequest, begin, check_independent, comment, decision
 use super::proposal::{ChangeStatus, Proposal};
 use super::{eligible, store};
 use crate::ids::ChangeId;
-use crate::management::{Action, Authorized, Change, Error, Event, ReadResources};
+use crate::management::{Action, Authorized, Change, Error, Event, ReadResources, ResourceType};
 use crate::resource::ResourceRequest;
 
 /// Approves a change. The last approval makes it, in the name of its proposer.
@@ -51,7 +51,8 @@ async fn carry_out(
         let after = before.approved_by(approval, approver);
         return save(change, Action::Approve, before, after).await;
     }
-    let call = store::call(change.connection(), id).await?;
+    let call = store::call(change.rows(), id).await?;
+    let call = call.ok_or(Error::Missing(ResourceType::Change))?;
     // The use case takes a connection of its own. An approval that kept this one could wait forever for
     // others that do the same. Of approvals at the same time, the first to commit makes the change.
     drop(change);
@@ -63,7 +64,7 @@ async fn carry_out(
     };
     match apply(context, token, Arc::new(last), &call).await {
         // A use case without effect does not mark its change as applied.
-        Ok(()) => match store::read(&context.pool, context.clock.now(), id).await? {
+        Ok(()) => match store::read(context.pool.rows(), context.clock.now(), id).await? {
             Some(after) if after.status == ChangeStatus::Applied => Ok(after),
             Some(_) | None => Err(Error::Conflict("it would have no effect".to_owned())),
         },
@@ -81,7 +82,7 @@ async fn close(context: &Authorized<ReadResources>, before: Proposal) -> Result<
     // If the approver lost the role in the meantime, another person can still approve the change.
     decision(&mut change, &current, None)?;
     let (after, now) = (before.become_status(ChangeStatus::Stale), change.now());
-    store::save(change.connection(), now, &before, &after, None).await?;
+    store::save(change.rows(), now, &before, &after, None).await?;
     let event = Event::changed(Action::Update, &before, &after);
     change.commit(event).await
 }

@@ -74,7 +74,7 @@ impl LastApproval {
         }
         after.status = ChangeStatus::Applied;
         after.resource_id = made.id();
-        store::save(rows.executor, now, &before, &after, made.resource_id).await?;
+        store::save(rows, now, &before, &after, made.resource_id).await?;
         Ok((before, after))
     }
 }

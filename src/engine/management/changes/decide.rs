@@ -127,7 +127,7 @@ pub(super) async fn begin(
 ) -> Result<(Change<'_>, Proposal), Error> {
     let mut change = context.begin().await?;
     let now = change.now();
-    let found = store::lock(change.connection(), now, id).await?;
+    let found = store::lock(change.rows(), now, id).await?;
     let mut found = found.ok_or(Error::Missing(ResourceType::Change))?;
     // A number that was raised since applies to pending changes, too.
     let required = propose::required(&context.approvals, &found.proposed_by);
@@ -164,7 +164,7 @@ pub(super) async fn save(
     after: Proposal,
 ) -> Result<Proposal, Error> {
     let now = change.now();
-    store::save(change.connection(), now, &before, &after, None).await?;
+    store::save(change.rows(), now, &before, &after, None).await?;
     change.commit(Event::changed(action, &before, &after)).await?;
     Ok(after)
 }

@@ -1,161 +1,181 @@
 //! Changes that need approval, in the database.
 
 use serde_json::Value;
-use sqlx::postgres::PgRow;
 use sqlx::types::Json;
-use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
+use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
 use super::call::StoredRequest;
 use super::filter::ChangeFilter;
 use super::proposal::{Approval, ChangeStatus, Proposal, Proposer, Target};
 use crate::auth::{ApiKey, Role, Roles};
-use crate::db::sql;
-use crate::ids::ChangeId;
+use crate::change_kind::ChangeKind;
+use crate::ids::{ApiKeyId, ChangeId, PersonId};
 use crate::management::{Error, PageRequest, ResourceType};
-use crate::resource::{Columns, Rows, select};
+use crate::resource::{self, Deprivable, Rows, Stored as _, select};
 use crate::revision::Revision;
+use crate::row;
+use crate::seals::What;
 use formats::clock::Timestamp;
 
-/// The start of a query of changes; `$1` is the present.
-const SELECT: &str = "SELECT id, kinds, summary, resource_type, resource_id, target_id, target_revision,
-                             before, after, proposer_key, proposer_id, proposer_person, proposer_name,
-                             proposed_at, expires_at, required, approvals, approver_ids, rejection, revision,
-                             CASE WHEN status = 'pending' AND expires_at <= $1 THEN 'expired' ELSE status END
-                                 AS status
-                        FROM changes ";
+row! {
+    /// A change and its use case.
+    pub(in crate::management) struct StoredChange(ChangeId) in "changes" {
+        kinds: Vec<ChangeKind>;
+        summary: String;
+        resource_type: ResourceType;
+        resource_id: Option<Uuid>;
+        target_id: Option<Uuid>;
+        target_revision: Option<Revision>;
+        before: Option<Value>;
+        after: Option<Value>;
+        call: Json<StoredRequest>;
+        proposer_key: Option<ApiKeyId>;
+        proposer_id: Option<PersonId>;
+        proposer_person: Option<String>;
+        proposer_name: String;
+        proposed_at: Timestamp;
+        expires_at: Timestamp;
+        required: i32;
+        approvals: Json<Vec<Approval>>;
+        approver_ids: Vec<Option<Uuid>>;
+        rejection: Option<Json<Approval>>;
+        status: ChangeStatus;
+    }
+}
+
+impl Deprivable for StoredChange {
+    fn deprive(&mut self, _: What, _: Timestamp) {}
+}
 
 pub(super) async fn list(
-    database: impl PgExecutor<'_>,
+    rows: Rows<impl PgExecutor<'_>>,
     now: Timestamp,
     filter: &ChangeFilter,
     page: PageRequest,
 ) -> sqlx::Result<Vec<Proposal>> {
-    sqlx::query_as(sql([
-        SELECT,
+    let listed: Vec<StoredChange> = select(
         "WHERE ($2::uuid IS NULL OR id > $2)
             AND ($3::text IS NULL
                  OR $3 = CASE WHEN status = 'pending' AND expires_at <= $1 THEN 'expired' ELSE status END)
             AND ($4::text IS NULL OR $4 = ANY (kinds))
           ORDER BY id
           LIMIT $5",
-    ]))
+    )
     .bind(now)
     .bind(page.after())
     .bind(filter.status)
     .bind(filter.action)
     .bind(page.rows())
-    .fetch_all(database)
-    .await
+    .fetch_all(rows)
+    .await?;
+    Ok(listed.into_iter().map(|change| change.proposal(now)).collect())
 }
 
 pub(super) async fn read(
-    database: impl PgExecutor<'_>,
+    rows: Rows<impl PgExecutor<'_>>,
     now: Timestamp,
     id: ChangeId,
 ) -> sqlx::Result<Option<Proposal>> {
-    sqlx::query_as(sql([SELECT, "WHERE id = $2"])).bind(now).bind(id).fetch_optional(database).await
+    let found: Option<StoredChange> = select("WHERE id = $1").bind(id).fetch_optional(rows).await?;
+    Ok(found.map(|change| change.proposal(now)))
 }
 
-/// The use case of a change.
+/// The use case of a change; none if there is no such change.
 pub(super) async fn call(
-    database: impl PgExecutor<'_>,
+    rows: Rows<impl PgExecutor<'_>>,
     id: ChangeId,
-) -> sqlx::Result<StoredRequest> {
-    let call: Json<StoredRequest> = sqlx::query_scalar("SELECT call FROM changes WHERE id = $1")
-        .bind(id)
-        .fetch_one(database)
-        .await?;
-    Ok(call.0)
+) -> sqlx::Result<Option<StoredRequest>> {
+    let found: Option<StoredChange> = select("WHERE id = $1").bind(id).fetch_optional(rows).await?;
+    Ok(found.map(|change| change.call.0))
 }
 
 /// Reads a change. Other decisions about it wait until the transaction ends.
 pub(super) async fn lock(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     now: Timestamp,
     id: ChangeId,
 ) -> sqlx::Result<Option<Proposal>> {
-    sqlx::query_as(sql([SELECT, "WHERE id = $2 FOR UPDATE"]))
-        .bind(now)
-        .bind(id)
-        .fetch_optional(connection)
-        .await
+    let found: Option<StoredChange> = select("WHERE id = $1").bind(id).lock(rows).await?;
+    Ok(found.map(|change| change.proposal(now)))
 }
 
-/// Inserts a proposal. It has no decisions yet, so the other columns keep their defaults.
+/// Inserts a proposal, which has no decisions yet.
 pub(in crate::management) async fn insert(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     proposal: &Proposal,
     call: &StoredRequest,
 ) -> sqlx::Result<()> {
-    let by = &proposal.proposed_by;
-    Columns::default()
-        .with("id", proposal.id)
-        .with("kinds", &proposal.action)
-        .with("summary", &proposal.summary)
-        .with("resource_type", proposal.resource_type)
-        .with("target_id", proposal.target.map(|target| target.id))
-        .with("target_revision", proposal.target.map(|target| target.revision))
-        .with("before", &proposal.before)
-        .with("after", &proposal.after)
-        .with("call", Json(call.clone()))
-        .with("proposer_key", by.api_key_id)
-        .with("proposer_id", by.person_id)
-        .with("proposer_person", &by.person)
-        .with("proposer_name", &by.name)
-        .with("proposed_at", proposal.proposed_at)
-        .with("expires_at", proposal.expires_at)
-        .with("required", proposal.required)
-        .with("status", proposal.status)
-        .with("revision", proposal.revision)
-        .insert(connection, "changes")
-        .await
+    let (proposal, by) = (proposal.clone(), proposal.proposed_by.clone());
+    let change = StoredChange {
+        id: proposal.id,
+        kinds: proposal.action,
+        summary: proposal.summary,
+        resource_type: proposal.resource_type,
+        resource_id: None,
+        target_id: proposal.target.map(|target| target.id),
+        target_revision: proposal.target.map(|target| target.revision),
+        before: proposal.before,
+        after: proposal.after,
+        call: Json(call.clone()),
+        proposer_key: by.api_key_id,
+        proposer_id: by.person_id,
+        proposer_person: by.person,
+        proposer_name: by.name,
+        proposed_at: proposal.proposed_at,
+        expires_at: proposal.expires_at,
+        required: proposal.required,
+        approvals: Json(proposal.approvals),
+        approver_ids: proposal.approver_ids,
+        rejection: None,
+        status: proposal.status,
+        revision: proposal.revision,
+    };
+    resource::insert(rows, &change).await
 }
 
 /// Writes a decision.
 pub(super) async fn save(
-    connection: &mut PgConnection,
+    mut rows: Rows<&mut PgConnection>,
     now: Timestamp,
     before: &Proposal,
     after: &Proposal,
     resource: Option<Uuid>,
 ) -> Result<(), Error> {
-    let done = sqlx::query(
-        "UPDATE changes SET status = $3, approvals = $4, approver_ids = $5, rejection = $6,
-                            resource_id = $7, revision = $8, required = $10
-          WHERE id = $1 AND revision = $2 AND status = 'pending' AND expires_at > $9",
-    )
-    .bind(before.id)
-    .bind(before.revision)
-    .bind(after.status)
-    .bind(Json(&after.approvals))
-    .bind(&after.approver_ids)
-    .bind(after.rejection.as_ref().map(Json))
-    .bind(resource)
-    .bind(after.revision)
-    .bind(now)
-    .bind(after.required)
-    .execute(connection)
-    .await?;
-    if done.rows_affected() == 1 {
-        return Ok(());
-    }
-    let message = "the change was decided or expired in the meantime";
-    Err(Error::Conflict(message.to_owned()))
+    let found: Option<StoredChange> =
+        select("WHERE id = $1").bind(before.id).lock(rows.again()).await?;
+    let is_open = |change: &StoredChange| {
+        let is_pending = change.status == ChangeStatus::Pending && change.expires_at > now;
+        is_pending && change.revision == before.revision
+    };
+    let Some(change) = found.filter(is_open) else {
+        let message = "the change was decided or expired in the meantime";
+        return Err(Error::Conflict(message.to_owned()));
+    };
+    let decided = StoredChange {
+        status: after.status,
+        approvals: Json(after.approvals.clone()),
+        approver_ids: after.approver_ids.clone(),
+        rejection: after.rejection.clone().map(Json),
+        resource_id: resource,
+        required: after.required,
+        ..change.rewritten()
+    };
+    Ok(resource::update(rows, &decided, What::Changed).await?)
 }
 
 /// Marks the pending changes of these resources as stale, because the resources change.
 pub(in crate::management) async fn make_stale(
-    connection: &mut PgConnection,
+    mut rows: Rows<&mut PgConnection>,
     resources: &[Uuid],
 ) -> sqlx::Result<()> {
-    sqlx::query(
-        "UPDATE changes SET status = 'stale', revision = revision + 1
-          WHERE status = 'pending' AND target_id = ANY ($1)",
-    )
-    .bind(resources)
-    .execute(connection)
-    .await?;
+    let pending = select("WHERE status = $1 AND target_id = ANY ($2)");
+    let pending = pending.bind(ChangeStatus::Pending).bind(resources);
+    let pending: Vec<StoredChange> = pending.lock_all("FOR UPDATE", rows.again()).await?;
+    for change in pending {
+        let stale = StoredChange { status: ChangeStatus::Stale, ..change.rewritten() };
+        resource::update(rows.again(), &stale, What::Changed).await?;
+    }
     Ok(())
 }
 
@@ -252,40 +272,36 @@ pub(super) async fn unknown_people(
     .await
 }
 
-impl FromRow<'_, PgRow> for Proposal {
-    fn from_row(row: &PgRow) -> sqlx::Result<Self> {
-        let resource_type: ResourceType = row.try_get("resource_type")?;
-        let resource: Option<Uuid> = row.try_get("resource_id")?;
-        let target: Option<Uuid> = row.try_get("target_id")?;
-        let revision: Option<Revision> = row.try_get("target_revision")?;
-        let before: Option<Json<Value>> = row.try_get("before")?;
-        let after: Option<Json<Value>> = row.try_get("after")?;
-        let Json(approvals) = row.try_get::<Json<Vec<Approval>>, _>("approvals")?;
-        let rejection: Option<Json<Approval>> = row.try_get("rejection")?;
-        let status: ChangeStatus = row.try_get("status")?;
-        Ok(Self {
-            id: row.try_get("id")?,
-            action: row.try_get("kinds")?,
-            summary: row.try_get("summary")?,
-            resource_type,
-            resource_id: resource.and_then(|id| resource_type.id(id)),
+impl StoredChange {
+    /// The change as it is at this time.
+    fn proposal(self, now: Timestamp) -> Proposal {
+        let is_expired = self.status == ChangeStatus::Pending && self.expires_at <= now;
+        Proposal {
+            id: self.id,
+            action: self.kinds,
+            summary: self.summary,
+            resource_type: self.resource_type,
+            resource_id: self.resource_id.and_then(|id| self.resource_type.id(id)),
             proposed_by: Proposer {
-                person: row.try_get("proposer_person")?,
-                api_key_id: row.try_get("proposer_key")?,
-                person_id: row.try_get("proposer_id")?,
-                name: row.try_get("proposer_name")?,
+                person: self.proposer_person,
+                api_key_id: self.proposer_key,
+                person_id: self.proposer_id,
+                name: self.proposer_name,
             },
-            proposed_at: row.try_get("proposed_at")?,
-            expires_at: row.try_get("expires_at")?,
-            required: row.try_get("required")?,
-            approvals,
-            rejection: rejection.map(|Json(rejection)| rejection),
-            status,
-            before: before.map(|Json(state)| state),
-            after: after.map(|Json(state)| state),
-            approver_ids: row.try_get("approver_ids")?,
-            target: target.zip(revision).map(|(id, revision)| Target { id, revision }),
-            revision: row.try_get("revision")?,
-        })
+            proposed_at: self.proposed_at,
+            expires_at: self.expires_at,
+            required: self.required,
+            approvals: self.approvals.0,
+            rejection: self.rejection.map(|Json(rejection)| rejection),
+            status: if is_expired { ChangeStatus::Expired } else { self.status },
+            before: self.before,
+            after: self.after,
+            approver_ids: self.approver_ids,
+            target: self
+                .target_id
+                .zip(self.target_revision)
+                .map(|(id, revision)| Target { id, revision }),
+            revision: self.revision,
+        }
     }
 }

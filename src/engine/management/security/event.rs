@@ -3,13 +3,12 @@
 use serde::Serialize;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use crate::audit::clean;
 use crate::auth::Administrator;
 use crate::ids::{Id, Named};
 use crate::management::{Action, Event, ResourceType};
-use crate::seals::Flaw;
+use crate::seals::{Flaw, RowName};
 use formats::closed_set;
 
 closed_set! {
@@ -145,14 +144,22 @@ impl Event {
     /// A row of the database does not count.
     pub(in crate::management) fn row_invalid(
         resource_type: ResourceType,
-        id: Uuid,
-        table: &str,
+        row: RowName,
         flaw: Flaw,
     ) -> Self {
-        let details = json!({ "table": table, "flaw": flaw });
+        let details = json!({ "table": row.table, "flaw": flaw });
         Self {
-            resource_id: Some(id),
+            resource_id: Some(row.id),
             ..Self::of_security(Action::RowInvalid, resource_type, &details)
+        }
+    }
+
+    /// An operator sealed a row as it is.
+    pub(in crate::management) fn row_sealed(resource_type: ResourceType, row: RowName) -> Self {
+        let details = json!({ "table": row.table });
+        Self {
+            resource_id: Some(row.id),
+            ..Self::of_security(Action::RowSealed, resource_type, &details)
         }
     }
 

@@ -18,11 +18,7 @@ async fn health_and_doctor_report_missing_and_orphaned_keys() {
     process.kill();
 
     // The record names a missing object.
-    let mut database = site.connect().await;
-    sqlx::query("UPDATE keys SET token_id = '\\x00ff'")
-        .execute(&mut database)
-        .await
-        .expect("change the record");
+    site.rewrite("UPDATE keys SET token_id = '\\x00ff'").await;
     let report = site.doctor();
     assert_eq!(report["records"]["missing"], json!([key]));
     let orphans = report["records"]["orphans"].as_array().expect("orphans");

@@ -1,0 +1,69 @@
+//! A disabled identity blocks a credential. Without its row, another identity must not take its place.
+
+use formats::clock::Clock;
+use serde_json::json;
+
+use super::Intruder;
+use testkit::{Client, PATIENCE, SigningKey, TokenIssuer, World, within};
+
+const CALLER: &str = "/api/v1/caller";
+
+struct Fixture {
+    world: World,
+    token: String,
+    disabled: String,
+}
+
+impl Fixture {
+    /// A token that two identities match, of which one is disabled.
+    async fn new() -> Self {
+        let key = SigningKey::ec("one");
+        let issuer = TokenIssuer::publishing(&[&key]).await;
+        let world = World::with_auth(Clock::system(), issuer.auth()).await;
+        let service = world.service("billing").await;
+        let token = key.token(&issuer.claims("job", world.clock.now()));
+        let identity = async |name: &str, matching: serde_json::Value| {
+            let body = json!({ "name": name, "serviceId": service, "match": matching });
+            world.admin().post("/admin/identities", body).await.created().text("id")
+        };
+        let narrow = json!({ "issuer": issuer.name(), "subject": "job" });
+        let disabled = identity("blocked", narrow).await;
+        let path = format!("/admin/identities/{disabled}");
+        world.admin().put(&path, json!({ "status": "disabled" })).await.ok();
+        let wide = json!({ "issuer": issuer.name(), "claims": { "sub": "job" } });
+        identity("wide", wide).await;
+        Self { token, disabled: path, world }
+    }
+
+    fn caller(&self) -> Client<'_> {
+        self.world.client(&self.token)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_row_of_a_disabled_identity_no_workload_authenticates() {
+    for tampering in [
+        "UPDATE identities SET match = '{\"issuer\": \"other\", \"subject\": \"x\"}' WHERE name = 'blocked'",
+        "UPDATE identities SET seal = NULL WHERE name = 'blocked'",
+        "DELETE FROM identities WHERE name = 'blocked'",
+        "UPDATE identities SET deleted_at = now() WHERE name = 'blocked'",
+        "INSERT INTO revisions SELECT 'identities', id, revision + 1, 'changed' FROM identities
+          WHERE name = 'blocked'",
+    ] {
+        let fixture = Fixture::new().await;
+        fixture.caller().get(CALLER).await.refused(401, "AUTHENTICATION_FAILED");
+        Intruder::of(&fixture.world).run(tampering).await;
+        let refused = fixture.caller().get(CALLER).await;
+        refused.refused(401, "AUTHENTICATION_FAILED");
+        // API keys go on.
+        fixture.world.admin().get("/admin/services").await.ok();
+    }
+}
+
+/// The tests above could pass because the other identity matches nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_disabled_identity_the_other_one_matches() {
+    let fixture = Fixture::new().await;
+    fixture.world.admin().delete(&fixture.disabled).await.gone();
+    within(PATIENCE, async || fixture.caller().get(CALLER).await.status == 200).await;
+}
