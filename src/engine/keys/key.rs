@@ -131,6 +131,7 @@ impl Key {
             created_at: now,
             updated_at: now,
             revision: Revision::FIRST,
+            seal_valid: None,
         }
     }
 

@@ -220,6 +220,12 @@ macro_rules! resource {
             /// The number of its state, for the `ETag`.
             #[serde(skip)]
             pub revision: $crate::revision::Revision,
+            /// False if its row in the database does not count, because something else than the service
+            /// wrote it. Otherwise absent.
+            #[sqlx(skip)]
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schema(required = false)]
+            pub seal_valid: Option<bool>,
         }
 
         $crate::request! {
@@ -241,7 +247,8 @@ macro_rules! resource {
             read_only: [
                 $crate::member_name!(id),
                 $($($crate::resource!(@member $read_only $(, $read_only_name)?),)*)?
-                $crate::member_name!(created_at)
+                $crate::member_name!(created_at),
+                $crate::member_name!(seal_valid)
             ],
             volatile: [$($($crate::member_name!($volatile),)*)? $crate::member_name!(updated_at)]
         }
@@ -280,6 +287,7 @@ macro_rules! resource {
                     created_at: now,
                     updated_at: now,
                     revision: $crate::revision::Revision::FIRST,
+                    seal_valid: None,
                 })
             }
         }
@@ -334,6 +342,11 @@ macro_rules! resource {
 
             fn at(mut self, revision: $crate::revision::Revision) -> Self {
                 self.revision = revision;
+                self
+            }
+
+            fn marked_invalid(mut self) -> Self {
+                self.seal_valid = Some(false);
                 self
             }
 

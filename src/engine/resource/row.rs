@@ -46,6 +46,10 @@ macro_rules! row {
                 self
             }
 
+            fn marked_invalid(self) -> Self {
+                self
+            }
+
             fn columns(&self) -> $crate::resource::Columns {
                 let mut columns = $crate::resource::Columns::default();
                 $(columns.set(stringify!($name), &self.$name);)*

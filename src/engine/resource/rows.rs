@@ -63,6 +63,16 @@ impl<R: Stored + Send + Unpin> Select<R> {
             .collect())
     }
 
+    /// All resources that can be read, for people. Those that do not count are marked.
+    pub async fn fetch_listed(self, rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Vec<R>> {
+        let marked = self.fetch_marked(rows).await?.into_iter();
+        let shown = marked.map(|marked| match marked.is_valid {
+            true => marked.resource,
+            false => marked.resource.marked_invalid(),
+        });
+        Ok(shown.collect())
+    }
+
     /// The first valid resource.
     pub async fn fetch_optional(self, rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Option<R>> {
         Ok(self.fetch_all(rows).await?.into_iter().next())

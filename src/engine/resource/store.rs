@@ -35,6 +35,9 @@ pub trait Stored: Identified + Deprivable + Clone + for<'r> FromRow<'r, PgRow> {
     /// The same resource at this revision.
     fn at(self, revision: Revision) -> Self;
 
+    /// The same resource, shown as one whose row does not count.
+    fn marked_invalid(self) -> Self;
+
     /// The columns of its members, except its identifier and those that change by themselves.
     fn columns(&self) -> Columns;
 

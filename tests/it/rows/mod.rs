@@ -1,6 +1,7 @@
 //! Rows that the service did not write: with the login of the service in hand, nobody decides who opens what.
 
 mod counting;
+mod findings;
 mod identities;
 mod taking_away;
 

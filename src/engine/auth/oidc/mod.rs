@@ -265,7 +265,8 @@ fn with_query(endpoint: &str, parameters: &[(&str, &str)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{PoisonError, RwLock};
+    use tokio::runtime::Handle;
+    use tokio::sync::Semaphore;
 
     use super::*;
 
@@ -279,14 +280,14 @@ mod tests {
         let secret = SecretString::from("secret");
         let provider = Provider::new(Clock::system(), &settings, Some(secret)).unwrap().unwrap();
         let [one, other] = [1, 2].map(|last| IpAddr::from([192, 0, 2, last]));
-        let gate = Arc::new(RwLock::new(()));
-        let closed = gate.write().unwrap();
+        let gate = Arc::new(Semaphore::new(0));
         let mut slow = Vec::new();
         for _ in 0..PROVIDER_REQUESTS.total {
             let (provider, gate) = (provider.clone(), Arc::clone(&gate));
             slow.push(tokio::spawn(async move {
                 let send = move |_: &Agent| {
-                    drop(gate.read().unwrap_or_else(PoisonError::into_inner));
+                    // Until the gate closes.
+                    drop(Handle::current().block_on(gate.acquire()));
                     Err(ureq::Error::HostNotFound)
                 };
                 provider.request(Some(one), send).await
@@ -299,7 +300,7 @@ mod tests {
         let served = provider.request(Some(other), |_| Err(ureq::Error::HostNotFound));
         let served = tokio::time::timeout(PATIENCE, served).await;
         assert!(matches!(served, Ok(Err(NotSignedIn::Unavailable(_)))), "{served:?}");
-        drop(closed);
+        gate.close();
         for request in slow {
             request.await.unwrap().unwrap_err();
         }

@@ -321,8 +321,9 @@ mod tests {
         let decoy = TokenObject { is_visible: true, ..object(1) };
         let records = [record(1, false, 1_000)];
         let now = Timestamp::from_millis(NOW);
-        assert_eq!(missing(&records, &[decoy.clone()], now), [records[0].id]);
-        let found = orphans(&records, &[], &[decoy.clone()], now);
+        let alone = std::slice::from_ref(&decoy);
+        assert_eq!(missing(&records, alone, now), [records[0].id]);
+        let found = orphans(&records, &[], alone, now);
         assert_eq!(found.iter().map(|orphan| orphan.intended).collect::<Vec<_>>(), [None]);
         let beside = [object(1), decoy];
         assert!(missing(&records, &beside, now).is_empty());

@@ -52,7 +52,7 @@ pub async fn list(
     .bind(filter.name)
     .bind(filter.name_contains)
     .bind(limit)
-    .fetch_all(rows)
+    .fetch_listed(rows)
     .await
 }
 

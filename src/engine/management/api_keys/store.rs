@@ -44,7 +44,7 @@ pub(super) async fn list(
     .bind(filter.name_contains.as_deref())
     .bind(with_admin_keys)
     .bind(page.rows())
-    .fetch_all(rows)
+    .fetch_listed(rows)
     .await?;
     Ok(listed.into_iter().map(|api_key| api_key.as_of(now)).collect())
 }

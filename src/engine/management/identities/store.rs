@@ -28,7 +28,7 @@ pub(super) async fn list(
     .bind(filter.name.as_deref())
     .bind(filter.name_contains.as_deref())
     .bind(page.rows())
-    .fetch_all(rows)
+    .fetch_listed(rows)
     .await
 }
 

@@ -1,0 +1,90 @@
+//! Invalid rows are named: in the log of events, in health and in the metrics.
+
+use serde_json::json;
+
+use super::Intruder;
+use testkit::{PATIENCE, Process, Site, World, within};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invalid_row_is_an_event_once_and_degrades_health() {
+    let world = World::new().await;
+    let (_, application) = world.bound_application().await;
+    let health = async || world.admin().get("/api/v1/health").await.ok().json();
+    assert_eq!(health().await["checks"]["records"], json!({ "status": "ok" }));
+    Intruder::of(&world).run("UPDATE policies SET seal = NULL").await;
+    within(PATIENCE, async || application.protect(json!(1)).await.status == 404).await;
+    assert_eq!(health().await["checks"]["records"], json!({ "status": "degraded" }));
+    assert_eq!(health().await["status"], "degraded");
+    let events = async || {
+        let page = world.admin().get("/admin/events?action=row.invalid").await.ok().json();
+        page["items"].as_array().expect("items").clone()
+    };
+    within(PATIENCE, async || !events().await.is_empty()).await;
+    let [event] = events().await.try_into().expect("one event");
+    assert_eq!(event["resourceType"], "policy");
+    assert_eq!(event["actor"], "row monitor");
+    assert_eq!(event["after"], json!({ "table": "policies", "flaw": "unsealed" }));
+}
+
+/// A row that nobody reads is found, too.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_start_examines_every_row_and_an_operator_seals_them_again() {
+    let site = Site::new().await;
+    let process = Process::start(&site).await;
+    process.service("unused").await;
+    process.terminate();
+    let mut database = site.connect().await;
+    sqlx::query("UPDATE services SET tier = 'professional'")
+        .execute(&mut database)
+        .await
+        .expect("a change");
+    let process = Process::start(&site).await;
+    within(PATIENCE, async || process.metrics().sum("sealward_rows_invalid", &[]) == 1.0).await;
+    // Lists show it, and nothing else does.
+    let listed = process.admin().get("/admin/services").await.ok().json();
+    assert_eq!(listed["items"][0]["sealValid"], false);
+    let path = format!("/admin/services/{}", listed["items"][0]["id"].as_str().expect("an id"));
+    process.admin().get(&path).await.refused(404, "SERVICE_NOT_FOUND");
+    process.terminate();
+
+    let refused = site.run(&["rows", "reseal"]);
+    refused.failure(1, &["no row was sealed"]);
+    let sealed = site.run(&["rows", "reseal", "--yes"]).success();
+    assert!(
+        sealed.stdout.contains("services") && sealed.stdout.contains("forged"),
+        "{}",
+        sealed.stdout
+    );
+    assert_eq!(site.run(&["rows", "reseal"]).success().line(), "every row counts");
+    let process = Process::start(&site).await;
+    let listed = process.admin().get("/admin/services").await.ok().json();
+    assert_eq!(listed["items"][0]["tier"], "professional");
+    assert_eq!(listed["items"][0].get("sealValid"), None);
+    let events = process.admin().get("/admin/events?action=row.sealed").await.ok().json();
+    assert_eq!(events["items"][0]["actor"], "cli");
+}
+
+#[tokio::test]
+async fn without_the_row_key_the_service_does_not_start() {
+    let site = Site::on(testkit::Database::new().await);
+    let expected = &["run `sealward init` once, after `sealward migrate`"];
+    site.run(&["serve"]).failure(78, expected);
+    site.run(&["api-key", "list"]).failure(78, expected);
+    assert_eq!(site.run(&["init"]).success().line(), "the token has a row key now");
+    assert_eq!(site.run(&["init"]).success().line(), "the token has its row key");
+    site.run(&["api-key", "list"]).success();
+}
+
+/// The same rows do not count behind another token.
+#[tokio::test(flavor = "multi_thread")]
+async fn another_token_verifies_no_row() {
+    let site = Site::new().await;
+    let key = site.admin_key().to_owned();
+    std::fs::remove_dir_all(site.file("token")).expect("the token");
+    site.add_softhsm(testkit::LABEL);
+    site.run(&["init"]).success();
+    let listed = site.run(&["api-key", "list"]).success();
+    assert_eq!(listed.stdout, "", "{key}");
+    site.run(&["rows", "reseal", "--yes"]).success();
+    assert!(site.run(&["api-key", "list"]).success().stdout.contains("first"));
+}
