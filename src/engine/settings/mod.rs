@@ -92,7 +92,7 @@ pub struct Settings {
     pub admin: Admin,
     /// The log.
     pub log: Log,
-    /// The login of `sealward migrate`.
+    /// The login of `sealward migrate` and `sealward rows reseal`.
     pub migrate: Migrate,
     /// The login and the period of `sealward retain`.
     pub retain: Retain,
