@@ -13,7 +13,6 @@ use super::{
 use crate::db::{Pool, sql};
 use crate::ids::{CredentialId, IdentityId, ServiceId};
 use crate::resource::{Stored as _, select};
-use crate::seals::What;
 use formats::clock::Timestamp;
 
 /// The API key with this digest. An API key of an unknown service does not exist.
@@ -76,20 +75,13 @@ pub(super) async fn certified(
     workloads(database, found.await?).await
 }
 
-/// Whether every identity that was made and is not deleted has a valid row. An identity that somebody took
-/// away could be a disabled one, so that another takes its place.
+/// Whether every identity that was ever made has a valid row, deleted ones included. An identity that somebody
+/// took away could be a disabled one, so that another takes its place.
 pub(super) async fn identities_are_whole(database: &Pool) -> sqlx::Result<bool> {
-    let known: Vec<IdentityId> = sqlx::query_scalar(
-        "SELECT id FROM (SELECT DISTINCT ON (id) id, what FROM revisions
-                          WHERE table_name = $1 ORDER BY id, revision DESC) AS newest
-          WHERE what <> $2",
-    )
-    .bind(WorkloadIdentity::TABLE)
-    .bind(What::Gone)
-    .fetch_all(database)
-    .await?;
-    let valid = select::<WorkloadIdentity>("WHERE deleted_at IS NULL");
-    let valid = valid.fetch_all(database.rows()).await?;
+    let known = "SELECT DISTINCT id FROM revisions WHERE table_name = $1";
+    let known = sqlx::query_scalar(known).bind(WorkloadIdentity::TABLE);
+    let known: Vec<IdentityId> = known.fetch_all(database).await?;
+    let valid = select::<WorkloadIdentity>("").fetch_all(database.rows()).await?;
     let valid: HashSet<IdentityId> = valid.iter().map(|identity| identity.id).collect();
     Ok(known.iter().all(|id| valid.contains(id)))
 }

@@ -339,6 +339,7 @@ macro_rules! resource {
                 $($(&[stringify!($volatile)],)*)?
                 &["created_at", "updated_at", "revision"],
             ];
+            const IS_KEPT: bool = true;
 
             fn at(mut self, revision: $crate::revision::Revision) -> Self {
                 self.revision = revision;

@@ -1,12 +1,12 @@
 //! The declaration of a sealed row that is no resource.
 
 /// Declares a row that decides something and that no request describes: the struct, and its columns. Every
-/// such row also has `id` and `revision`.
+/// such row also has `id` and `revision`. `kept` is whether it stays after the end of what it describes.
 #[macro_export]
 macro_rules! row {
     (
         $(#[doc = $row_doc:literal])*
-        $vis:vis struct $Row:ident($Id:ty) in $table:literal {
+        $vis:vis struct $Row:ident($Id:ty) in $table:literal, kept: $kept:literal {
             $(
                 $(#[doc = $doc:literal])*
                 $name:ident: $type:ty;
@@ -40,6 +40,7 @@ macro_rules! row {
             const TABLE: &'static str = $table;
             const COLUMNS: &'static [&'static [&'static str]] =
                 &[&["id", $(stringify!($name),)* "revision"]];
+            const IS_KEPT: bool = $kept;
 
             fn at(mut self, revision: $crate::revision::Revision) -> Self {
                 self.revision = revision;

@@ -137,9 +137,10 @@ pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
     let missing: Vec<Uuid> = sqlx::query_scalar(AssertSqlSafe(format!(
         "SELECT id FROM (SELECT DISTINCT ON (id) id, what FROM revisions
                           WHERE table_name = '{table}' ORDER BY id, revision DESC) AS newest
-          WHERE what <> $1 AND NOT EXISTS (SELECT FROM {table} WHERE {table}.id = newest.id)"
+          WHERE (what <> $1 OR $2) AND NOT EXISTS (SELECT FROM {table} WHERE {table}.id = newest.id)"
     )))
     .bind(What::Gone)
+    .bind(R::IS_KEPT)
     .fetch_all(rows.executor)
     .await?;
     for id in missing {

@@ -32,6 +32,9 @@ pub trait Stored: Identified + Deprivable + Clone + for<'r> FromRow<'r, PgRow> {
     /// The columns of each member.
     const COLUMNS: &'static [&'static [&'static str]];
 
+    /// Whether the row stays after the end of what it describes.
+    const IS_KEPT: bool;
+
     /// The same resource at this revision.
     fn at(self, revision: Revision) -> Self;
 

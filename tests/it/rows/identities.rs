@@ -49,6 +49,8 @@ async fn without_the_row_of_a_disabled_identity_no_workload_authenticates() {
         "UPDATE identities SET deleted_at = now() WHERE name = 'blocked'",
         "INSERT INTO revisions SELECT 'identities', id, revision + 1, 'changed' FROM identities
           WHERE name = 'blocked'",
+        "INSERT INTO revisions SELECT 'identities', id, revision + 1, 'gone' FROM identities
+          WHERE name = 'blocked'",
     ] {
         let fixture = Fixture::new().await;
         fixture.caller().get(CALLER).await.refused(401, "AUTHENTICATION_FAILED");

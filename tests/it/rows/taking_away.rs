@@ -1,9 +1,14 @@
 //! Entries of `revisions` that take something away, and what the login can do with them.
 
+use engine::catalog::Catalog;
+use engine::keys::Vault;
+use engine::management::System;
+use engine::management::keys::destroy_due;
+use formats::clock::Entropy;
 use serde_json::json;
 
 use super::Intruder;
-use testkit::{PATIENCE, World, within};
+use testkit::{PATIENCE, World, jwe, pool, token, within};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_entry_revokes_an_api_key_whose_row_was_not_written() {
@@ -63,4 +68,38 @@ async fn an_entry_that_gives_back_makes_the_row_unusable() {
         )
         .await;
     within(PATIENCE, async || application.protect(json!(1)).await.status == 401).await;
+}
+
+/// What the token destroys does not come back.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_changed_record_destroys_no_key() {
+    let world = World::new().await;
+    let (_, application) = world.bound_application().await;
+    let envelope = jwe(&application.protect(json!(1)).await);
+    let intruder = Intruder::of(&world);
+    intruder.keep(&world, "keys").await;
+    for tampering in [
+        "UPDATE keys SET status = 'destroyed', destroy_at = now()",
+        "UPDATE keys SET status = 'pending_destruction', destroy_at = now() - interval '1 day'",
+        "UPDATE keys SET status = 'pending_destruction', destroy_at = now(), destroying_at = now()",
+    ] {
+        intruder.run(tampering).await;
+        let system = System::new(
+            "test",
+            world.clock.clone(),
+            Entropy::system(),
+            Catalog::new(),
+            pool(world.as_application()),
+        );
+        let vault = Vault::new(
+            token().await,
+            pool(world.as_application()),
+            world.clock.clone(),
+            Entropy::system(),
+        );
+        assert_eq!(destroy_due(&system, &vault).await.expect("no due key"), 0, "{tampering}");
+        vault.compare().await.expect("a comparison");
+        intruder.put_back("keys").await;
+        within(PATIENCE, async || application.unprotect(&envelope).await.status == 200).await;
+    }
 }

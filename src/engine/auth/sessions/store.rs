@@ -15,7 +15,7 @@ use formats::clock::Timestamp;
 
 row! {
     /// A session. Its row never changes, except the time of its last use, which the seal does not cover.
-    pub(crate) struct Session(SessionId) in "dashboard_sessions" {
+    pub(crate) struct Session(SessionId) in "dashboard_sessions", kept: false {
         digest: SessionDigest;
         api_key_id: Option<ApiKeyId>;
         person_id: Option<PersonId>;

@@ -20,7 +20,7 @@ use formats::material::PublicKey;
 
 row! {
     /// The record of a wrapping key.
-    pub struct ImportKeyRecord(ImportKeyId) in "import_keys" {
+    pub struct ImportKeyRecord(ImportKeyId) in "import_keys", kept: true {
         /// The wrapping mechanism.
         mechanism: ImportMechanism;
         /// The public half.

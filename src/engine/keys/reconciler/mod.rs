@@ -37,7 +37,7 @@ impl Vault {
         let asked_at = self.clock.now();
         let objects = self.token.inventory().await?;
         let serving = self.serving();
-        let records = store::records(&self.pool).await?;
+        let records = store::records(self.pool.rows()).await?;
         let intents = store::intents(&self.pool).await?;
 
         let complete = serving.len() == self.token.status().tokens.len();

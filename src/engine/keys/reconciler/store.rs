@@ -1,36 +1,28 @@
 //! The records to compare with the tokens.
 
-use hsm::KeyName;
-use sqlx::{FromRow, PgConnection, PgExecutor};
+use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
 use super::{ExpectedKey, Intent};
 use crate::ids::KeyId;
-use crate::keys::KeyStatus;
+use crate::keys::{Key, KeyStatus};
+use crate::resource::{Rows, select};
 use formats::clock::Timestamp;
-use formats::material::Algorithm;
 
 pub(super) use crate::keys::vault::store::forget_intent;
 
-/// All keys that are or were in a token.
-pub(super) async fn records(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<ExpectedKey>> {
-    let rows: Vec<RecordRow> = sqlx::query_as(
-        "SELECT id, algorithm, token_id, token_label, status = $1 OR destroying_at IS NOT NULL AS destroyed, created_at
-           FROM keys
-          WHERE token_id IS NOT NULL OR token_label IS NOT NULL
-          ORDER BY id",
-    )
-    .bind(KeyStatus::Destroyed)
-    .fetch_all(database)
-    .await?;
-    let named = rows.into_iter().filter_map(|row| {
-        let name = row.token_id.map(KeyName::Id);
+/// All keys that are or were in a token. Only a valid record says that its objects shall be destroyed.
+pub(super) async fn records(rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Vec<ExpectedKey>> {
+    let keys = select::<Key>("WHERE token_id IS NOT NULL OR token_label IS NOT NULL ORDER BY id");
+    let named = keys.fetch_marked(rows).await?.into_iter().filter_map(|marked| {
+        let key = marked.resource;
+        let has_ended = key.status == KeyStatus::Destroyed || key.destroying_at.is_some();
         Some(ExpectedKey {
-            id: row.id,
-            name: name.or(row.token_label.map(KeyName::Label))?,
-            objects: row.algorithm.parts().len(),
-            destroyed: row.destroyed,
-            created_at: row.created_at,
+            id: key.id,
+            name: key.private_half.token_name?,
+            objects: key.algorithm.parts().len(),
+            destroyed: marked.is_valid && has_ended,
+            created_at: key.created_at,
         })
     });
     Ok(named.collect())
@@ -111,14 +103,4 @@ pub(super) async fn note_presence(
     .execute(database)
     .await?;
     Ok(())
-}
-
-#[derive(FromRow)]
-struct RecordRow {
-    id: KeyId,
-    algorithm: Algorithm,
-    token_id: Option<Vec<u8>>,
-    token_label: Option<String>,
-    destroyed: bool,
-    created_at: Timestamp,
 }
