@@ -37,7 +37,7 @@ CREATE TABLE dashboard_sessions (
     api_key_id uuid REFERENCES api_keys (id),
     person_id  uuid REFERENCES people (id),
     started_at timestamptz NOT NULL,
-    seen_at    timestamptz NOT NULL DEFAULT now(),
+    seen_at    timestamptz NOT NULL DEFAULT '-infinity',
     revision   bigint NOT NULL CHECK (revision > 0),
     seal       bytea,
     CONSTRAINT dashboard_sessions_digest_is_unique UNIQUE (digest),

@@ -8,6 +8,7 @@ use testkit::{Process, Site};
 #[tokio::test]
 async fn a_pin_comes_from_a_credential_or_from_a_program() {
     let site = Site::new().await;
+    site.admin_key();
     let credentials = site.file("credentials");
     fs::create_dir(&credentials).expect("a folder");
     let credential = credentials.join("hsm-pin");

@@ -34,7 +34,7 @@ fn id_of(digest: &SessionDigest) -> SessionId {
 }
 
 pub(super) async fn insert(
-    rows: Rows<&mut PgConnection>,
+    mut rows: Rows<&mut PgConnection>,
     digest: SessionDigest,
     administrator: &Administrator,
     now: Timestamp,
@@ -47,7 +47,19 @@ pub(super) async fn insert(
         started_at: now,
         revision: Revision::FIRST,
     };
-    resource::insert(rows, &session).await
+    resource::insert(rows.again(), &session).await?;
+    use_at(rows.executor, session.id, now).await
+}
+
+/// Notes a use of a session.
+async fn use_at(
+    database: impl PgExecutor<'_>,
+    id: SessionId,
+    now: Timestamp,
+) -> sqlx::Result<()> {
+    let used = "UPDATE dashboard_sessions SET seen_at = greatest(seen_at, $2) WHERE id = $1";
+    sqlx::query(used).bind(id).bind(now).execute(database).await?;
+    Ok(())
 }
 
 /// Records the use of a valid session and returns its holder.
@@ -61,8 +73,7 @@ pub(super) async fn touch(
     let Some(session) = valid(database, digest, idle_since, began).await? else {
         return Ok(None);
     };
-    let used = "UPDATE dashboard_sessions SET seen_at = greatest(seen_at, $2) WHERE id = $1";
-    sqlx::query(used).bind(session.id).bind(now).execute(database).await?;
+    use_at(database, session.id, now).await?;
     Ok(match (session.api_key_id, session.person_id) {
         (Some(id), _) => {
             let api_key = select::<ApiKey>("WHERE id = $1").bind(id);
