@@ -43,6 +43,7 @@ pub(super) async fn rows() -> Table {
         let fill = fill.replace("TO_HERE", &count.to_string());
         let filled = database.execute(sqlx::raw_sql(sqlx::AssertSqlSafe(fill)));
         filled.await.expect("more resources");
+        site.run(&["rows", "reseal", "--yes"]).success();
         there = count;
         for operation in ["protect RSA-2048", "hash SHA-256", "sign P-256"] {
             let request = instance.request(operation, KIB);
