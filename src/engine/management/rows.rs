@@ -22,9 +22,6 @@ use crate::resource::{Rows, Stored as _, examine, reseal};
 use crate::seals::{self, Finding, NotDerived, RowName};
 use formats::clock::{Clock, Entropy};
 
-/// The advisory lock of processes that make internal keys.
-const INITIALIZATION: i64 = 0x5ea1_3a8d_0033;
-
 /// How often every row is examined.
 const EXAMINATION: Duration = Duration::from_secs(60 * 60);
 
@@ -51,10 +48,7 @@ pub enum NotInitialized {
 /// Makes the row key in the token, unless it has one. Returns whether it was made.
 pub async fn initialize(pool: &Pool, token: &Token) -> Result<bool, NotInitialized> {
     let mut transaction = pool.begin().await?;
-    sqlx::query("SELECT pg_advisory_xact_lock($1)")
-        .bind(INITIALIZATION)
-        .execute(&mut *transaction)
-        .await?;
+    store::lock_initialization(&mut transaction).await?;
     let made = seals::initialize(token, pool.seals()).await?;
     transaction.commit().await?;
     Ok(made)

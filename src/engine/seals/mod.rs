@@ -13,6 +13,7 @@ mod form;
 mod key;
 mod opening;
 mod standing;
+mod store;
 
 use std::sync::{Arc, OnceLock};
 
@@ -23,7 +24,8 @@ pub use self::findings::{Finding, Flaw};
 pub use self::form::Form;
 pub use self::key::RowKey;
 pub use self::opening::{NotDerived, initialize};
-pub use self::standing::{Entries, Entry, Standing, What, entries_of, newest_of, was_made};
+pub use self::standing::{Entry, Standing, What};
+pub use self::store::{Entries, entries_of, newest_of, was_made};
 
 /// The key of the seals, once a token has answered, and the invalid rows that were seen. Clones share both.
 #[derive(Clone, Debug, Default)]

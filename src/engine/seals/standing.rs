@@ -1,10 +1,6 @@
 //! What the table `revisions` says about a row.
 
-use sqlx::postgres::PgRow;
-use sqlx::{FromRow, PgExecutor, Row as _};
-use uuid::Uuid;
-
-use super::{Flaw, RowName};
+use super::Flaw;
 use formats::clock::Timestamp;
 use formats::closed_set;
 
@@ -71,45 +67,6 @@ impl Standing {
             return Err(Flaw::Superseded);
         }
         Ok(Self { newest: taken.last().map_or(newest, |entry| entry.revision), taken })
-    }
-}
-
-/// Whether a row was ever made. Nobody who writes to the database can take that back.
-pub async fn was_made(database: impl PgExecutor<'_>, table: &str, id: Uuid) -> sqlx::Result<bool> {
-    let sql = "SELECT EXISTS (SELECT FROM revisions WHERE table_name = $1 AND id = $2)";
-    sqlx::query_scalar(sql).bind(table).bind(id).fetch_one(database).await
-}
-
-/// The newest revision of a row; none of a row that was never made.
-pub async fn newest_of(database: impl PgExecutor<'_>, row: RowName) -> sqlx::Result<Option<i64>> {
-    let sql = "SELECT max(revision) FROM revisions WHERE table_name = $1 AND id = $2";
-    sqlx::query_scalar(sql).bind(row.table).bind(row.id).fetch_one(database).await
-}
-
-/// The expressions of a query that read the entries of a row of `table` from its own revision on.
-pub fn entries_of(table: &str) -> String {
-    let rest = format!(
-        "FROM revisions r WHERE r.table_name = '{table}' AND r.id = {table}.id
-            AND r.revision >= {table}.revision ORDER BY r.revision"
-    );
-    format!(
-        "ARRAY(SELECT r.revision {rest}) AS entry_revisions, ARRAY(SELECT r.what {rest}) AS entry_whats,
-         ARRAY(SELECT r.at {rest}) AS entry_times"
-    )
-}
-
-/// The entries of a row, as [`entries_of`] reads them.
-#[derive(Debug)]
-pub struct Entries(pub Vec<Entry>);
-
-impl FromRow<'_, PgRow> for Entries {
-    fn from_row(row: &PgRow) -> sqlx::Result<Self> {
-        let revisions: Vec<i64> = row.try_get("entry_revisions")?;
-        let whats: Vec<What> = row.try_get("entry_whats")?;
-        let times: Vec<Timestamp> = row.try_get("entry_times")?;
-        let entries = revisions.into_iter().zip(whats).zip(times);
-        let entries = entries.map(|((revision, what), at)| Entry { revision, what, at });
-        Ok(Self(entries.collect()))
     }
 }
 

@@ -52,11 +52,7 @@ pub(super) async fn insert(
 }
 
 /// Notes a use of a session.
-async fn use_at(
-    database: impl PgExecutor<'_>,
-    id: SessionId,
-    now: Timestamp,
-) -> sqlx::Result<()> {
+async fn use_at(database: impl PgExecutor<'_>, id: SessionId, now: Timestamp) -> sqlx::Result<()> {
     let used = "UPDATE dashboard_sessions SET seen_at = greatest(seen_at, $2) WHERE id = $1";
     sqlx::query(used).bind(id).bind(now).execute(database).await?;
     Ok(())

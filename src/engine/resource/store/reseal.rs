@@ -2,8 +2,10 @@
 
 use sqlx::PgConnection;
 
-use super::rows::{Rows, select};
-use super::store::{Stored, update};
+use super::rows::Rows;
+use super::select::select;
+use super::write::update;
+use crate::resource::stored::Stored;
 use crate::revision::Revision;
 use crate::seals::{RowName, What, newest_of};
 

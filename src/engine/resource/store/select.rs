@@ -9,25 +9,11 @@ use sqlx::{
 };
 use uuid::Uuid;
 
-use super::store::{Stored, column_name};
+use super::rows::Rows;
+use crate::resource::columns::column_name;
+use crate::resource::stored::Stored;
 use crate::revision::Revision;
-use crate::seals::{Entries, Flaw, RowName, Seals, What, entries_of};
-
-/// Access to sealed rows: the pool or a connection, and the seals.
-#[derive(Clone, Debug)]
-pub struct Rows<E> {
-    /// The pool or the connection.
-    pub executor: E,
-    /// The seals.
-    pub seals: Seals,
-}
-
-impl Rows<&mut PgConnection> {
-    /// The same access, for one of several statements.
-    pub fn again(&mut self) -> Rows<&mut PgConnection> {
-        Rows { executor: &mut *self.executor, seals: self.seals.clone() }
-    }
-}
+use crate::seals::{Entries, Flaw, RowName, Seals, entries_of};
 
 /// A query of resources. `rest` follows their columns and their table. The columns are named, so that a
 /// migration that adds a column does not invalidate the statements that open connections have prepared.
@@ -118,35 +104,6 @@ impl<R: Stored + Send + Unpin> Select<R> {
     pub async fn lock(self, rows: Rows<&mut PgConnection>) -> sqlx::Result<Option<R>> {
         Ok(self.lock_all("FOR UPDATE", rows).await?.into_iter().next())
     }
-}
-
-/// Examines every row of one kind, so that those that do not count are findings.
-pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
-    rows: &Rows<E>,
-) -> sqlx::Result<()> {
-    let mut after = Uuid::nil();
-    loop {
-        let page = select::<R>("WHERE id > $1 ORDER BY id LIMIT 1000").bind(after);
-        let page = page.fetch_marked(rows.clone()).await?;
-        let Some(last) = page.last() else {
-            break;
-        };
-        after = last.resource.uuid();
-    }
-    let table = R::TABLE;
-    let missing: Vec<Uuid> = sqlx::query_scalar(AssertSqlSafe(format!(
-        "SELECT id FROM (SELECT DISTINCT ON (id) id, what FROM revisions
-                          WHERE table_name = '{table}' ORDER BY id, revision DESC) AS newest
-          WHERE (what <> $1 OR $2) AND NOT EXISTS (SELECT FROM {table} WHERE {table}.id = newest.id)"
-    )))
-    .bind(What::Gone)
-    .bind(R::IS_KEPT)
-    .fetch_all(rows.executor)
-    .await?;
-    for id in missing {
-        rows.seals.note(RowName { table, id }, Flaw::Missing)?;
-    }
-    Ok(())
 }
 
 /// A resource that may be invalid.

@@ -1,0 +1,13 @@
+//! Resources in the database. A row that does not count does not exist.
+
+mod examine;
+mod reseal;
+mod rows;
+mod select;
+mod write;
+
+pub use self::examine::examine;
+pub use self::reseal::reseal;
+pub use self::rows::Rows;
+pub use self::select::{Marked, Select, select};
+pub use self::write::{insert, insert_new, update};

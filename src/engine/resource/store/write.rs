@@ -1,0 +1,108 @@
+//! How rows are written: sealed, and with an entry of their revision.
+
+use sqlx::{AssertSqlSafe, PgConnection};
+use uuid::Uuid;
+
+use super::rows::Rows;
+use crate::resource::columns::Columns;
+use crate::resource::stored::Stored;
+use crate::revision::Revision;
+use crate::seals::{RowName, What};
+
+/// Inserts the row of a new resource, which another row with the same name refuses.
+pub async fn insert<R: Stored>(rows: Rows<&mut PgConnection>, resource: &R) -> sqlx::Result<()> {
+    insert_or(rows, resource, "").await?;
+    Ok(())
+}
+
+/// Inserts the row of a new resource, unless it conflicts with another row; whether it did so.
+pub async fn insert_new<R: Stored>(
+    rows: Rows<&mut PgConnection>,
+    resource: &R,
+) -> sqlx::Result<bool> {
+    insert_or(rows, resource, "ON CONFLICT DO NOTHING").await
+}
+
+async fn insert_or<R: Stored>(
+    rows: Rows<&mut PgConnection>,
+    resource: &R,
+    on_conflict: &'static str,
+) -> sqlx::Result<bool> {
+    let mut columns = sealed(&rows, resource)?;
+    columns.set_unsealed("id", resource.uuid());
+    let inserted = insert_columns(&mut *rows.executor, R::TABLE, columns, on_conflict).await? == 1;
+    if inserted {
+        note(rows.executor, resource.row(), resource.revision(), What::Made).await?;
+    }
+    Ok(inserted)
+}
+
+/// Writes a changed resource at its new revision.
+pub async fn update<R: Stored>(
+    rows: Rows<&mut PgConnection>,
+    resource: &R,
+    what: What,
+) -> sqlx::Result<()> {
+    let columns = sealed(&rows, resource)?;
+    update_columns(&mut *rows.executor, R::TABLE, columns, resource.uuid()).await?;
+    note(rows.executor, resource.row(), resource.revision(), what).await
+}
+
+fn sealed<R: Stored>(rows: &Rows<&mut PgConnection>, resource: &R) -> sqlx::Result<Columns> {
+    let mut columns = resource.columns();
+    let seal = rows.seals.seal(resource.row(), resource.revision().number(), columns.form()?)?;
+    columns.set_unsealed("seal", seal);
+    Ok(columns)
+}
+
+/// Adds an entry to the table `revisions`.
+async fn note(
+    connection: &mut PgConnection,
+    row: RowName,
+    revision: Revision,
+    what: What,
+) -> sqlx::Result<()> {
+    sqlx::query("INSERT INTO revisions (table_name, id, revision, what) VALUES ($1, $2, $3, $4)")
+        .bind(row.table)
+        .bind(row.id)
+        .bind(revision)
+        .bind(what)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+async fn insert_columns(
+    connection: &mut PgConnection,
+    table: &'static str,
+    columns: Columns,
+    on_conflict: &'static str,
+) -> sqlx::Result<u64> {
+    let (names, arguments) = columns.finish()?;
+    let places: Vec<String> = (1..=names.len()).map(|place| format!("${place}")).collect();
+    let sql = format!(
+        "INSERT INTO {table} ({}) VALUES ({}) {on_conflict}",
+        names.join(", "),
+        places.join(", ")
+    );
+    let inserted = sqlx::query_with(AssertSqlSafe(sql), arguments);
+    Ok(inserted.execute(connection).await?.rows_affected())
+}
+
+async fn update_columns(
+    connection: &mut PgConnection,
+    table: &'static str,
+    mut columns: Columns,
+    id: Uuid,
+) -> sqlx::Result<()> {
+    columns.set_unsealed("id", id);
+    let (mut names, arguments) = columns.finish()?;
+    let id = names.len();
+    names.pop();
+    let sets: Vec<String> =
+        (1..).zip(names).map(|(place, name)| format!("{name} = ${place}")).collect();
+    let sql = format!("UPDATE {table} SET {} WHERE id = ${id}", sets.join(", "));
+    let updated = sqlx::query_with(AssertSqlSafe(sql), arguments);
+    updated.execute(connection).await?;
+    Ok(())
+}
