@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 
 use super::fixture::{covered, export, hash, indexes, initialize, root_of, sealed_world};
-use testkit::{OPERATIONS, PATIENCE, World, insert_records, pool, within};
+use testkit::{OPERATIONS, PATIENCE, World, insert_records, pool, rewrite, within};
 
 #[tokio::test]
 async fn the_export_alone_leads_to_the_root_of_the_checkpoint() {
@@ -26,16 +26,13 @@ async fn the_export_alone_leads_to_the_root_of_the_checkpoint() {
 async fn applications_cannot_sign_with_the_key_of_the_logs() {
     let world = sealed_world().await;
     let application = world.application("forger").await;
-    sqlx::query(
-        "INSERT INTO keys (id, service_id, name, usage, algorithm, origin, status, token_id, extractable,
+    // Even if an operator seals the row.
+    let forged = "INSERT INTO keys (id, service_id, name, usage, algorithm, origin, status, token_id, extractable,
                            public_key, thumbprint, activated_at, created_at, updated_at)
          SELECT k.id, s.id, 'k', 'sig', 'Ed25519', 'generated', 'active', uuid_send(k.id), false,
                 k.public_key, 'x', now(), now(), now()
-           FROM audit_log_keys k, services s WHERE s.name = 'forger'",
-    )
-    .execute(&world.pool)
-    .await
-    .unwrap();
+           FROM audit_log_keys k, services s WHERE s.name = 'forger'";
+    rewrite(&world.pool, forged).await;
     let payload = json!({ "algorithm": "Ed25519", "data": "example.com/sealward/operations\n1\n" });
     let body = json!({ "operation": "sign", "payload": payload });
     let refused = application.post(OPERATIONS, body).await;
