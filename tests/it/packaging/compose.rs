@@ -164,13 +164,17 @@ fn only_the_migration_has_the_password_of_the_owner() {
 }
 
 #[test]
-fn the_audit_logs_begin_before_the_instances_start() {
+fn the_row_key_and_the_audit_logs_begin_before_the_instances_start() {
     let compose = compose();
-    let audit = &compose["services"]["audit"];
-    assert_eq!(texts(&audit["command"]), ["audit", "init"]);
-    assert_is_a_command(&["sealward", "audit", "init"]);
-    let migrated = &audit["depends_on"]["migrate"]["condition"];
-    assert_eq!(migrated, "service_completed_successfully");
+    for (name, before, command) in
+        [("init", "migrate", &["init"][..]), ("audit", "init", &["audit", "init"])]
+    {
+        let service = &compose["services"][name];
+        assert_eq!(texts(&service["command"]), command);
+        assert_is_a_command(&[&["sealward"], command].concat());
+        let done = &service["depends_on"][before]["condition"];
+        assert_eq!(done, "service_completed_successfully", "{name}");
+    }
     for name in instances(&compose) {
         let begun = &compose["services"][name]["depends_on"]["audit"]["condition"];
         assert_eq!(begun, "service_completed_successfully", "{name}");

@@ -28,11 +28,12 @@ fn named<'r>(resources: &'r [Value], kind: &str, name: &str) -> &'r Value {
 }
 
 /// The pods: their command and their specification.
-fn pods(resources: &[Value]) -> [(&'static str, &Value); 3] {
+fn pods(resources: &[Value]) -> [(&'static str, &Value); 4] {
     let job = &named(resources, "Job", "sealward-migrate")["spec"];
+    let init = &named(resources, "Job", "sealward-init")["spec"];
     let cron = &named(resources, "CronJob", "sealward-retain")["spec"]["jobTemplate"]["spec"];
     let deployment = &named(resources, "Deployment", "sealward")["spec"];
-    [("serve", deployment), ("migrate", job), ("retain", cron)]
+    [("serve", deployment), ("migrate", job), ("init", init), ("retain", cron)]
         .map(|(command, owner)| (command, &owner["template"]["spec"]))
 }
 
@@ -97,6 +98,11 @@ fn each_pod_mounts_the_files_of_its_settings_and_no_other_secrets() {
                 pin.map(ToOwned::to_owned),
                 module.map(ToOwned::to_owned),
             ],
+            "init" => vec![
+                file(&["database", "password", "file"]),
+                pin.map(ToOwned::to_owned),
+                module.map(ToOwned::to_owned),
+            ],
             other => vec![file(&[other, "password", "file"])],
         };
         let found = found.into_iter().chain([database_ca.clone()]);
@@ -118,7 +124,8 @@ fn each_pod_mounts_the_files_of_its_settings_and_no_other_secrets() {
             assert!(is_mounted, "{command} does not mount {path}");
         }
     }
-    let [(_, serve), (_, migrate), (_, retain)] = pods(&resources);
+    let [(_, serve), (_, migrate), (_, init), (_, retain)] = pods(&resources);
+    assert!(secrets(init).is_disjoint(&secrets(migrate)));
     assert_eq!(secrets(migrate), BTreeSet::from(["sealward-owner".to_owned()]));
     assert_eq!(secrets(retain), BTreeSet::from(["sealward-retention".to_owned()]));
     assert!(secrets(serve).is_disjoint(&secrets(migrate)));
