@@ -6,10 +6,12 @@ CREATE TABLE people (
     subject         text NOT NULL CHECK (char_length(subject) BETWEEN 1 AND 128),
     name            text NOT NULL CHECK (name <> ''),
     roles           text[] NOT NULL,
-    issued_at       timestamptz NOT NULL,
+    issued_at       timestamptz,
     is_confirmed    boolean NOT NULL,
     by_id_token     boolean NOT NULL,
     by_access_token boolean NOT NULL,
+    revision        bigint NOT NULL CHECK (revision > 0),
+    seal            bytea,
     CONSTRAINT people_are_unique UNIQUE (issuer, subject),
     CONSTRAINT people_roles_are_known CHECK (
         roles <@ ARRAY['owner', 'custodian', 'policy-admin', 'auditor']
@@ -26,10 +28,12 @@ COMMENT ON COLUMN people.issuer IS 'The issuer of their tokens.';
 COMMENT ON COLUMN people.subject IS 'The subject of their tokens. Providers can give one person several subjects: one in ID tokens and others in access tokens.';
 COMMENT ON COLUMN people.name IS 'The name in the last token.';
 COMMENT ON COLUMN people.roles IS 'The roles by the groups in the last token; empty if no group has a role.';
-COMMENT ON COLUMN people.issued_at IS 'The time at which the last token was issued. An older token changes no roles.';
+COMMENT ON COLUMN people.issued_at IS 'The time at which the last token was issued; null if no token said so. An older token changes no roles.';
 COMMENT ON COLUMN people.is_confirmed IS 'Whether the subject is that of their ID tokens. Access tokens with another subject identify no person in approvals.';
 COMMENT ON COLUMN people.by_id_token IS 'Whether an ID token had this subject: the person signed in to the dashboard.';
 COMMENT ON COLUMN people.by_access_token IS 'Whether an access token for the management API had this subject.';
+COMMENT ON COLUMN people.revision IS 'Grows by one with each change.';
+COMMENT ON COLUMN people.seal IS 'The MAC of the row under the row key; a row without one does not count.';
 
 CREATE TABLE dashboard_sessions (
     id         uuid PRIMARY KEY,

@@ -126,6 +126,7 @@ impl ErrorCode {
             ResourceType::Change => Self::ChangeNotFound,
             ResourceType::Identity => Self::IdentityNotFound,
             ResourceType::ImportKey
+            | ResourceType::Person
             | ResourceType::Dashboard
             | ResourceType::Request
             | ResourceType::AuditLog

@@ -99,6 +99,9 @@ pub enum CredentialRefused {
     /// The workload identity is disabled.
     #[error("disabled workload identity")]
     Disabled,
+    /// The row of the person in the database does not count.
+    #[error("the row of the person does not count")]
+    InvalidRow,
     /// The key does not exist.
     #[error("unknown API key")]
     Unknown,

@@ -8,8 +8,8 @@ use uuid::Uuid;
 use super::changes::Judgement;
 use crate::catalog::Topic;
 use crate::ids::{
-    ApiKeyKind, Id, IdentityKind, ImportKeyKind, KeyKind, Named, PolicyKind, ProposalKind,
-    ServiceKind,
+    ApiKeyKind, Id, IdentityKind, ImportKeyKind, KeyKind, Named, PersonKind, PolicyKind,
+    ProposalKind, ServiceKind,
 };
 use crate::resource::Identified;
 use crate::revision::Revision;
@@ -59,6 +59,8 @@ closed_set! {
         ImportKey = "import_key",
         /// A change that needs approval.
         Change = "change",
+        /// A person who signed in.
+        Person = "person",
         /// The dashboard.
         Dashboard = "dashboard",
         /// A management request.
@@ -130,6 +132,7 @@ impl ResourceType {
             Self::ApiKey => Some(Topic::ApiKeys),
             Self::Identity => Some(Topic::Identities),
             Self::Change
+            | Self::Person
             | Self::Dashboard
             | Self::Request
             | Self::AuditLog
@@ -148,6 +151,7 @@ impl ResourceType {
             Self::Identity => "workload identity",
             Self::ImportKey => "import key",
             Self::Change => "change",
+            Self::Person => "person",
             Self::Dashboard => "dashboard",
             Self::Request => "request",
             Self::AuditLog => "audit log",
@@ -166,6 +170,7 @@ impl ResourceType {
             Self::Identity => Some("identities"),
             Self::Change => Some("changes"),
             Self::ImportKey
+            | Self::Person
             | Self::Dashboard
             | Self::Request
             | Self::AuditLog
@@ -193,6 +198,7 @@ impl ResourceType {
             Self::Identity => Some(IdForm::of::<IdentityKind>()),
             Self::ImportKey => Some(IdForm::of::<ImportKeyKind>()),
             Self::Change => Some(IdForm::of::<ProposalKind>()),
+            Self::Person => Some(IdForm::of::<PersonKind>()),
             Self::Dashboard | Self::Request | Self::AuditLog | Self::Instance | Self::Token => None,
         }
     }

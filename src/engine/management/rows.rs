@@ -12,7 +12,7 @@ use super::changes::StoredChange;
 use super::security::SecurityLog;
 use super::{Actor, Event, ResourceType, store};
 
-use crate::auth::{ApiKey, Service, Session, WorkloadIdentity};
+use crate::auth::{ApiKey, Person, Service, Session, WorkloadIdentity};
 use crate::db::Pool;
 use crate::ids::EventId;
 use crate::jobs::Pulse;
@@ -57,7 +57,7 @@ pub async fn initialize(pool: &Pool, token: &Token) -> Result<bool, NotInitializ
 /// Runs a statement with `R` as each kind of sealed row.
 macro_rules! each_kind {
     ($R:ident => $run:expr) => {{
-        each_kind!(@ $R, $run, Service Policy Key ImportKeyRecord ApiKey WorkloadIdentity Session StoredChange);
+        each_kind!(@ $R, $run, Service Policy Key ImportKeyRecord ApiKey WorkloadIdentity Person Session StoredChange);
     }};
     (@ $R:ident, $run:expr, $($kind:ident)*) => {$({
         type $R = $kind;
@@ -146,6 +146,7 @@ fn type_of(table: &str) -> ResourceType {
         ApiKey::TABLE => ResourceType::ApiKey,
         WorkloadIdentity::TABLE => ResourceType::Identity,
         ImportKeyRecord::TABLE => ResourceType::ImportKey,
+        Person::TABLE => ResourceType::Person,
         Session::TABLE => ResourceType::Dashboard,
         StoredChange::TABLE => ResourceType::Change,
         _ => ResourceType::Instance,

@@ -1,28 +1,23 @@
 //! The authors of changes, and the record of each change.
 
+use sqlx::PgConnection;
 use sqlx::types::Json;
-use sqlx::{FromRow, PgConnection};
 
 use super::changes::Proposal;
 use super::{Actor, Event};
-use crate::auth::{ApiKey, Roles};
-use crate::db::sql;
+use crate::auth::{ApiKey, Person, Roles};
 use crate::ids::EventId;
 use crate::resource::{Rows, select};
 use formats::clock::Timestamp;
 
 /// The author of a change, as the database knows it.
-#[derive(Clone, Debug, FromRow)]
+#[derive(Clone, Debug)]
 pub(super) struct Author {
     pub(super) roles: Roles,
     pub(super) person: Option<String>,
     /// The other people who may know the API key.
     pub(super) known_to: Vec<String>,
 }
-
-const OF_PERSON: &str = "SELECT roles, CASE WHEN is_confirmed THEN subject END AS person,
-                                ARRAY[]::text[] AS known_to
-                           FROM people WHERE id = $1 ";
 
 /// The author, unless the API key is revoked or expired. None for the service itself.
 pub(super) async fn author(
@@ -34,7 +29,12 @@ pub(super) async fn author(
         let api_key = select("WHERE id = $1").bind(id).fetch_optional(rows).await?;
         return Ok(api_key.and_then(|api_key| Author::of(api_key, now)));
     }
-    of_person(rows.executor, actor, "").await
+    let Some(person) = &actor.person else {
+        return Ok(None);
+    };
+    let person: Option<Person> =
+        select("WHERE id = $1").bind(person.id()).fetch_optional(rows).await?;
+    Ok(person.map(Author::of_person))
 }
 
 /// The same, once transactions that change the credential have ended. Later ones wait for this one.
@@ -47,19 +47,12 @@ pub(super) async fn lock_author(
         let api_key = select("WHERE id = $1").bind(id).lock_all("FOR SHARE", rows).await?;
         return Ok(api_key.into_iter().next().and_then(|api_key| Author::of(api_key, now)));
     }
-    of_person(rows.executor, actor, "FOR SHARE").await
-}
-
-async fn of_person(
-    connection: &mut PgConnection,
-    actor: &Actor,
-    lock: &'static str,
-) -> sqlx::Result<Option<Author>> {
     let Some(person) = &actor.person else {
         return Ok(None);
     };
-    let author = sqlx::query_as(sql([OF_PERSON, lock])).bind(person.id());
-    author.fetch_optional(connection).await
+    let person: Vec<Person> =
+        select("WHERE id = $1").bind(person.id()).lock_all("FOR SHARE", rows).await?;
+    Ok(person.into_iter().next().map(Author::of_person))
 }
 
 impl Author {
@@ -70,6 +63,14 @@ impl Author {
             person: api_key.person.map(|person| person.to_string()),
             known_to: api_key.known_to,
         })
+    }
+
+    fn of_person(person: Person) -> Self {
+        Self {
+            roles: person.roles,
+            person: person.is_confirmed.then_some(person.subject),
+            known_to: Vec::new(),
+        }
     }
 }
 

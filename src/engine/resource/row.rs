@@ -6,6 +6,7 @@
 macro_rules! row {
     (
         $(#[doc = $row_doc:literal])*
+        $(#[derive($($derive:ident),*)])?
         $vis:vis struct $Row:ident($Id:ty) in $table:literal, kept: $kept:literal {
             $(
                 $(#[doc = $doc:literal])*
@@ -14,16 +15,16 @@ macro_rules! row {
         }
     ) => {
         $(#[doc = $row_doc])*
-        #[derive(Clone, ::sqlx::FromRow)]
+        #[derive(Clone, ::sqlx::FromRow, $($($derive),*)?)]
         $vis struct $Row {
             /// The identifier.
-            pub id: $Id,
+            pub(crate) id: $Id,
             $(
                 $(#[doc = $doc])*
-                pub $name: $type,
+                pub(crate) $name: $type,
             )*
             /// The number of its state.
-            pub revision: $crate::revision::Revision,
+            pub(crate) revision: $crate::revision::Revision,
         }
 
         impl $crate::resource::Identified for $Row {

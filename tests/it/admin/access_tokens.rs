@@ -130,7 +130,7 @@ async fn the_last_issued_token_of_a_person_states_the_roles() {
     world.client(&used).get(SERVICES).await.ok();
     // As a later token does when no group has a role any more.
     let later = "UPDATE people SET roles = '{}', issued_at = issued_at + interval '1 minute'";
-    sqlx::query(later).execute(&world.pool).await.expect("a demotion");
+    rewrite(&world.pool, later).await;
     for token in [used, unused] {
         let refused = world.client(&token).get(SERVICES).await;
         refused.refused(403, "FORBIDDEN");
@@ -152,7 +152,7 @@ async fn a_token_without_a_time_restores_no_roles() {
             source: TokenKind::Id,
         };
         let person = Person::record(&world.pool, id, &profile).await;
-        person.expect("a person").roles().clone()
+        person.expect("a row").expect("a person").roles().clone()
     };
     let (owner, none) = ([Role::Owner], []);
     let both = [Role::Owner, Role::Auditor];

@@ -3,6 +3,7 @@
 mod counting;
 mod findings;
 mod identities;
+mod people;
 mod taking_away;
 
 use engine::db::Pool;

@@ -62,6 +62,7 @@ impl Provider {
         let id = PersonId::new(&self.0.clock, entropy);
         let person = Person::record(database, id, &profile);
         let person = person.await.map_err(Unreadable::from)?;
+        let person = person.ok_or(CredentialRefused::InvalidRow)?;
         tokens.remember(digest, token, person.id()).await;
         Ok(Some(person))
     }

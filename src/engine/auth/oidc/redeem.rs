@@ -55,7 +55,8 @@ impl Provider {
         let id = PersonId::new(&self.0.clock, entropy);
         let person = Person::record(database, id, &profile).await;
         let person = person.map_err(Unreadable::from)?;
-        Administrator::signed_in(person, client).ok_or(NotSignedIn::NoRole(profile.subject))
+        let administrator = person.and_then(|person| Administrator::signed_in(person, client));
+        administrator.ok_or(NotSignedIn::NoRole(profile.subject))
     }
 
     /// The person whom the provider authenticated. They can have no roles.

@@ -4,21 +4,40 @@ mod store;
 
 use std::sync::Arc;
 
-use sqlx::FromRow;
-
 use super::{RateLimit, Roles};
 use crate::db::Pool;
 use crate::ids::PersonId;
+use crate::resource::Deprivable;
+use crate::revision::Revision;
+use crate::row;
+use crate::seals::What;
 use formats::clock::Timestamp;
 
-/// A person who signed in. The issuer and the subject identify them.
-#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
-pub struct Person {
-    pub(super) id: PersonId,
-    pub(super) issuer: String,
-    pub(super) subject: String,
-    pub(super) name: String,
-    pub(super) roles: Roles,
+row! {
+    /// A person who signed in. The issuer and the subject identify them.
+    #[derive(Debug, PartialEq, Eq)]
+    pub struct Person(PersonId) in "people", kept: true {
+        /// The issuer of their tokens.
+        issuer: String;
+        /// The subject of their tokens.
+        subject: String;
+        /// Their name in the last token.
+        name: String;
+        /// Their roles by the groups in the last token.
+        roles: Roles;
+        /// When the last token was issued; none if no token said so.
+        issued_at: Option<Timestamp>;
+        /// Whether the subject is that of their ID tokens.
+        is_confirmed: bool;
+        /// Whether an ID token had this subject.
+        by_id_token: bool;
+        /// Whether an access token had this subject.
+        by_access_token: bool;
+    }
+}
+
+impl Deprivable for Person {
+    fn deprive(&mut self, _: What, _: Timestamp) {}
 }
 
 /// A person as a verified token describes them.
@@ -92,13 +111,54 @@ impl Person {
 
     /// Stores the profile of a verified token. Its roles apply to all sessions and access tokens of the
     /// person, unless a later token has given others. A token without a time is older than every other: it
-    /// gives roles only to a new person. A new person gets the identifier `id`.
+    /// gives roles only to a new person. A new person gets the identifier `id`. None if the row of the person
+    /// does not count.
     pub async fn record(
         database: &Pool,
         id: PersonId,
         profile: &Profile,
-    ) -> sqlx::Result<Arc<Self>> {
-        store::record(database, id, profile).await.map(Arc::new)
+    ) -> sqlx::Result<Option<Arc<Self>>> {
+        Ok(store::record(database, id, profile).await?.map(Arc::new))
+    }
+
+    /// A person whom a first token describes.
+    fn new(id: PersonId, profile: &Profile) -> Self {
+        let (issuer, subject) = (profile.issuer.clone(), profile.subject.clone());
+        Self {
+            id,
+            name: profile.name.clone().unwrap_or_else(|| subject.clone()),
+            issuer,
+            subject,
+            roles: profile.roles.clone(),
+            issued_at: profile.issued_at,
+            is_confirmed: profile.source.identifies(),
+            by_id_token: profile.source == TokenKind::Id,
+            by_access_token: profile.source != TokenKind::Id,
+            revision: Revision::FIRST,
+        }
+    }
+
+    /// The same person after one more token.
+    fn described(self, profile: &Profile) -> Self {
+        let roles = match (self.issued_at, profile.issued_at) {
+            (known, Some(at)) if known.is_none_or(|known| known <= at) => profile.roles.clone(),
+            // Tokens without a time have no order: the roles of both remain.
+            (None, None) => {
+                let both = self.roles.iter().filter(|role| profile.roles.meet(&[*role]));
+                both.collect()
+            }
+            (Some(_) | None, Some(_) | None) => self.roles.clone(),
+        };
+        let source = profile.source;
+        Self {
+            name: profile.name.clone().unwrap_or(self.name),
+            roles,
+            issued_at: self.issued_at.max(profile.issued_at),
+            is_confirmed: self.is_confirmed || source.identifies(),
+            by_id_token: self.by_id_token || source == TokenKind::Id,
+            by_access_token: self.by_access_token || source != TokenKind::Id,
+            ..self
+        }
     }
 
     /// The person with this identifier.

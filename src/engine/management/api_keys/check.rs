@@ -6,7 +6,7 @@ use super::{ApiKey, ApiKeyRequest, store};
 use crate::auth::{ApiKeyType, Role, Roles};
 use crate::ids::ServiceId;
 use crate::management::{check, policies, services};
-use crate::resource::Member;
+use crate::resource::{Member, Rows};
 use formats::clock::Timestamp;
 use formats::problem::{Code, Problem, Problems};
 
@@ -85,13 +85,13 @@ pub(super) fn refuse_person(problems: &mut Problems, body: &ApiKeyRequest) {
 /// Notes a person who never signed in at this issuer. A name that nobody has proven could be a second one of the
 /// creator, who then approves alone.
 pub(super) async fn refuse_unknown_person(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     problems: &mut Problems,
     issuer: &str,
     body: &ApiKeyRequest,
 ) -> sqlx::Result<()> {
     if let Member::Given(Some(person)) = &body.person
-        && !store::is_confirmed(connection, issuer, person).await?
+        && !store::is_confirmed(rows, issuer, person).await?
     {
         let message = "must be the subject of a person who has signed in";
         problems.note(Problem::new("person", Code::Unknown, message));

@@ -154,7 +154,7 @@ pub(super) async fn record(
     let (mut problems, mut body) = (request.problems, request.body);
     check::check(change.connection(), &mut problems, now, None, &mut body).await?;
     if let Some(issuer) = &context.people_issuer {
-        check::refuse_unknown_person(change.connection(), &mut problems, issuer, &body).await?;
+        check::refuse_unknown_person(change.rows(), &mut problems, issuer, &body).await?;
     }
     // Before approvals are required, one person often creates the keys of all.
     let known_to = if context.approvals.require(ChangeKind::ApiKeyAdmin) {

@@ -3,7 +3,7 @@
 use sqlx::{PgConnection, PgExecutor};
 
 use super::{ApiKey, ApiKeyFilter, ApiKeyStatus};
-use crate::auth::{ApiKeyType, Role};
+use crate::auth::{ApiKeyType, Person, Role};
 use crate::ids::ApiKeyId;
 use crate::management::PageRequest;
 use crate::resource::{Rows, select};
@@ -100,11 +100,11 @@ pub(super) async fn has_other_owner(
 
 /// Whether a person with this subject signed in at this issuer.
 pub(super) async fn is_confirmed(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     issuer: &str,
     subject: &str,
 ) -> sqlx::Result<bool> {
-    let sql = "SELECT EXISTS (SELECT FROM people
-                               WHERE issuer = $1 AND subject = $2 AND is_confirmed)";
-    sqlx::query_scalar(sql).bind(issuer).bind(subject).fetch_one(connection).await
+    let found = select::<Person>("WHERE issuer = $1 AND subject = $2 AND is_confirmed");
+    let found = found.bind(issuer).bind(subject).fetch_optional(rows).await?;
+    Ok(found.is_some())
 }

@@ -103,7 +103,7 @@ pub(super) async fn check_independent(
         ));
     }
     earlier.extend(own);
-    if store::can_be_one(change.connection(), &earlier).await? {
+    if store::can_be_one(change.rows(), &earlier).await? {
         return Err(Error::NotAnApprover(
             "you can be another person of this change, because the provider can give a person different \
              subjects in ID tokens and access tokens: use the kind of token that the others used",

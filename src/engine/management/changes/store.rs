@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::call::StoredRequest;
 use super::filter::ChangeFilter;
 use super::proposal::{Approval, ChangeStatus, Proposal, Proposer, Target};
-use crate::auth::{ApiKey, Role, Roles};
+use crate::auth::{ApiKey, Person, Role, Roles};
 use crate::change_kind::ChangeKind;
 use crate::ids::{ApiKeyId, ChangeId, PersonId};
 use crate::management::{Error, PageRequest, ResourceType};
@@ -191,16 +191,12 @@ pub(super) async fn known_to(
 /// Whether one of these people is known only by access tokens and another only by ID tokens. They can be
 /// one person.
 pub(super) async fn can_be_one(
-    database: impl PgExecutor<'_>,
+    rows: Rows<&mut PgConnection>,
     people: &[String],
 ) -> sqlx::Result<bool> {
-    sqlx::query_scalar(
-        "SELECT coalesce(bool_or(NOT by_access_token) AND bool_or(NOT by_id_token), false)
-           FROM people WHERE subject = ANY ($1)",
-    )
-    .bind(people)
-    .fetch_one(database)
-    .await
+    let known = select::<Person>("WHERE subject = ANY ($1)").bind(people).fetch_all(rows).await?;
+    let is_one_of = |is_one: fn(&Person) -> bool| known.iter().any(is_one);
+    Ok(is_one_of(|person| !person.by_access_token) && is_one_of(|person| !person.by_id_token))
 }
 
 /// Those of these valid API keys and people that have a role of each of these lists.
@@ -214,9 +210,8 @@ pub(super) async fn with_roles(
     let api_keys = api_keys.await?.into_iter().filter(|api_key| api_key.is_active_at(now));
     let mut holders: Vec<(Uuid, Roles)> =
         api_keys.map(|api_key| (api_key.id.uuid(), api_key.roles)).collect();
-    let people = sqlx::query_as("SELECT id, roles FROM people WHERE id = ANY ($1)").bind(ids);
-    let people: Vec<(Uuid, Roles)> = people.fetch_all(rows.executor).await?;
-    holders.extend(people);
+    let people = select::<Person>("WHERE id = ANY ($1)").bind(ids).fetch_all(rows).await?;
+    holders.extend(people.into_iter().map(|person| (person.id.uuid(), person.roles)));
     let able = holders.into_iter().filter(|(_, roles)| lists.iter().all(|list| roles.meet(list)));
     Ok(able.map(|(id, _)| id).collect())
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{ADDRESS, MINUTE, assert_signed_in, world, world_at_rest};
 use crate::dashboard::Browser;
-use testkit::OidcProvider;
+use testkit::{OidcProvider, rewrite};
 
 #[tokio::test]
 async fn a_session_ends_like_that_of_a_key_and_with_the_last_role() {
@@ -34,7 +34,7 @@ async fn a_session_ends_like_that_of_a_key_and_with_the_last_role() {
     demoted.sign_in_at(&provider, "amir").await;
     demoted.get("/dashboard/audit").await.ok();
     // As a later sign-in does when no group has a role any more.
-    sqlx::query("UPDATE people SET roles = '{}'").execute(&world.pool).await.unwrap();
+    rewrite(&world.pool, "UPDATE people SET roles = '{}'").await;
     let ended = demoted.get("/dashboard/audit").await;
     assert_eq!(ended.status, StatusCode::SEE_OTHER);
 }

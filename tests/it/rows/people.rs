@@ -1,0 +1,28 @@
+//! People, whose groups give them roles.
+
+use formats::clock::Clock;
+
+use super::Intruder;
+use testkit::{OidcProvider, PATIENCE, World, within};
+
+const SERVICES: &str = "/admin/services";
+
+/// A person without a group that has a role, who writes to the database.
+#[tokio::test]
+async fn a_person_gets_no_role_from_the_database() {
+    for tampering in [
+        "UPDATE people SET roles = '{owner}', issued_at = '2100-01-01'",
+        "UPDATE people SET roles = '{owner}', revision = revision + 1, issued_at = '2100-01-01';
+         INSERT INTO revisions SELECT 'people', id, revision, 'changed' FROM people",
+    ] {
+        let provider = OidcProvider::start();
+        let admin = provider.admin("http://127.0.0.1:8080");
+        let world = World::with_admin(Clock::system(), admin).await;
+        let token = provider.tokens("nobody").await.access_token;
+        world.client(&token).get(SERVICES).await.refused(403, "FORBIDDEN");
+        Intruder::of(&world).run(tampering).await;
+        within(PATIENCE, async || world.client(&token).get(SERVICES).await.status == 401).await;
+        let later = provider.tokens("nobody").await.access_token;
+        world.client(&later).get(SERVICES).await.refused(401, "AUTHENTICATION_FAILED");
+    }
+}
