@@ -5,9 +5,10 @@ use formats::clock::Clock;
 use super::Intruder;
 use testkit::{OidcProvider, PATIENCE, World, within};
 
-const SERVICES: &str = "/admin/services";
+/// Owners and auditors read it.
+const EVENTS: &str = "/admin/events";
 
-/// A person without a group that has a role, who writes to the database.
+/// A custodian who writes to the database.
 #[tokio::test]
 async fn a_person_gets_no_role_from_the_database() {
     for tampering in [
@@ -18,11 +19,11 @@ async fn a_person_gets_no_role_from_the_database() {
         let provider = OidcProvider::start();
         let admin = provider.admin("http://127.0.0.1:8080");
         let world = World::with_admin(Clock::system(), admin).await;
-        let token = provider.tokens("nobody").await.access_token;
-        world.client(&token).get(SERVICES).await.refused(403, "FORBIDDEN");
+        let token = provider.tokens("carla").await.access_token;
+        world.client(&token).get(EVENTS).await.refused(403, "FORBIDDEN");
         Intruder::of(&world).run(tampering).await;
-        within(PATIENCE, async || world.client(&token).get(SERVICES).await.status == 401).await;
-        let later = provider.tokens("nobody").await.access_token;
-        world.client(&later).get(SERVICES).await.refused(401, "AUTHENTICATION_FAILED");
+        within(PATIENCE, async || world.client(&token).get(EVENTS).await.status == 401).await;
+        let later = provider.tokens("carla").await.access_token;
+        world.client(&later).get(EVENTS).await.refused(401, "AUTHENTICATION_FAILED");
     }
 }
