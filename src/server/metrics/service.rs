@@ -143,12 +143,22 @@ impl ServiceMetrics {
             "Active keys that their successors should have replaced; absent if unknown.",
             vault.overdue().map(count),
         )?;
+        page.gauge(
+            "sealward_rows_invalid",
+            "Rows of the database that do not count, as far as they were read; absent before a token has answered.",
+            self.invalid_rows(),
+        )?;
         let expiring = vault.expiring().into_iter().flatten();
         page.gauges(
             "sealward_keys_expiring",
             "Active keys that have expired or expire soon, by the time left; absent if unknown.",
             expiring.map(|(expiry, keys)| (vec![("within", expiry.name())], count(keys))),
         )
+    }
+
+    fn invalid_rows(&self) -> Option<f64> {
+        let seals = self.app.engine.database.seals();
+        seals.is_unlocked().then(|| count(seals.findings().len()))
     }
 
     fn changes(&self, page: &mut Page<'_>) -> fmt::Result {

@@ -26,11 +26,6 @@ fn objects(site: &Site) -> usize {
     files.filter(is_object).count()
 }
 
-async fn execute(site: &Site, sql: &'static str) {
-    let changed = sqlx::query(sql).execute(&mut site.connect().await).await;
-    assert_eq!(changed.expect("a change").rows_affected(), 1);
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_is_destroyed_on_a_token_that_was_away_at_its_destruction() {
     let site = Site::with_faults().await;
