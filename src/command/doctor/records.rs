@@ -16,6 +16,7 @@ pub(super) type KeyComparison = Result<(Comparison, Vec<Extractable>), String>;
 /// Compares the tokens with the records, if there is a database.
 pub(super) async fn compare(database: &DatabaseConnection, token: &hsm::Token) -> KeyComparison {
     let pool = database.as_ref().map_err(Clone::clone)?.pool().clone();
+    pool.seals().open(token).await.map_err(|error| error.to_string())?;
     let vault = Vault::new(token.clone(), pool.clone(), Clock::system(), Entropy::system());
     let found = vault.compare().await.map_err(|error| error.to_string())?;
     let extractable = extractable_keys(&pool).await;

@@ -224,7 +224,7 @@ macro_rules! resource {
             /// wrote it. Otherwise absent.
             #[sqlx(skip)]
             #[serde(skip_serializing_if = "Option::is_none")]
-            #[schema(required = false)]
+            #[schema(value_type = bool, required = false)]
             pub seal_valid: Option<bool>,
         }
 

@@ -66,12 +66,16 @@ pub(super) fn add_list<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) 
     add::<List<T>>(schemas);
 }
 
-/// Adds a type whose members are always present, possibly as null.
+/// The only member of resources that can be absent.
+const SEAL_VALID: &str = "sealValid";
+
+/// Adds a type whose members are present, possibly as null.
 fn add_whole<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
     T::schemas(schemas);
     let mut whole = T::schema();
     if let RefOr::T(Schema::Object(object)) = &mut whole {
-        object.required = object.properties.keys().cloned().collect();
+        let present = object.properties.keys().filter(|name| *name != SEAL_VALID);
+        object.required = present.cloned().collect();
     }
     schemas.push((T::name().into_owned(), whole));
 }

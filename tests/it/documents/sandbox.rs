@@ -38,6 +38,7 @@ impl Sandbox {
         let sandbox = Self { site, service };
         let demo = sandbox
             .shell(top())
+            .envs(sandbox.site.environment())
             .args(["-euo", "pipefail", "-c", DEMO, "demo"])
             .args([top(), sandbox.site.folder()])
             .arg(sandbox.service.url(""))

@@ -6,7 +6,7 @@ use super::Intruder;
 use testkit::{OidcProvider, PATIENCE, World, within};
 
 /// Owners and auditors read it.
-const EVENTS: &str = "/admin/events";
+const EVENTS: &str = "/admin/audit/management";
 
 /// A custodian who writes to the database.
 #[tokio::test]

@@ -11,8 +11,11 @@ use secrecy::ExposeSecret as _;
 use testkit::{PATIENCE, Proxy, World, within};
 
 /// The statements of the three kinds of look-ups: API keys, sessions and published keys.
-const LOOK_UPS: [&str; 3] =
-    ["WHERE k.digest = $1", "UPDATE dashboard_sessions AS s", "SELECT publish_keys FROM services"];
+const LOOK_UPS: [&str; 3] = [
+    "FROM api_keys WHERE digest",
+    "FROM dashboard_sessions WHERE digest",
+    "FROM services WHERE id",
+];
 
 const MANY: u64 = 400;
 

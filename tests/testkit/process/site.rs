@@ -266,7 +266,7 @@ impl Site {
     }
 
     /// The environment variables of the modules.
-    fn environment(&self) -> Vec<(&'static str, OsString)> {
+    pub fn environment(&self) -> Vec<(&'static str, OsString)> {
         let mut environment = vec![
             ("SOFTHSM2_CONF", self.softhsm_settings().into()),
             ("KRYOPTIC_CONF", self.kryoptic_settings().into()),
