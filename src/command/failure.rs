@@ -34,6 +34,8 @@ pub(super) enum Failure {
     Check(sqlx::Error),
     #[error(transparent)]
     Retention(#[from] RetentionError),
+    #[error("cannot read or write the rows: {0}")]
+    Rows(sqlx::Error),
     #[error(transparent)]
     RowKey(#[from] NotDerived),
     #[error(transparent)]

@@ -51,7 +51,7 @@ pub(super) async fn run(
 
 async fn reseal(database: &db::Primary, is_confirmed: bool) -> Result<(), Failure> {
     let pool = database.pool();
-    examine_all(pool).await.map_err(failure)?;
+    examine_all(pool).await.map_err(Failure::Rows)?;
     let findings = pool.seals().findings();
     if findings.is_empty() {
         writeln!(io::stdout(), "every row counts")?;
@@ -64,7 +64,7 @@ async fn reseal(database: &db::Primary, is_confirmed: bool) -> Result<(), Failur
         return Err(Failure::Other("no row was sealed".to_owned()));
     }
     let sealed = reseal_and_record(pool, &Clock::system(), &Entropy::system()).await;
-    writeln!(io::stdout(), "{} rows are sealed", sealed.map_err(failure)?)?;
+    writeln!(io::stdout(), "{} rows are sealed", sealed.map_err(Failure::Rows)?)?;
     Ok(())
 }
 
@@ -73,8 +73,4 @@ fn confirm(rows: usize) -> io::Result<bool> {
     write!(io::stderr(), "Seal these {rows} rows as they are? Type yes: ")?;
     io::stdin().read_line(&mut answer)?;
     Ok(answer.trim() == "yes")
-}
-
-fn failure(error: sqlx::Error) -> Failure {
-    Failure::Other(error.to_string())
 }

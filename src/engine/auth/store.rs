@@ -144,15 +144,15 @@ async fn workloads(
     let mut workloads = Vec::new();
     for identity in found {
         if let Some(service) = service(database, identity.service_id).await? {
-            let rule = identity.r#match.clone();
-            workloads.push((rule, Arc::new(Workload::of(identity, *service.rate_limit))));
+            let workload = Workload::of(&identity, *service.rate_limit);
+            workloads.push((identity.r#match, Arc::new(workload)));
         }
     }
     Ok(workloads)
 }
 
 impl Workload {
-    fn of(identity: WorkloadIdentity, rate_limit: RateLimit) -> Self {
+    fn of(identity: &WorkloadIdentity, rate_limit: RateLimit) -> Self {
         Self {
             is_disabled: identity.status == IdentityStatus::Disabled,
             identity: Arc::new(Identity {

@@ -30,8 +30,7 @@ impl Seals {
     /// # Errors
     /// No token has it, or none that has it answers.
     pub async fn open(&self, token: &Token) -> Result<(), NotDerived> {
-        let mut out = None;
-        let mut first: Option<RowKey> = None;
+        let (mut out, mut first, mut without) = (None, None::<RowKey>, Vec::new());
         for (label, secrets) in token.internal_secrets().await {
             let derived = match secrets {
                 Ok(secrets) => derived(&secrets),
@@ -41,21 +40,16 @@ impl Seals {
                 }
             };
             match (&first, derived) {
-                (_, None) => {
-                    tracing::warn!(
-                        token = label,
-                        "the token has no row key: copy it from another token"
-                    );
-                }
+                (_, None) => without.push(label),
                 (None, derived) => first = derived,
-                (Some(known), Some(derived)) if known.fingerprint() != derived.fingerprint() => {
-                    tracing::error!(
-                        token = label,
-                        "the token derives another row key: {OTHER_KEY}"
-                    );
+                (Some(known), Some(other)) if known.fingerprint() != other.fingerprint() => {
+                    tracing::error!(token = label, "the token derives another row key: {COPY}");
                 }
                 (Some(_), Some(_)) => {}
             }
+        }
+        for label in without.iter().filter(|_| first.is_some()) {
+            tracing::warn!(token = label, "the token has no row key: {COPY}");
         }
         match (first, out) {
             (Some(key), _) => {
@@ -82,8 +76,8 @@ impl Seals {
     }
 }
 
-/// What an operator does about a token with another key.
-const OTHER_KEY: &str = "copy the internal keys of the first token to it with the vendor's tools";
+/// What an operator does about a token without the key, or with another one.
+const COPY: &str = "copy the internal keys of the first token to it with the vendor's tools";
 
 /// Makes the internal key where no token has one. Returns whether it was made. Only one process at a time
 /// does this.

@@ -22,7 +22,7 @@ async fn an_invalid_row_is_an_event_once_and_degrades_health() {
     };
     within(PATIENCE, async || !events().await.is_empty()).await;
     let [event] = events().await.try_into().expect("one event");
-    assert_eq!(event["resourceType"], "policy");
+    assert_eq!(event["resource_type"], "policy");
     assert_eq!(event["actor"], "row monitor");
     assert_eq!(event["after"], json!({ "table": "policies", "flaw": "unsealed" }));
 }
@@ -39,7 +39,8 @@ async fn the_start_examines_every_row_and_an_operator_seals_them_again() {
         .execute(&mut database)
         .await
         .expect("a change");
-    let process = Process::start(&site).await;
+    let metrics = [("SEALWARD_METRICS_LISTEN", "127.0.0.1:0")];
+    let process = Process::start_with(&site, &metrics).await;
     within(PATIENCE, async || process.metrics().sum("sealward_rows_invalid", &[]) == 1.0).await;
     // Lists show it, and nothing else does.
     let listed = process.admin().get("/admin/services").await.ok().json();

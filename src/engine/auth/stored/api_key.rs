@@ -100,7 +100,7 @@ impl Deprivable for ApiKey {
 
 impl ApiKey {
     /// The API key with its status at this time.
-    pub(crate) fn as_of(self, now: Timestamp) -> Self {
+    pub(crate) fn with_status_at(self, now: Timestamp) -> Self {
         Self { status: ApiKeyStatus::of(now, self.revoked_at, self.expires_at), ..self }
     }
 

@@ -197,7 +197,7 @@ pub async fn update(
     let (mut problems, mut body) = (request.problems, request.body);
     let now = change.now();
     check::check(change.connection(), &mut problems, now, Some(&before), &mut body).await?;
-    let after = body.update(&before, &mut problems).as_of(now);
+    let after = body.update(&before, &mut problems).with_status_at(now);
     let after = checked(problems, Some(after))?;
     keep_an_owner(&mut change, &before, &after).await?;
     change.save(Action::Update, before, after).await

@@ -46,7 +46,7 @@ pub(super) async fn list(
     .bind(page.rows())
     .fetch_listed(rows)
     .await?;
-    Ok(listed.into_iter().map(|api_key| api_key.as_of(now)).collect())
+    Ok(listed.into_iter().map(|api_key| api_key.with_status_at(now)).collect())
 }
 
 pub(super) async fn read(
@@ -55,7 +55,7 @@ pub(super) async fn read(
     id: ApiKeyId,
 ) -> sqlx::Result<Option<ApiKey>> {
     let found: Option<ApiKey> = select("WHERE id = $1").bind(id).fetch_optional(rows).await?;
-    Ok(found.map(|api_key| api_key.as_of(now)))
+    Ok(found.map(|api_key| api_key.with_status_at(now)))
 }
 
 /// Reads and locks an API key.
@@ -65,7 +65,7 @@ pub(super) async fn lock(
     id: ApiKeyId,
 ) -> sqlx::Result<Option<ApiKey>> {
     let found: Option<ApiKey> = select("WHERE id = $1").bind(id).lock(rows).await?;
-    Ok(found.map(|api_key| api_key.as_of(now)))
+    Ok(found.map(|api_key| api_key.with_status_at(now)))
 }
 
 /// The type of an API key, which never changes.
