@@ -124,6 +124,7 @@ CREATE TABLE idempotent_calls (
     begun_at      timestamptz NOT NULL,
     resource_type text,
     answer        text,
+    restored_at   bigint,
     PRIMARY KEY (caller, path, key),
     CONSTRAINT idempotent_calls_name_what_they_answer CHECK ((answer IS NULL) = (resource_type IS NULL))
 );
@@ -137,5 +138,6 @@ COMMENT ON COLUMN idempotent_calls.key IS 'The Idempotency-Key.';
 COMMENT ON COLUMN idempotent_calls.fingerprint IS 'An HMAC of the body. Its key is a secret of the caller, which is not in the database.';
 COMMENT ON COLUMN idempotent_calls.attempt IS 'The request that may write the answer.';
 COMMENT ON COLUMN idempotent_calls.begun_at IS 'The time at which the request began.';
-COMMENT ON COLUMN idempotent_calls.resource_type IS 'The type of the resource that the request created; null before.';
+COMMENT ON COLUMN idempotent_calls.resource_type IS 'The type of the resource that the request created or restored; null before.';
 COMMENT ON COLUMN idempotent_calls.answer IS 'The text of the answer, without secrets; null before.';
+COMMENT ON COLUMN idempotent_calls.restored_at IS 'The revision of the resource that the request restored; otherwise null.';

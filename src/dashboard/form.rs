@@ -130,6 +130,11 @@ impl Body {
     pub(super) fn into_change<B: RequestBody>(self) -> Result<ResourceRequest<B>, Error> {
         Ok(ResourceRequest::of_json(&Value::Object(self.0), ResourceRequest::to_update)?)
     }
+
+    /// The request that restores a deleted resource.
+    pub(super) fn into_restoration<B: RequestBody>(self) -> Result<ResourceRequest<B>, Error> {
+        Ok(ResourceRequest::of_json(&Value::Object(self.0), ResourceRequest::to_restore)?)
+    }
 }
 
 /// The value of a field for a whole number. Other text stays a string, which the API refuses.

@@ -63,6 +63,10 @@ fn groups() -> [Pages; 3] {
             "/dashboard/policies/{id}/delete",
             get(removal::ask::<Policy>).post(removal::remove::<Policy>),
         )
+        .at(
+            "/dashboard/policies/{id}/restore",
+            get(policies::restore::ask).post(policies::restore::restore),
+        )
         .at("/dashboard/keys", get(keys::list).post(keys::new::create))
         .at("/dashboard/keys/new", get(keys::new::generate))
         .at("/dashboard/keys/import", get(keys::new::import))

@@ -11,6 +11,9 @@ use engine::protection::UnreadableBody;
 use engine::web::Arrival;
 use formats::wiped::Wiped;
 
+const JSON: &str = "application/json";
+const MERGE_PATCH: &str = "application/merge-patch+json";
+
 /// A buffer grows by this factor.
 const GROWTH: usize = 4;
 
@@ -42,18 +45,20 @@ pub(super) fn unread(mut parts: Parts, body: BodyBytes) -> Request {
 }
 
 /// Refuses a body that is encoded, or not declared as the JSON that its method takes. Parameters of
-/// the `Content-Type` do not matter.
+/// the `Content-Type` do not matter. A restoration takes a JSON Merge Patch, also declared as JSON.
 fn check_media(parts: &Parts) -> Result<(), UnreadableBody> {
     if parts.headers.contains_key(header::CONTENT_ENCODING) {
         return Err(UnreadableBody::Encoded);
     }
     let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = kind.and_then(|kind| kind.split(';').next()).unwrap_or("").trim();
-    let wanted = match parts.method {
-        Method::PATCH => "application/merge-patch+json",
-        _ => "application/json",
+    let wanted: &[&str] = match parts.method {
+        Method::PATCH => &[MERGE_PATCH],
+        _ if parts.uri.path().ends_with("/restore") => &[JSON, MERGE_PATCH],
+        _ => &[JSON],
     };
-    if essence.eq_ignore_ascii_case(wanted) { Ok(()) } else { Err(UnreadableBody::OtherMedia) }
+    let is_wanted = wanted.iter().any(|media| essence.eq_ignore_ascii_case(media));
+    if is_wanted { Ok(()) } else { Err(UnreadableBody::OtherMedia) }
 }
 
 async fn read_bytes(

@@ -71,6 +71,7 @@ fn groups() -> [Routes; 4] {
             "/admin/policies/{id}",
             routes!(policies::read, policies::update, policies::patch, policies::delete),
         )
+        .at("/admin/policies/{id}/restore", routes!(policies::restore))
         .part("Keys", "Cryptographic keys.")
         .at("/admin/keys", routes!(keys::list, keys::create))
         .at("/admin/keys/import-parameters", routes!(keys::import_parameters))

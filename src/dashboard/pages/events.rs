@@ -152,9 +152,12 @@ fn resource(cx: &PageContext, event: &Recorded) -> Markup {
 
 fn action(action: Action) -> Markup {
     let tone = match action {
-        Action::Create | Action::Approve | Action::SignIn | Action::Start | Action::TokenFound => {
-            Tone::Good
-        }
+        Action::Create
+        | Action::Restore
+        | Action::Approve
+        | Action::SignIn
+        | Action::Start
+        | Action::TokenFound => Tone::Good,
         Action::Update | Action::SignOut | Action::Read | Action::Export | Action::Stop => {
             Tone::Idle
         }

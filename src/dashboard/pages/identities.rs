@@ -207,7 +207,8 @@ impl Creatable for WorkloadIdentity {
 
 impl Removable for WorkloadIdentity {
     const CONSEQUENCES: &'static [&'static str] = &[
-        "Requests with its credentials get 401, on all instances within one second.",
+        "Requests with its credentials get 401, on all instances within one second, unless another identity matches them.",
+        "If another identity can match its credentials, the deletion can need approval. To refuse the credentials without approval, disable the identity.",
         "It cannot be restored. Audit records keep its ID.",
     ];
 

@@ -15,6 +15,9 @@ use formats::problem::{Code, Problem};
 /// The parameters of a list that are no filters.
 const PAGE: [&str; 2] = ["cursor", "done"];
 
+/// The label of a filter that is not set.
+const ANY: &str = "Any";
+
 /// The filters of a query and their problems. An invalid filter yields an empty list.
 pub(crate) struct Filters {
     query: Form,
@@ -32,8 +35,8 @@ struct Shown {
 enum Input {
     /// A line with this type of input.
     Line(&'static str),
-    /// A choice of values with their labels.
-    Choice(Vec<(String, String)>),
+    /// A choice of values with their labels, and the label of no choice.
+    Choice(&'static str, Vec<(String, String)>),
 }
 
 impl Filters {
@@ -71,7 +74,7 @@ impl Filters {
         services: &[(ServiceId, String)],
     ) -> Option<ServiceId> {
         let services = services.iter().map(|(id, name)| (id.to_string(), name.clone()));
-        self.read(name, label, Input::Choice(services.collect()), |text| {
+        self.read(name, label, Input::Choice(ANY, services.collect()), |text| {
             text.parse().map_err(|_| "must be the ID of a service".to_owned())
         })
     }
@@ -96,9 +99,23 @@ impl Filters {
         label: &'static str,
     ) -> Option<T> {
         let options = T::NAMES.iter().map(|name| ((*name).to_owned(), words(name)));
-        self.read(name, label, Input::Choice(options.collect()), |text| {
+        self.read(name, label, Input::Choice(ANY, options.collect()), |text| {
             T::named(text).map_err(|error| error.to_string())
         })
+    }
+
+    /// Whether to show something else: `other` instead of `usual`.
+    pub(crate) fn flag(
+        &mut self,
+        name: &'static str,
+        label: &'static str,
+        [usual, other]: [&'static str; 2],
+    ) -> bool {
+        let options = vec![("true".to_owned(), other.to_owned())];
+        let read = self.read(name, label, Input::Choice(usual, options), |text| {
+            text.parse().map_err(|_| "must be true or false".to_owned())
+        });
+        read.unwrap_or_default()
     }
 
     /// The requested page. An invalid cursor selects the first.
@@ -138,7 +155,7 @@ impl Filters {
                     @let field = Field { name, label, ..Field::default() };
                     @match input {
                         Input::Line(kind) => (fields.line(kind, field)),
-                        Input::Choice(options) => (fields.select(field, Some("Any"), options.iter().cloned())),
+                        Input::Choice(none, options) => (fields.select(field, Some(none), options.iter().cloned())),
                     }
                 }
                 div.actions {

@@ -11,6 +11,7 @@ closed_set! {
         Revoked = "revoked",
         Rotated = "rotated",
         Restored = "restored",
+        PolicyRestored = "policy_restored",
         Proposed = "proposed",
         Approved = "approved",
         Rejected = "rejected",
@@ -32,6 +33,9 @@ impl Notice {
             Self::Approved => "Your approval is recorded.",
             Self::Rejected => "The change is rejected.",
             Self::Withdrawn => "The change is withdrawn.",
+            Self::PolicyRestored => {
+                "The policy is restored and inactive. Its envelopes can be opened under it."
+            }
             Self::Restored => "The key is restored and disabled until you enable it.",
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use sqlx::AssertSqlSafe;
+use sqlx::{AssertSqlSafe, PgConnection};
 use uuid::Uuid;
 
 use super::identity::{Identity, Noted, StoredKey, Workload};
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::db::{Pool, sql};
 use crate::ids::{CredentialId, IdentityId, ServiceId};
-use crate::resource::{Stored as _, select};
+use crate::resource::{Rows, Stored as _, select};
 use formats::clock::Timestamp;
 
 /// The API key with this digest. An API key of an unknown service does not exist.
@@ -78,12 +78,22 @@ pub(super) async fn certified(
 /// Whether every identity that was ever made has a valid row, deleted ones included. An identity that somebody
 /// took away could be a disabled one, so that another takes its place.
 pub(super) async fn identities_are_whole(database: &Pool) -> sqlx::Result<bool> {
+    let mut connection = database.acquire().await?;
+    let (_, is_whole) = living_identities(database.rows_on(&mut connection)).await?;
+    Ok(is_whole)
+}
+
+/// The identities that are not deleted, and whether they are whole.
+pub(super) async fn living_identities(
+    rows: Rows<&mut PgConnection>,
+) -> sqlx::Result<(Vec<WorkloadIdentity>, bool)> {
     let known = "SELECT DISTINCT id FROM revisions WHERE table_name = $1";
     let known = sqlx::query_scalar(known).bind(WorkloadIdentity::TABLE);
-    let known: Vec<IdentityId> = known.fetch_all(database).await?;
-    let valid = select::<WorkloadIdentity>("").fetch_all(database.rows()).await?;
-    let valid: HashSet<IdentityId> = valid.iter().map(|identity| identity.id).collect();
-    Ok(known.iter().all(|id| valid.contains(id)))
+    let known: Vec<IdentityId> = known.fetch_all(&mut *rows.executor).await?;
+    let mut valid = select::<WorkloadIdentity>("").fetch_all(rows).await?;
+    let ids: HashSet<IdentityId> = valid.iter().map(|identity| identity.id).collect();
+    valid.retain(|identity| identity.deleted_at.is_none());
+    Ok((valid, known.iter().all(|id| ids.contains(id))))
 }
 
 /// Writes the last uses of credentials in this table.

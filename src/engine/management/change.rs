@@ -6,7 +6,7 @@ use sqlx::{PgConnection, Postgres, Transaction};
 
 use super::changes::{self, Authority, Proposal, Proposed, Proposer, StoredRequest};
 use super::store::{self, Author};
-use super::{Action, Actor, Authorized, Context, Error, Event, Resource, Right};
+use super::{Action, Actor, Authorized, Context, Error, Event, Referrers, Resource, Right};
 use crate::auth::Role;
 use crate::change_kind::ChangeKind;
 use crate::ids::{ApiKeyId, ChangeId, EventId};
@@ -144,14 +144,12 @@ impl Change<'_> {
     }
 
     /// Deletes `resource`, leaves a tombstone, and commits.
-    pub async fn delete<R: Resource + Stored + Deletable>(
+    pub(super) async fn delete<R: Resource + Stored + Deletable>(
         mut self,
         resource: &R,
-        referrers: &[String],
+        referrers: Referrers,
     ) -> Result<(), Error> {
-        if !referrers.is_empty() {
-            return Err(Error::referred_to(R::TYPE.name(), referrers));
-        }
+        referrers.check_none(R::TYPE)?;
         let deleted = resource.clone().deleted(self.now).rewritten();
         resource::update(self.rows(), &deleted, What::Gone).await?;
         self.commit(Event::deleted(resource)).await

@@ -99,15 +99,4 @@ impl Error {
             | Self::Unauthenticated => false,
         }
     }
-
-    /// A conflict because `referrers` still refer to the resource.
-    pub(super) fn referred_to(what: &str, referrers: &[String]) -> Self {
-        const NAMED: usize = 20;
-        let named = referrers.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-        let more = match referrers.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        Self::Conflict(format!("the {what} is still referred to by {named}{more}"))
-    }
 }

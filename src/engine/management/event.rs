@@ -83,6 +83,8 @@ closed_set! {
         Update = "update",
         /// It was deleted.
         Delete = "delete",
+        /// The deleted resource was restored.
+        Restore = "restore",
         /// The API key was revoked.
         Revoke = "revoke",
         /// The key was destroyed in the token.
@@ -235,6 +237,16 @@ pub struct Event {
     pub(super) revision: Option<Revision>,
 }
 
+/// The answer to the request of a change: the resource that it shows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EventAnswer<'e> {
+    pub(super) resource_type: ResourceType,
+    /// The resource in JSON.
+    pub(super) resource: &'e RawValue,
+    /// The revision of a restored resource. A new one has the first.
+    pub(super) restored_at: Option<Revision>,
+}
+
 impl Event {
     /// `resource` was created.
     pub fn created<R: Resource>(resource: &R) -> Self {
@@ -274,14 +286,18 @@ impl Event {
         }
     }
 
-    /// The resource that the answer to the request shows, with its type. A change that became stale is
-    /// not the answer: its approval is refused.
-    pub(super) fn answer(&self) -> Option<(ResourceType, &RawValue)> {
+    /// The answer to the request that made the change, if it can be sent again. A change that became stale
+    /// is not the answer: its approval is refused.
+    pub(super) fn answer(&self) -> Option<EventAnswer<'_>> {
         let is_decision =
             self.resource_type == ResourceType::Change && self.action != Action::Update;
-        let is_answer = self.action == Action::Create || is_decision;
-        let resource = self.after.as_deref().filter(|_| is_answer)?;
-        Some((self.resource_type, resource))
+        let is_restored = self.action == Action::Restore;
+        let is_answer = self.action == Action::Create || is_restored || is_decision;
+        Some(EventAnswer {
+            resource_type: self.resource_type,
+            resource: self.after.as_deref().filter(|_| is_answer)?,
+            restored_at: self.revision.filter(|_| is_restored).map(Revision::next),
+        })
     }
 
     /// The states before and after the change.

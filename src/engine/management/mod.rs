@@ -57,6 +57,7 @@ pub mod identities;
 pub mod keys;
 mod page;
 pub mod policies;
+mod referrers;
 mod right;
 pub mod rows;
 pub mod security;
@@ -72,6 +73,7 @@ pub use self::event::{Action, Event, Resource, ResourceType, ResourceView};
 pub use self::expected::Expected;
 pub use self::idempotency::{Claim, ClaimState, IdempotentCall, KeptAnswer, KeptOutcome};
 pub use self::page::{Cursor, Limit, NotACursor, Page, PageRequest};
+use self::referrers::Referrers;
 pub use self::right::{
     Authorized, ManageAdminKeys, ManageApiKeys, ManageIdentities, ManageKeys, ManagePolicies,
     ReadAudit, ReadResources, Right,

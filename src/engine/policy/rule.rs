@@ -133,6 +133,11 @@ impl Deprivable for Policy {
 }
 
 impl Policy {
+    /// The same policy, no longer deleted. It is inactive, so that nothing protects under it yet.
+    pub(crate) fn restored(self) -> Self {
+        Self { deleted_at: None, status: PolicyStatus::Inactive, ..self }
+    }
+
     /// What protecting under this policy does.
     pub fn verdict(&self) -> Verdict {
         self.verdict_if(self.status)

@@ -67,6 +67,7 @@ enum Reading {
     Create,
     Update,
     Patch,
+    Restore,
 }
 
 /// The meaning of `null` for a member that is not nullable.
@@ -102,6 +103,12 @@ impl<B: RequestBody> ResourceRequest<B> {
         Self::read(body, Reading::Patch)
     }
 
+    /// Reads the changes of a deleted resource that is restored: a JSON Merge Patch of the members that
+    /// requests can set.
+    pub fn to_restore(body: Text<'_>) -> Self {
+        Self::read(body, Reading::Restore)
+    }
+
     /// Reads a body again.
     pub(crate) fn of_sent(sent: &SentBody) -> Result<Self, Problem> {
         let text = Text::parse(sent.text.as_bytes())
@@ -135,6 +142,7 @@ impl<B: RequestBody> ResourceRequest<B> {
             Reading::Create => (&[][..], Nulls::Absent),
             Reading::Update => (B::READ_ONLY, Nulls::Absent),
             Reading::Patch => (B::READ_ONLY, Nulls::Wrong),
+            Reading::Restore => (&[][..], Nulls::Wrong),
         };
         let settable = B::FIELDS.iter().map(|field| field.name);
         let volatile: &[&str] = if read_only.is_empty() { &[] } else { B::VOLATILE };

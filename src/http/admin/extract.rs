@@ -39,6 +39,10 @@ pub(crate) struct UpdateBody<B>(pub(crate) ResourceRequest<B>);
 #[derive(Debug)]
 pub(crate) struct DecisionBody<B>(pub(crate) ResourceRequest<B>);
 
+/// The body of a request that restores a deleted resource: a JSON Merge Patch, which may be left out.
+#[derive(Debug)]
+pub(crate) struct RestoreBody<B>(pub(crate) ResourceRequest<B>);
+
 /// The state in which the client expects the resource.
 #[derive(Debug)]
 pub(crate) struct IfMatch(pub(crate) Expected);
@@ -127,13 +131,16 @@ impl<B: RequestBody> FromRequest<App> for CreateBody<B> {
 impl<B: RequestBody> FromRequest<App> for DecisionBody<B> {
     type Rejection = ApiError;
 
-    async fn from_request(mut request: Request, App(app): &App) -> Result<Self, ApiError> {
-        if request.body().is_end_stream() {
-            let json = HeaderValue::from_static("application/json");
-            request.headers_mut().insert(header::CONTENT_TYPE, json);
-            *request.body_mut() = Body::from("{}");
-        }
-        read(request, app, ResourceRequest::to_create).await.map(Self)
+    async fn from_request(request: Request, App(app): &App) -> Result<Self, ApiError> {
+        read(or_empty(request), app, ResourceRequest::to_create).await.map(Self)
+    }
+}
+
+impl<B: RequestBody> FromRequest<App> for RestoreBody<B> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, App(app): &App) -> Result<Self, ApiError> {
+        read(or_empty(request), app, ResourceRequest::to_restore).await.map(Self)
     }
 }
 
@@ -178,6 +185,16 @@ pub(super) fn accepted<T>(headers: &HeaderMap, known: impl Fn(&str) -> Option<T>
         .flat_map(|value| value.split(','))
         .map(|media| media.split(';').next().unwrap_or_default().trim())
         .find_map(|media| known(&media.to_ascii_lowercase()))
+}
+
+/// The request with an empty object as its body if it has none.
+fn or_empty(mut request: Request) -> Request {
+    if request.body().is_end_stream() {
+        let json = HeaderValue::from_static("application/json");
+        request.headers_mut().insert(header::CONTENT_TYPE, json);
+        *request.body_mut() = Body::from("{}");
+    }
+    request
 }
 
 /// Reads the body as JSON. Its memory is wiped when it is dropped.

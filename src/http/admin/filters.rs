@@ -64,6 +64,11 @@ impl Filters {
         self.read(name, &form, |text| text.parse().map_err(|_| Code::Unsupported))
     }
 
+    /// Whether something holds; not without the parameter.
+    pub(crate) fn flag(&mut self, name: &str) -> bool {
+        self.parsed(name, "must be true or false").unwrap_or_default()
+    }
+
     /// An identifier.
     pub(crate) fn id<T: FromStr>(&mut self, name: &str) -> Option<T> {
         self.parsed(name, "must be the id of a resource")

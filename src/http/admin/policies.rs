@@ -1,7 +1,7 @@
 //! `/admin/policies`.
 
 use super::answer::{Accepted, Created, Current, List, NoContent};
-use super::extract::{Address, CreateBody, IfMatch, PathId, UpdateBody};
+use super::extract::{Address, CreateBody, IfMatch, PathId, RestoreBody, UpdateBody};
 use super::filters::Filters;
 use crate::error::ApiError;
 use crate::error_code::errors;
@@ -11,12 +11,13 @@ use engine::policy::PolicyRequest;
 
 type NewPolicy = CreateBody<PolicyRequest>;
 type PolicyChanges = UpdateBody<PolicyRequest>;
+type PolicyRestoration = RestoreBody<PolicyRequest>;
 
 impl Address for PolicyName {
     const TYPE: ResourceType = ResourceType::Policy;
 }
 
-/// Lists policies.
+/// Lists policies, or those that are deleted.
 #[utoipa::path(get, path = "", operation_id = "listPolicies", params(PageRequest, PolicyFilter))]
 pub(crate) async fn list(
     context: Authorized<ReadResources>,
@@ -29,6 +30,7 @@ pub(crate) async fn list(
         text: None,
         status: filters.one_of("status"),
         destination_service_id: filters.id("destinationServiceId"),
+        deleted: filters.flag("deleted"),
     };
     filters.finish()?;
     Ok(List(policies::list(&context, &filter, page).await?))
@@ -101,7 +103,7 @@ pub(crate) async fn patch(
     update(context, id, expected, changes).await
 }
 
-/// Deletes a policy that nothing refers to.
+/// Deletes a policy that nothing refers to. It goes on deciding about its envelopes.
 #[utoipa::path(
     delete,
     path = "",
@@ -116,4 +118,26 @@ pub(crate) async fn delete(
 ) -> Result<NoContent, ApiError> {
     policies::delete(&context, &name, &expected).await?;
     Ok(NoContent)
+}
+
+/// Restores a deleted policy with the given changes. It becomes inactive, and its envelopes can be opened
+/// under it at once.
+#[utoipa::path(
+    post,
+    path = "",
+    operation_id = "restorePolicy",
+    params(PathId<PolicyName>, IfMatch),
+    request_body(content(
+        (PolicyRestoration = "application/json"),
+        (PolicyRestoration = "application/merge-patch+json")
+    )),
+    responses(Accepted<'static>, errors::PolicyNotFound, errors::Conflict)
+)]
+pub(crate) async fn restore(
+    context: Authorized<ManagePolicies>,
+    PathId(name): PathId<PolicyName>,
+    IfMatch(expected): IfMatch,
+    RestoreBody(request): PolicyRestoration,
+) -> Result<Current<Policy>, ApiError> {
+    Ok(Current(policies::restore(&context, &name, &expected, request).await?))
 }

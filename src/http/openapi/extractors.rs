@@ -10,7 +10,7 @@ use utoipa::openapi::{RefOr, Required, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::components;
-use crate::admin::{Address, CreateBody, DecisionBody, IfMatch, PathId, UpdateBody};
+use crate::admin::{Address, CreateBody, DecisionBody, IfMatch, PathId, RestoreBody, UpdateBody};
 use engine::ids::{Id, Named};
 use engine::management::policies;
 use engine::resource::{ChangeBody, RequestBody};
@@ -90,6 +90,22 @@ impl<D: RequestBody + ToSchema> PartialSchema for DecisionBody<D> {
 impl<D: RequestBody + ToSchema> ToSchema for DecisionBody<D> {
     fn name() -> Cow<'static, str> {
         D::name()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        D::schemas(schemas);
+    }
+}
+
+impl<D: RequestBody + ToSchema> PartialSchema for RestoreBody<D> {
+    fn schema() -> RefOr<Schema> {
+        exactly(D::schema(), &[], true)
+    }
+}
+
+impl<D: RequestBody + ToSchema> ToSchema for RestoreBody<D> {
+    fn name() -> Cow<'static, str> {
+        format!("{}Restoration", D::name()).into()
     }
 
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {

@@ -11,6 +11,7 @@ mod instances;
 mod keys;
 mod patch;
 mod policies;
+mod restore;
 mod revocation;
 mod roles;
 mod security_events;

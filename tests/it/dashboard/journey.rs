@@ -170,6 +170,57 @@ async fn a_policy_form_has_no_default_for_its_services() {
 }
 
 #[tokio::test]
+async fn a_deleted_policy_is_restored() {
+    let world = World::new().await;
+    let (service, other) = (world.service("billing").await, world.service("other").await);
+    let body = json!({ "name": "invoices", "policyNumber": "N", "destinationServiceId": service,
+        "allowedServiceIds": [service], "allowedOperations": ["protect"] });
+    let create = async || world.admin().post("/admin/policies", body.clone()).await.created();
+    let id = create().await.text("id");
+    let mut browser = Browser::signed_in(&world).await;
+    let place = format!("/dashboard/policies/{id}");
+    let question = browser.get(&format!("{place}/delete")).await.ok().body;
+    for truth in ["still decides who can open its envelopes", "You can restore it"] {
+        assert!(question.contains(truth), "{question}");
+    }
+    assert!(!question.contains("cannot be restored"), "{question}");
+    let list = browser.submit(&format!("{place}/delete"), &[]).await;
+    let restore = format!("{place}/restore");
+    let button = format!("href=\"{restore}\"");
+    assert!(!browser.get(&list).await.ok().body.contains(&id));
+    let deleted = browser.get("/dashboard/policies?deleted=true").await.ok().body;
+    assert!(deleted.contains(&button), "{deleted}");
+
+    create().await;
+    let form = browser.get(&restore).await.ok().body;
+    assert!(form.contains("value=\"N\"") && form.contains("It will be inactive"), "{form}");
+    let wider = [
+        ("allowedServiceIds.scope", "some"),
+        ("allowedServiceIds", service.as_str()),
+        ("allowedServiceIds", other.as_str()),
+        ("allowedOperations", "protect"),
+        ("allowedOperations", "unprotect"),
+    ];
+    let taken = [wider.as_slice(), &[("policyNumber", "N")]].concat();
+    let refused = browser.send(&restore, &taken).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert!(refused.body.contains("Another policy has the number N"), "{}", refused.body);
+    let stale = [wider.as_slice(), &[("policyNumber", "M"), ("revision", "1")]].concat();
+    let refused = browser.send(&restore, &stale).await;
+    assert!(refused.body.contains("The resource changed after you opened the page"));
+    let free = [wider.as_slice(), &[("policyNumber", "M")]].concat();
+    assert_eq!(browser.submit(&restore, &free).await, place);
+    let page = browser.get(&format!("{place}?done=policy_restored")).await.ok().body;
+    assert!(page.contains("The policy is restored and inactive."), "{page}");
+    let policy = world.admin().get(&format!("/admin/policies/{id}")).await.ok().json();
+    assert_eq!(policy["policyNumber"], "M");
+    assert_eq!(policy["status"], "inactive");
+    assert_eq!(policy["allowedServiceIds"], json!([service, other]));
+    assert_eq!(policy["allowedOperations"], json!(["protect", "unprotect"]));
+    assert_eq!(browser.get(&restore).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
 async fn a_concurrent_change_is_refused() {
     let world = World::new().await;
     let id = world.service("billing").await;

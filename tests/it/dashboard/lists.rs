@@ -21,11 +21,12 @@ async fn every_list_applies_its_filters() {
     let sample = Sample::new(Names::Typical).await;
     let mut browser = Browser::signed_in(&sample.world).await;
     let of = |filter: &str, id: &str| format!("{filter}={id}");
-    let cases: [(String, &str, &str); 23] = [
+    let cases: [(String, &str, &str); 24] = [
         ("services?nameContains=BILL".into(), "billing", "payments"),
         ("policies?text=lega".into(), "LEGACY", "BILLING"),
         ("policies?text=Telemetry+d".into(), "TELEMETRY", "LEGACY"),
         ("policies?status=inactive".into(), "LEGACY", "PARTNER"),
+        ("policies?deleted=true".into(), "INVOICES", "BILLING"),
         (of("policies?destinationServiceId", &sample.partner), "PARTNER", "BILLING"),
         ("keys?nameContains=CARD".into(), "card numbers", "receipts"),
         ("keys?use=sig".into(), "receipts", "card numbers"),

@@ -19,7 +19,7 @@ const NAVIGATION: [(&str, &str); 9] = [
 ];
 
 /// The pages that begin a change, and the pages that link to them.
-const FORMS: [(&str, &str, &str); 11] = [
+const FORMS: [(&str, &str, &str); 12] = [
     ("/dashboard/services", "/dashboard/services/new", "owner policy-admin"),
     ("SERVICE", "SERVICE/edit", "owner policy-admin"),
     ("SERVICE", "SERVICE/delete", "owner policy-admin"),
@@ -27,6 +27,7 @@ const FORMS: [(&str, &str, &str); 11] = [
     ("POLICY", "POLICY/edit", "owner policy-admin"),
     ("POLICY", "POLICY/delete", "owner policy-admin"),
     ("POLICY", "POLICY/state", "owner policy-admin"),
+    ("/dashboard/policies?deleted=true", "DELETED/restore", "owner policy-admin"),
     ("/dashboard/keys", "/dashboard/keys/new", "owner custodian"),
     ("/dashboard/keys", "/dashboard/keys/import", "owner custodian"),
     ("/dashboard/api-keys", "/dashboard/api-keys/new", "owner policy-admin"),
@@ -70,8 +71,12 @@ async fn pages_offer_only_the_changes_of_the_role() {
     let number = world.policy(&service).await;
     let policy = world.admin().get(&format!("/admin/policies/{number}")).await;
     let policy = policy.ok().text("id");
+    let number = world.policy(&service).await;
+    let deleted = world.admin().get(&format!("/admin/policies/{number}")).await.ok().text("id");
+    world.admin().delete(&format!("/admin/policies/{number}")).await.gone();
     let path = |text: &str| {
         let text = text.replace("SERVICE", &format!("/dashboard/services/{service}"));
+        let text = text.replace("DELETED", &format!("/dashboard/policies/{deleted}"));
         text.replace("POLICY", &format!("/dashboard/policies/{policy}"))
     };
     for role in ROLES {

@@ -32,6 +32,7 @@ pub(super) struct Sample {
     pub(super) policy: String,
     pub(super) passing: String,
     pub(super) dropping: String,
+    pub(super) deleted_policy: String,
     pub(super) api_key: String,
     pub(super) revoked_api_key: String,
     pub(super) identity: String,
@@ -74,6 +75,9 @@ impl Sample {
         admin.policy("ARCHIVE", &archive, json!({})).await;
         let destination_managed = json!({ "keyOwnership": "destination_managed" });
         admin.policy("PARTNER", &partner, destination_managed).await;
+        let narrow = json!({ "allowedServiceIds": [billing], "allowedOperations": ["protect"] });
+        let deleted_policy = admin.policy("INVOICES", &billing, narrow).await;
+        world.admin().delete(&format!("/admin/policies/{deleted_policy}")).await.gone();
 
         let bound = json!({ "type": "live", "serviceId": billing, "policyNumber": "BILLING",
             "allowedOperations": ["protect", "unprotect"], "allowedCidrs": ["10.20.0.0/16", "2001:db8::/32"] });
@@ -116,6 +120,7 @@ impl Sample {
             policy,
             passing,
             dropping,
+            deleted_policy,
             api_key: api_key.0,
             revoked_api_key,
             identity,

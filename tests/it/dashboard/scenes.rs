@@ -109,6 +109,13 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
         open("policy", &at("policies", &sample.policy, "")),
         open("policy-passing", &at("policies", &sample.passing, "")),
         open("policy-dropping", &at("policies", &sample.dropping, "")),
+        open("policies-deleted", "/dashboard/policies?deleted=true"),
+        open("policy-restore", &at("policies", &sample.deleted_policy, "/restore")),
+        send(
+            "policy-restore-wrong",
+            &at("policies", &sample.deleted_policy, "/restore"),
+            &[("policyNumber", "a b"), ("allowedServiceIds.scope", "some")],
+        ),
         open("policy-edit", &at("policies", &sample.policy, "/edit")),
         open("policy-delete", &at("policies", &sample.policy, "/delete")),
         send("policy-delete-refused", &at("policies", &sample.policy, "/delete"), &[])

@@ -1,5 +1,6 @@
 //! Policies: the list and the page of a policy.
 
+pub(crate) mod restore;
 pub(crate) mod state;
 
 use std::collections::HashMap;
@@ -36,8 +37,12 @@ pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup,
         text: filters.search("text", "Number or name"),
         status: filters.one_of("status", "Status"),
         destination_service_id: filters.service("destinationServiceId", "Destination", &services),
+        deleted: filters.flag("deleted", "Show", ["Policies in use", "Deleted policies"]),
         ..PolicyFilter::default()
     };
+    if filter.deleted {
+        return restore::list(&cx, &filter, &filters, services).await;
+    }
     let page = policies::list(&cx.context, &filter, filters.page()).await?;
     let names: HashMap<_, _> = services.into_iter().collect();
     let create = cx.may::<ManagePolicies>().then(|| {
@@ -215,9 +220,10 @@ impl Creatable for Policy {
 
 impl Removable for Policy {
     const CONSEQUENCES: &'static [&'static str] = &[
-        "Requests that name it are refused, including /unprotect. To open its envelopes, use another policy with the same destination.",
-        "It cannot be restored. Audit records keep its ID.",
-        "Sealward refuses the deletion if an API key is bound to it.",
+        "Requests that name it are refused, including /unprotect.",
+        "It still decides who can open its envelopes with another policy for the same destination: only the services and operations that it allows now. If it does not allow unprotect, nobody can open them.",
+        "You can restore it: on the page Policies, show the deleted policies. Restoring a policy can need approval.",
+        "Sealward refuses the deletion if an API key or an identity is bound to it.",
     ];
 
     fn subject(&self, _: &PageContext) -> Markup {

@@ -65,6 +65,17 @@ impl Match {
             (Self::Token(_) | Self::Spiffe { .. } | Self::Certificate { .. }, _) => self == other,
         }
     }
+
+    /// Whether one credential can match both: nothing that both state differs. A pinned certificate can have
+    /// any SPIFFE ID.
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Token(rule), Self::Token(other)) => rule.overlaps(other),
+            (Self::Spiffe { .. }, Self::Certificate { .. })
+            | (Self::Certificate { .. }, Self::Spiffe { .. }) => true,
+            (Self::Token(_) | Self::Spiffe { .. } | Self::Certificate { .. }, _) => self == other,
+        }
+    }
 }
 
 impl Value for Match {
@@ -218,6 +229,44 @@ mod tests {
             for two in [&spiffe, &other, &pinned, &token] {
                 assert_eq!(one.is_within(two), one == two, "{one:?} {two:?}");
             }
+        }
+    }
+
+    #[test]
+    fn rules_overlap_unless_they_state_different_values() {
+        let rule = |json: &str| serde_json::from_str::<Match>(json).unwrap();
+        let token = |members: &str| rule(&format!(r#"{{"issuer":"a",{members}}}"#));
+        let pinned = |digits: &str| {
+            let digits = FINGERPRINT.replace("0f1e", digits);
+            rule(&format!(r#"{{"certificateSha256":"{digits}"}}"#))
+        };
+        let spiffe = |name: &str| rule(&format!(r#"{{"spiffeId":"spiffe://{name}"}}"#));
+        let table = [
+            (token(r#""subject":"b""#), token(r#""subject":"b""#), true),
+            (token(r#""subject":"b""#), token(r#""subject":"c""#), false),
+            (token(r#""subject":"b""#), token(r#""claims":{"d":1}"#), true),
+            (token(r#""subject":"b","claims":{"d":1}"#), token(r#""subject":"b""#), true),
+            (token(r#""claims":{"d":1}"#), token(r#""claims":{"d":1,"e":2}"#), true),
+            (token(r#""claims":{"d":1}"#), token(r#""claims":{"e":2}"#), true),
+            (token(r#""claims":{"d":1,"e":2}"#), token(r#""claims":{"d":1,"e":3}"#), false),
+            (
+                token(r#""subject":"b","claims":{"d":1}"#),
+                token(r#""subject":"b","claims":{"d":2}"#),
+                false,
+            ),
+            (token(r#""subject":"b""#), rule(r#"{"issuer":"b","subject":"b"}"#), false),
+            (token(r#""subject":"b""#), spiffe("a/b"), false),
+            (token(r#""subject":"b""#), pinned("0f1e"), false),
+            (spiffe("a/b"), spiffe("a/b"), true),
+            (spiffe("a/b"), spiffe("a/c"), false),
+            (spiffe("a/b"), spiffe("b/b"), false),
+            (spiffe("a/b"), pinned("0f1e"), true),
+            (pinned("0f1e"), pinned("0f1e"), true),
+            (pinned("0f1e"), pinned("0f1f"), false),
+        ];
+        for (one, two, expected) in table {
+            assert_eq!(one.overlaps(&two), expected, "{one:?} {two:?}");
+            assert_eq!(two.overlaps(&one), expected, "{two:?} {one:?}");
         }
     }
 }

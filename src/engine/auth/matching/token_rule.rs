@@ -35,6 +35,17 @@ impl TokenRule {
             && other.claims().all(has)
     }
 
+    /// Whether one token can match both: no subject and no claim has different values in them.
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        let differs = |(name, value): (&str, &Json)| {
+            other.claims().any(|(known, expected)| known == name && expected != value)
+        };
+        let subjects = self.subject.as_ref().zip(other.subject.as_ref());
+        self.issuer == other.issuer
+            && subjects.is_none_or(|(own, other)| own == other)
+            && !self.claims().any(differs)
+    }
+
     pub fn issuer(&self) -> &str {
         self.issuer.as_str()
     }

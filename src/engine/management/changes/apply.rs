@@ -65,6 +65,10 @@ pub(super) async fn apply(
             let name = policies::PolicyName::Id(PolicyId::from_uuid(id));
             policies::update(&by.authorized(), &name, &expected, request(call)?).await?;
         }
+        (ResourceType::Policy, Verb::Restore, Some(id)) => {
+            let name = policies::PolicyName::Id(PolicyId::from_uuid(id));
+            policies::restore(&by.authorized(), &name, &expected, request(call)?).await?;
+        }
         (ResourceType::ApiKey, Verb::Create, None) => {
             let credential = call.credential.clone().ok_or(Error::BrokenOff)?;
             api_keys::record(&by.authorized(), request(call)?, credential).await?;
@@ -79,6 +83,10 @@ pub(super) async fn apply(
         (ResourceType::Identity, Verb::Update, Some(id)) => {
             let id = IdentityId::from_uuid(id);
             identities::update(&by.authorized(), id, &expected, request(call)?).await?;
+        }
+        (ResourceType::Identity, Verb::Delete, Some(id)) => {
+            let id = IdentityId::from_uuid(id);
+            identities::delete(&by.authorized(), id, &expected).await?;
         }
         _ => return Err(Error::BrokenOff),
     }

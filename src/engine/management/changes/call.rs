@@ -27,6 +27,7 @@ pub(in crate::management) enum Verb {
     Create,
     Update,
     Delete,
+    Restore,
 }
 
 /// A new API key, without the key itself.
@@ -50,6 +51,14 @@ impl StoredRequest {
         request: &ResourceRequest<B>,
     ) -> Self {
         Self { body: request.sent(), ..Self::of(Verb::Update, resource_type) }
+    }
+
+    /// Restores a deleted resource with these changes.
+    pub(in crate::management) fn restore<B: RequestBody>(
+        resource_type: ResourceType,
+        request: &ResourceRequest<B>,
+    ) -> Self {
+        Self { body: request.sent(), ..Self::of(Verb::Restore, resource_type) }
     }
 
     pub(in crate::management) fn delete(resource_type: ResourceType) -> Self {

@@ -2,6 +2,7 @@
 
 use sqlx::PgConnection;
 
+use crate::auth::GivenUpMatch;
 use crate::change_kind::ChangeKind;
 use crate::keys::DefaultKey;
 use crate::resource::Rows;
@@ -12,6 +13,7 @@ pub struct Judgement {
     pub(in crate::management) kinds: Vec<ChangeKind>,
     given_up: Option<DefaultKey>,
     promoted: Option<DefaultKey>,
+    given_up_match: Option<GivenUpMatch>,
 }
 
 impl Judgement {
@@ -32,6 +34,11 @@ impl Judgement {
         Self { promoted: key, ..self }
     }
 
+    /// The same change, after which another identity can accept what this one refused with it.
+    pub(crate) fn giving_up_match(self, given_up: Option<GivenUpMatch>) -> Self {
+        Self { given_up_match: given_up, ..self }
+    }
+
     /// The kinds, with those that depend on other resources.
     pub(in crate::management) async fn kinds(
         &self,
@@ -47,6 +54,12 @@ impl Judgement {
         }
         if activates && !kinds.contains(&ChangeKind::KeyActivate) {
             kinds.push(ChangeKind::KeyActivate);
+        }
+        if let Some(given_up) = &self.given_up_match
+            && !kinds.contains(&ChangeKind::CredentialOpen)
+            && given_up.has_rival(rows.again()).await?
+        {
+            kinds.push(ChangeKind::CredentialOpen);
         }
         Ok(kinds)
     }

@@ -77,6 +77,7 @@ fn summary(call: &StoredRequest, kinds: &[ChangeKind], state: Option<&Value>) ->
         Verb::Create => "Create",
         Verb::Update => "Change",
         Verb::Delete => "Delete",
+        Verb::Restore => "Restore",
     };
     let noun = if call.resource_type == ResourceType::ApiKey {
         "API key".to_owned()

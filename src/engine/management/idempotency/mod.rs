@@ -8,16 +8,17 @@ mod store;
 
 use std::time::Duration;
 
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::changes::ChangeStatus;
+use super::event::EventAnswer;
 use super::{Error, ResourceType};
 use crate::auth::{ApiKeyType, CallerId};
 use crate::change_kind::ChangeKind;
 use crate::db::Pool;
+use crate::revision::Revision;
 use formats::clock::{Entropy, Timestamp};
 
 /// How long an answer is kept.
@@ -60,18 +61,22 @@ pub enum ClaimState {
 pub enum KeptOutcome {
     /// It created the resource.
     Created,
+    /// It restored the resource, which has this revision.
+    Restored(Revision),
     /// It proposed the change.
     Proposed,
     /// It approved or rejected the change.
     Decided,
 }
 
-/// The answer to the first request: the resource that it created, or the change.
+/// The answer to the first request: the resource that it created or restored, or the change.
 #[derive(Clone, Debug)]
 pub struct KeptAnswer {
     pub resource_type: ResourceType,
     /// The resource in JSON as the first answer showed it, without secrets.
     pub resource: String,
+    /// The revision of a restored resource.
+    restored_at: Option<Revision>,
 }
 
 impl KeptAnswer {
@@ -98,7 +103,7 @@ impl KeptAnswer {
     /// The outcome of the first request.
     pub fn outcome(&self) -> KeptOutcome {
         if self.resource_type != ResourceType::Change {
-            return KeptOutcome::Created;
+            return self.restored_at.map_or(KeptOutcome::Created, KeptOutcome::Restored);
         }
         let is_pending = self.text("status").as_deref() == Some(ChangeStatus::Pending.name());
         let has_approvals = self.member("approvals") != Some(json!([]));
@@ -114,7 +119,7 @@ impl KeptAnswer {
                     self.text("resourceType").as_deref() == Some(ResourceType::ApiKey.name());
                 of_api_key && self.member("before") == Some(Value::Null)
             }
-            KeptOutcome::Decided => false,
+            KeptOutcome::Restored(_) | KeptOutcome::Decided => false,
         }
     }
 
@@ -154,7 +159,8 @@ impl IdempotentCall {
                 match found.resource_type.zip(found.answer) {
                     None => ClaimState::InProgress,
                     Some((resource_type, resource)) => {
-                        ClaimState::Again(KeptAnswer { resource_type, resource })
+                        let restored_at = found.restored_at;
+                        ClaimState::Again(KeptAnswer { resource_type, resource, restored_at })
                     }
                 }
             });
@@ -172,12 +178,12 @@ impl Claim {
     pub(super) async fn keep(
         &self,
         connection: &mut PgConnection,
-        answer: Option<(ResourceType, &RawValue)>,
+        answer: Option<EventAnswer<'_>>,
     ) -> Result<(), Error> {
-        let Some((resource_type, resource)) = answer else {
+        let Some(answer) = answer else {
             return Ok(());
         };
-        if store::keep(connection, self, resource_type, resource).await? {
+        if store::keep(connection, self, answer).await? {
             return Ok(());
         }
         let message = "the request took too long: another request with its Idempotency-Key began";

@@ -1,10 +1,11 @@
 //! Requests with an `Idempotency-Key` in the database.
 
-use serde_json::value::RawValue;
 use sqlx::{PgConnection, PgExecutor};
 
 use super::{Claim, IdempotentCall};
 use crate::management::ResourceType;
+use crate::management::event::EventAnswer;
+use crate::revision::Revision;
 use formats::clock::Timestamp;
 
 /// The record of a request.
@@ -13,6 +14,7 @@ pub(super) struct Found {
     pub(super) fingerprint: Vec<u8>,
     pub(super) resource_type: Option<ResourceType>,
     pub(super) answer: Option<String>,
+    pub(super) restored_at: Option<Revision>,
 }
 
 /// Claims the key of a request, unless another request has it since `kept_since`, or without an answer
@@ -29,7 +31,7 @@ pub(super) async fn claim(
          VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (caller, path, key) DO UPDATE
             SET fingerprint = excluded.fingerprint, attempt = excluded.attempt,
-                begun_at = excluded.begun_at, resource_type = NULL, answer = NULL
+                begun_at = excluded.begun_at, resource_type = NULL, answer = NULL, restored_at = NULL
           WHERE known.begun_at <= $7 OR (known.answer IS NULL AND known.begun_at <= $8)",
     )
     .bind(claim.call.caller.uuid())
@@ -50,7 +52,7 @@ pub(super) async fn find(
     call: &IdempotentCall,
 ) -> sqlx::Result<Option<Found>> {
     sqlx::query_as(
-        "SELECT fingerprint, resource_type, answer FROM idempotent_calls
+        "SELECT fingerprint, resource_type, answer, restored_at FROM idempotent_calls
           WHERE caller = $1 AND path = $2 AND key = $3",
     )
     .bind(call.caller.uuid())
@@ -64,19 +66,19 @@ pub(super) async fn find(
 pub(super) async fn keep(
     connection: &mut PgConnection,
     claim: &Claim,
-    resource_type: ResourceType,
-    resource: &RawValue,
+    answer: EventAnswer<'_>,
 ) -> sqlx::Result<bool> {
     let done = sqlx::query(
-        "UPDATE idempotent_calls SET resource_type = $5, answer = $6
+        "UPDATE idempotent_calls SET resource_type = $5, answer = $6, restored_at = $7
           WHERE caller = $1 AND path = $2 AND key = $3 AND attempt = $4",
     )
     .bind(claim.call.caller.uuid())
     .bind(&claim.call.path)
     .bind(&claim.call.key)
     .bind(claim.attempt)
-    .bind(resource_type)
-    .bind(resource.get())
+    .bind(answer.resource_type)
+    .bind(answer.resource.get())
+    .bind(answer.restored_at)
     .execute(connection)
     .await?;
     Ok(done.rows_affected() == 1)

@@ -1,6 +1,7 @@
 //! The changes of an identity that can need approval.
 
 use super::{IdentityStatus, WorkloadIdentity};
+use crate::auth::GivenUpMatch;
 use crate::change_kind::ChangeKind;
 use crate::management::api_keys::adds_operations;
 use crate::management::changes::Judgement;
@@ -11,7 +12,8 @@ impl Resource for WorkloadIdentity {
 
     fn judge(before: Option<&Self>, after: Option<&Self>) -> Judgement {
         let opens = after.is_some_and(|after| before.is_none_or(|it| allows_more(it, after)));
-        Judgement::of(opens.then_some(ChangeKind::CredentialOpen))
+        let given_up = before.and_then(|before| GivenUpMatch::of(before, after));
+        Judgement::of(opens.then_some(ChangeKind::CredentialOpen)).giving_up_match(given_up)
     }
 }
 

@@ -10,7 +10,7 @@ use super::changes::StoredRequest;
 use super::check::checked;
 use super::{
     Action, Authorized, Change, Error, Event, Expected, ManageIdentities, Page, PageRequest,
-    ResourceType, policies, services,
+    Referrers, ResourceType, policies, services,
 };
 use crate::ids::{IdentityId, ServiceId};
 use crate::resource::ResourceRequest;
@@ -92,8 +92,9 @@ pub async fn delete(
     expected: &Expected,
 ) -> Result<(), Error> {
     let mut change = context.begin().await?;
+    change.propose_as(StoredRequest::delete(ResourceType::Identity));
     let identity = lock(&mut change, id, expected).await?;
-    change.delete(&identity, &[]).await
+    change.delete(&identity, Referrers::default()).await
 }
 
 /// Checks that the service and the policy exist. They cannot be deleted until the transaction on

@@ -29,7 +29,9 @@ fn allows_more(before: &Policy, after: &Policy) -> bool {
     };
     let mut operations = after.allowed_operations.iter();
     let before_passes = before.verdict() == Verdict::PassThrough;
-    adds_service
+    let is_restored = before.deleted_at.is_some() && after.deleted_at.is_none();
+    is_restored
+        || adds_service
         || operations.any(|operation| !before.allowed_operations.contain(operation))
         || after.destination_service_id != before.destination_service_id
         || after.key_ownership != before.key_ownership
@@ -50,7 +52,7 @@ mod tests {
     use super::*;
     use crate::ids::{PolicyId, ServiceId};
     use crate::policy::PolicyRequest;
-    use crate::resource::{RequestBody, ResourceRequest};
+    use crate::resource::{Deletable as _, RequestBody, ResourceRequest};
     use formats::clock::Timestamp;
     use formats::problem::Problems;
 
@@ -130,5 +132,8 @@ mod tests {
         let policy = policy(&json!({}));
         assert_eq!(Policy::judge(None, Some(&policy)).kinds, [ChangeKind::PolicyOpen]);
         assert_eq!(Policy::judge(Some(&policy), None).kinds, []);
+        let deleted = policy.clone().deleted(now());
+        let restored = deleted.clone().restored();
+        assert_eq!(Policy::judge(Some(&deleted), Some(&restored)).kinds, [ChangeKind::PolicyOpen]);
     }
 }

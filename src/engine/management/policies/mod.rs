@@ -2,6 +2,7 @@
 
 mod bound;
 mod judge;
+mod restore;
 mod store;
 
 use sqlx::PgConnection;
@@ -20,6 +21,7 @@ use formats::envelope::Alg;
 use formats::problem::{Code, Problem, Problems};
 
 pub(super) use self::bound::find_bound;
+pub use self::restore::{read_deleted, restore};
 pub(super) use self::store::opened_with;
 pub use crate::policy::{Policy, PolicyName};
 
@@ -38,6 +40,10 @@ pub struct PolicyFilter {
     pub status: Option<PolicyStatus>,
     /// Policies that protect payloads for this service.
     pub destination_service_id: Option<ServiceId>,
+    /// `true` for deleted policies, which go on deciding about their envelopes and can be restored. By
+    /// default, policies that are not deleted.
+    #[param(required = false)]
+    pub deleted: bool,
 }
 
 /// The policies that match `filter`, in the order in which they were created.
@@ -117,16 +123,10 @@ pub async fn update(
     let after = checked(problems, Some(after))?;
     let number = after.policy_number.clone();
     let saved = change.save(Action::Update, before, after).await;
-    saved.map_err(|error| {
-        if error.is_duplicate_of("policies_number_is_unique") {
-            number_taken(&number)
-        } else {
-            error
-        }
-    })
+    saved.map_err(|error| if is_taken(&error) { number_taken(&number) } else { error })
 }
 
-/// Deletes a policy that nothing refers to. A tombstone stays.
+/// Deletes a policy that nothing refers to. A tombstone stays, which goes on deciding about its envelopes.
 ///
 /// # Errors
 /// There is none or it is not in the expected state, an API key is bound to it, or the database
@@ -139,7 +139,7 @@ pub async fn delete(
     let mut change = context.begin().await?;
     let policy = lock(&mut change, name, expected).await?;
     let referrers = store::referrers(change.connection(), policy.id).await?;
-    change.delete(&policy, &referrers).await
+    change.delete(&policy, referrers).await
 }
 
 async fn lock(
@@ -213,6 +213,11 @@ async fn check_services(
         allowed.dedup();
     }
     services::check_living(connection, problems, &named).await
+}
+
+/// Whether another policy has the number.
+fn is_taken(error: &Error) -> bool {
+    error.is_duplicate_of("policies_number_is_unique")
 }
 
 fn number_taken(number: &PolicyNumber) -> Error {

@@ -6,7 +6,7 @@ use super::{Policy, PolicyFilter, PolicyName};
 use crate::db::undecodable;
 use crate::ids::{ApiKeyId, IdentityId, PolicyId, ServiceId};
 use crate::keys::{self, Usage};
-use crate::management::PageRequest;
+use crate::management::{PageRequest, Referrers};
 use crate::policy::{KeyOwnership, PolicyNumber, PolicyStatus};
 use crate::resource::{Rows, select};
 use formats::envelope::Alg;
@@ -18,7 +18,7 @@ pub(super) async fn list(
     page: PageRequest,
 ) -> sqlx::Result<Vec<Policy>> {
     select(
-        "WHERE deleted_at IS NULL
+        "WHERE (deleted_at IS NOT NULL) = $8
             AND ($1::uuid IS NULL OR id > $1)
             AND ($2::text IS NULL OR status = $2)
             AND ($3::uuid IS NULL OR destination_service_id = $3)
@@ -35,6 +35,7 @@ pub(super) async fn list(
     .bind(filter.name.as_deref())
     .bind(filter.name_contains.as_deref())
     .bind(page.rows())
+    .bind(filter.deleted)
     .fetch_listed(rows)
     .await
 }
@@ -107,6 +108,32 @@ pub(super) async fn lock(
         .await
 }
 
+/// The deleted policies of that name, the oldest first. Several can have had one number.
+pub(super) async fn deleted(
+    rows: Rows<impl PgExecutor<'_>>,
+    name: &PolicyName,
+) -> sqlx::Result<Vec<Policy>> {
+    let (id, number) = name.parts();
+    select("WHERE deleted_at IS NOT NULL AND (id = $1 OR policy_number = $2) ORDER BY id")
+        .bind(id)
+        .bind(number)
+        .fetch_all(rows)
+        .await
+}
+
+/// Reads and locks the policies of that name, whether they are deleted or not.
+pub(super) async fn lock_all(
+    rows: Rows<&mut PgConnection>,
+    name: &PolicyName,
+) -> sqlx::Result<Vec<Policy>> {
+    let (id, number) = name.parts();
+    select("WHERE id = $1 OR policy_number = $2 ORDER BY id")
+        .bind(id)
+        .bind(number)
+        .lock_all("FOR UPDATE", rows)
+        .await
+}
+
 /// The policy with that number, which cannot be deleted until the transaction ends, so a row can refer
 /// to it. (A foreign key accepts a tombstone.)
 pub(in crate::management) async fn lock_living(
@@ -131,7 +158,7 @@ pub(super) async fn next_number(connection: &mut PgConnection) -> sqlx::Result<P
 pub(super) async fn referrers(
     connection: &mut PgConnection,
     id: PolicyId,
-) -> sqlx::Result<Vec<String>> {
+) -> sqlx::Result<Referrers> {
     let api_keys: Vec<(ApiKeyId, String)> = sqlx::query_as(
         "SELECT id, name FROM api_keys WHERE policy_id = $1 AND revoked_at IS NULL ORDER BY id",
     )
@@ -146,5 +173,5 @@ pub(super) async fn referrers(
     .await?;
     let api_keys = api_keys.into_iter().map(|(id, name)| format!("API key {name:?} ({id})"));
     let identities = identities.into_iter().map(|(id, name)| format!("identity {name:?} ({id})"));
-    Ok(api_keys.chain(identities).collect())
+    Ok(Referrers { names: api_keys.chain(identities).collect(), advice: None })
 }

@@ -75,6 +75,11 @@ pub(super) async fn check_living(
     Ok(())
 }
 
+/// Whether a service is not deleted. It then cannot be deleted until the transaction on `connection` ends.
+pub(super) async fn is_living(connection: &mut PgConnection, id: ServiceId) -> sqlx::Result<bool> {
+    Ok(!store::lock_living(connection, &[id]).await?.is_empty())
+}
+
 /// Creates a service.
 pub async fn create(
     context: &Authorized<ManagePolicies>,
@@ -129,7 +134,7 @@ pub async fn delete(
     let mut change = context.begin().await?;
     let service = lock(&mut change, id, expected).await?;
     let referrers = store::referrers(change.connection(), id).await?;
-    change.delete(&service, &referrers).await
+    change.delete(&service, referrers).await
 }
 
 async fn lock(

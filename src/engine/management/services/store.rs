@@ -5,7 +5,7 @@ use sqlx::{PgConnection, PgExecutor};
 use super::{Service, ServiceFilter};
 use crate::ids::{ApiKeyId, IdentityId, KeyId, PolicyId, ServiceId};
 use crate::keys;
-use crate::management::PageRequest;
+use crate::management::{PageRequest, Referrers};
 use crate::resource::{Rows, select};
 
 pub(super) async fn list(
@@ -78,16 +78,21 @@ pub(super) async fn lock_living(
     .await
 }
 
-/// The resources that refer to a service, by their names.
+/// The way to remove a service from a deleted policy.
+const OF_DELETED_POLICY: &str = "a deleted policy still decides about its envelopes. Restore it, remove the \
+                                 service from its allowedServiceIds, and delete it again";
+
+/// The resources that refer to a service, by their names. A deleted policy refers to the services that it
+/// allows by name, because it goes on deciding.
 pub(super) async fn referrers(
     connection: &mut PgConnection,
     id: ServiceId,
-) -> sqlx::Result<Vec<String>> {
-    let policies: Vec<(PolicyId, String)> = sqlx::query_as(
-        "SELECT id, policy_number FROM policies
-          WHERE deleted_at IS NULL
-            AND (destination_service_id = $1 OR $1 = ANY (allowed_service_ids))
-          ORDER BY id",
+) -> sqlx::Result<Referrers> {
+    let policies: Vec<(PolicyId, String, bool)> = sqlx::query_as(
+        "SELECT id, policy_number, deleted_at IS NOT NULL FROM policies
+          WHERE $1 = ANY (allowed_service_ids)
+             OR (destination_service_id = $1 AND deleted_at IS NULL)
+          ORDER BY deleted_at IS NOT NULL, id",
     )
     .bind(id)
     .fetch_all(&mut *connection)
@@ -111,9 +116,14 @@ pub(super) async fn referrers(
     .bind(keys::KeyStatus::Destroyed)
     .fetch_all(&mut *connection)
     .await?;
-    let policies = policies.into_iter().map(|(id, number)| format!("policy {number} ({id})"));
+    let advice = policies.iter().any(|(.., is_deleted)| *is_deleted).then_some(OF_DELETED_POLICY);
+    let policies = policies.into_iter().map(|(id, number, is_deleted)| match is_deleted {
+        true => format!("deleted policy {number} ({id})"),
+        false => format!("policy {number} ({id})"),
+    });
     let api_keys = api_keys.into_iter().map(|(id, name)| format!("API key {name:?} ({id})"));
     let identities = identities.into_iter().map(|(id, name)| format!("identity {name:?} ({id})"));
     let keys = keys.into_iter().map(|(id, name)| format!("key {name:?} ({id})"));
-    Ok(policies.chain(api_keys).chain(identities).chain(keys).collect())
+    let names = policies.chain(api_keys).chain(identities).chain(keys).collect();
+    Ok(Referrers { names, advice })
 }

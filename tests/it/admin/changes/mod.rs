@@ -3,8 +3,10 @@
 mod decisions;
 mod default_keys;
 mod failures;
+mod identities;
 mod keys;
 mod proposals;
+mod restore;
 mod routes;
 
 use engine::change_kind::ChangeKind;

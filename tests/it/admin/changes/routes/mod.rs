@@ -18,11 +18,12 @@ use testkit::{Answer, Client};
 type Row = (Value, Value, bool);
 
 /// The writing routes that the tests of this file cover.
-const COVERED: [&str; 17] = [
+const COVERED: [&str; 18] = [
     "POST /admin/policies",
     "PUT /admin/policies/{id}",
     "PATCH /admin/policies/{id}",
     "DELETE /admin/policies/{id}",
+    "POST /admin/policies/{id}/restore",
     "POST /admin/keys",
     "PUT /admin/keys/{id}",
     "PATCH /admin/keys/{id}",

@@ -48,4 +48,9 @@ async fn only_changes_that_allow_more_are_proposed() {
     let renumbered = json!({ "policyNumber": "OTHER" });
     proposed(&ada.patch(path, renumbered).await);
     ada.delete(path).await.gone();
+    // Restoring opens, whatever it changes.
+    for change in [json!({}), json!({ "allowedOperations": ["protect"] })] {
+        let restored = ada.post(&format!("{path}/restore"), change).await;
+        assert_eq!(proposed(&restored)["action"], json!(["policy.open"]));
+    }
 }
