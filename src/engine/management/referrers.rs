@@ -16,7 +16,7 @@ pub(super) struct Referrers {
 
 impl Referrers {
     /// Fails if there is one. `of` is the type of the resource to which they refer.
-    pub(super) fn check_none(&self, of: ResourceType) -> Result<(), Error> {
+    pub(super) fn check_none(self, of: ResourceType) -> Result<(), Error> {
         if self.names.is_empty() {
             return Ok(());
         }

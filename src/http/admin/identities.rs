@@ -111,7 +111,7 @@ pub(crate) async fn patch(
     path = "",
     operation_id = "deleteIdentity",
     params(PathId<IdentityId>, IfMatch),
-    responses(errors::IdentityNotFound, errors::Conflict)
+    responses(Accepted<'static>, errors::IdentityNotFound, errors::Conflict)
 )]
 pub(crate) async fn delete(
     context: Authorized<ManageIdentities>,

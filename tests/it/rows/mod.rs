@@ -4,6 +4,7 @@ mod counting;
 mod findings;
 mod identities;
 mod people;
+mod restore;
 mod taking_away;
 
 use engine::db::Pool;

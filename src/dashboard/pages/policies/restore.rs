@@ -25,7 +25,7 @@ use engine::resource::{Field, RequestBody as _};
 use formats::problem::Problem;
 
 /// The list of deleted policies.
-pub(super) const DELETED: &str = "/dashboard/policies?deleted=true";
+const DELETED: &str = "/dashboard/policies?deleted=true";
 
 /// The members that decide who can open envelopes, and the number, which another policy can have.
 const MEMBERS: [&str; 3] = ["policyNumber", "allowedServiceIds", "allowedOperations"];
