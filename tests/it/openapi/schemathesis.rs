@@ -138,7 +138,10 @@ async fn create_resources(process: &Process, tester: &str) -> (Value, String) {
         assert_eq!(change["status"], "pending", "{change}");
         id(&change)
     };
+    let deleted = id(&policy("deleted").await);
+    admin.delete(&format!("/admin/policies/{deleted}")).await.gone();
     let decided = json!({
+        "restorePolicy": deleted,
         "approveChange": change("approved", None).await,
         "rejectChange": change("rejected", None).await,
         "withdrawChange": change("withdrawn", Some(tester)).await,

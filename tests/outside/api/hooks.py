@@ -11,7 +11,7 @@ import schemathesis
 WORLD = json.loads(os.environ["SEALWARD_WORLD"])
 """IDs by their prefix: `referred` for references in requests, and `changed` for changes and deletions.
 The list `kept` contains the IDs of the resources that the run itself requires. `decided` has a pending change
-for each decision about changes, by its operation."""
+for each decision about changes, and a deleted policy for its restoration, by the operation."""
 
 ID = re.compile(r"^(svc|pol|key|ak|idn|rec|chg)_[0-7][0-9a-hjkmnp-tv-z]{25}$")
 
