@@ -87,7 +87,7 @@ async fn deleted_policies_are_listed_alone() {
     }
     assert_eq!(numbers(&world, "deleted=true").await, [first.clone(), second.clone()]);
     for living in ["", "deleted=false"] {
-        assert_eq!(numbers(&world, living).await, [third.clone()]);
+        assert_eq!(numbers(&world, living).await, std::slice::from_ref(&third));
     }
     let of_other = format!("deleted=true&destinationServiceId={other}");
     assert_eq!(numbers(&world, &of_other).await, [second]);

@@ -22,10 +22,11 @@ async fn remove(office: &Office, path: &str) {
 }
 
 fn token(members: Value) -> Value {
-    let mut rule = json!({ "issuer": "https://issuer.example" });
-    let members = members.as_object().expect("an object").clone();
-    rule.as_object_mut().expect("an object").extend(members);
-    rule
+    let Value::Object(mut rule) = members else {
+        panic!("no object: {members}");
+    };
+    rule.insert("issuer".to_owned(), json!("https://issuer.example"));
+    Value::Object(rule)
 }
 
 fn spiffe(name: &str) -> Value {
