@@ -77,6 +77,8 @@ impl Sample {
         admin.policy("PARTNER", &partner, destination_managed).await;
         let narrow = json!({ "allowedServiceIds": [billing], "allowedOperations": ["protect"] });
         let deleted_policy = admin.policy("INVOICES", &billing, narrow).await;
+        // The order of events at the same time is random.
+        world.clock.advance(Duration::from_secs(7));
         world.admin().delete(&format!("/admin/policies/{deleted_policy}")).await.gone();
 
         let bound = json!({ "type": "live", "serviceId": billing, "policyNumber": "BILLING",
