@@ -93,7 +93,8 @@ impl Job {
             Self::TrafficSums => (10, One, Degraded),
             // Its work can take half an hour.
             Self::KeyMaintenance => (35 * 60, Each, Degraded),
-            Self::Rows => (60, Each, Degraded),
+            // It examines every row.
+            Self::Rows => (10 * 60, Each, Degraded),
             Self::PendingChanges => (60, Each, Degraded),
             Self::LastUse => (30, Each, Degraded),
             Self::IssuerKeys | Self::ProviderKeys => (60, Each, Degraded),
