@@ -8,7 +8,7 @@ use super::Browser;
 use super::markup::faults_of;
 use super::sample::{HOSTILE_TEXT, Names, Sample, empty};
 use super::scenes::{self, Scene};
-use testkit::{Answer, World};
+use testkit::{Answer, PATIENCE, World, within};
 
 #[tokio::test]
 async fn every_page_renders_without_data() {
@@ -84,6 +84,12 @@ async fn see(browser: &mut Browser<'_>, scene: &Scene) -> Answer {
 pub(crate) async fn sample_pages(names: &BTreeSet<String>) -> Vec<(&'static str, String)> {
     let sample = Sample::new(Names::Typical).await;
     let mut browser = Browser::signed_in(&sample.world).await;
+    // The sample advances the clock, so the state of the sealer is unknown until it looks again.
+    within(PATIENCE, async || {
+        let overview = browser.get("/dashboard").await.ok().body;
+        !overview.contains("It is unknown whether audit")
+    })
+    .await;
     let mut pages = Vec::new();
     for scene in scenes::of(&sample).await {
         if names.contains(scene.name) {
