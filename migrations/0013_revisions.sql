@@ -14,7 +14,8 @@ CREATE TABLE revisions (
 
 REVOKE UPDATE, DELETE ON revisions FROM sealward_application;
 
--- An entry can take something away from a row that is not written.
+-- An entry can take something away from a row that is not written. Entries of tables that nobody caches would
+-- empty the caches of all instances, at each sign-in to the dashboard.
 CREATE FUNCTION tell_catalog_of_revision() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_notify('catalog', NEW.table_name);
@@ -26,7 +27,9 @@ COMMENT ON FUNCTION tell_catalog_of_revision() IS 'Notifies all instances that t
 
 CREATE TRIGGER revisions_tell_catalog
     AFTER INSERT ON revisions
-    FOR EACH ROW EXECUTE FUNCTION tell_catalog_of_revision();
+    FOR EACH ROW
+    WHEN (NEW.table_name IN ('services', 'policies', 'keys', 'api_keys', 'identities'))
+    EXECUTE FUNCTION tell_catalog_of_revision();
 
 COMMENT ON TABLE revisions IS 'Every revision of every row that decides something.';
 COMMENT ON COLUMN revisions.table_name IS 'The table of the row.';

@@ -169,8 +169,8 @@ pub(in crate::management) async fn make_stale(
     mut rows: Rows<&mut PgConnection>,
     resources: &[Uuid],
 ) -> sqlx::Result<()> {
-    let pending = select("WHERE status = $1 AND target_id = ANY ($2)");
-    let pending = pending.bind(ChangeStatus::Pending).bind(resources);
+    // The state stands in the statement, so that the index of pending changes fits it.
+    let pending = select("WHERE status = 'pending' AND target_id = ANY ($1)").bind(resources);
     let pending: Vec<StoredChange> = pending.lock_all("FOR UPDATE", rows.again()).await?;
     for change in pending {
         let stale = StoredChange { status: ChangeStatus::Stale, ..change.rewritten() };
