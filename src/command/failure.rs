@@ -8,7 +8,7 @@ use hsm::OpenError;
 use engine::audit::{Login, RetentionError};
 use engine::auth::oidc::InvalidAuthorities;
 use engine::ledger::forward::CollectorError;
-use engine::management::rows::NotInitialized;
+use engine::management::rows::{NotInitialized, NotSealed};
 use engine::ratelimit::BadAddress;
 use engine::seals::NotDerived;
 use engine::settings::SecretError;
@@ -36,6 +36,8 @@ pub(super) enum Failure {
     Retention(#[from] RetentionError),
     #[error("cannot read or write the rows: {0}")]
     Rows(sqlx::Error),
+    #[error(transparent)]
+    NotSealed(#[from] NotSealed),
     #[error(transparent)]
     RowKey(#[from] NotDerived),
     #[error(transparent)]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{Failure, startup};
 use engine::db;
-use engine::management::rows::{examine_all, reseal_and_record};
+use engine::management::rows::{examine_all, invalid_rows, seal_and_record};
 use engine::seals::Finding;
 use engine::settings::Environment;
 use formats::clock::{Clock, Entropy};
@@ -57,14 +57,24 @@ async fn reseal(database: &db::Primary, is_confirmed: bool) -> Result<(), Failur
         writeln!(io::stdout(), "every row counts")?;
         return Ok(());
     }
-    for Finding { row, flaw } in &findings {
+    for Finding { row, flaw } in findings {
         writeln!(io::stdout(), "{}  {}  {flaw}", row.table, row.id)?;
     }
-    if !is_confirmed && !confirm(findings.len())? {
+    let mut connection = pool.acquire().await.map_err(Failure::Rows)?;
+    let seen = invalid_rows(pool.rows_on(&mut connection)).await.map_err(Failure::Rows)?;
+    drop(connection);
+    if seen.is_empty() {
+        writeln!(io::stdout(), "no row can be sealed")?;
+        return Ok(());
+    }
+    if !is_confirmed && !confirm(seen.len())? {
         return Err(Failure::Other("no row was sealed".to_owned()));
     }
-    let sealed = reseal_and_record(pool, &Clock::system(), &Entropy::system()).await;
-    writeln!(io::stdout(), "{} rows are sealed", sealed.map_err(Failure::Rows)?)?;
+    let mut transaction = pool.begin().await.map_err(Failure::Rows)?;
+    let rows = pool.rows_on(&mut transaction);
+    seal_and_record(rows, &seen, (&Clock::system(), &Entropy::system())).await?;
+    transaction.commit().await.map_err(Failure::Rows)?;
+    writeln!(io::stdout(), "{} rows are sealed", seen.len())?;
     Ok(())
 }
 

@@ -94,9 +94,10 @@ pub struct Made {
 }
 
 impl Deprivable for Key {
-    fn deprive(&mut self, what: What, _: Timestamp) {
-        let works = matches!(self.status, KeyStatus::Active | KeyStatus::Retired);
-        if what == What::Disabled && works {
+    const LOSES: Option<What> = Some(What::Disabled);
+
+    fn deprive(&mut self, _: Timestamp) {
+        if matches!(self.status, KeyStatus::Active | KeyStatus::Retired) {
             self.status = KeyStatus::Disabled;
             self.retire_at = None;
         }

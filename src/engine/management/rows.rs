@@ -11,14 +11,13 @@ use tokio::time::{Instant, sleep};
 use super::changes::StoredChange;
 use super::security::SecurityLog;
 use super::{Actor, Event, ResourceType, store};
-
 use crate::auth::{ApiKey, Person, Service, Session, WorkloadIdentity};
 use crate::db::Pool;
 use crate::ids::EventId;
 use crate::jobs::Pulse;
 use crate::keys::{ImportKeyRecord, Key};
 use crate::policy::Policy;
-use crate::resource::{Rows, Stored as _, examine, reseal};
+use crate::resource::{InvalidRow, Rows, Stored as _, examine, invalid, reseal};
 use crate::seals::{self, Finding, NotDerived, RowName};
 use formats::clock::{Clock, Entropy};
 
@@ -65,29 +64,48 @@ macro_rules! each_kind {
     })*};
 }
 
-/// Seals every row that does not count, as it is. Returns their names.
-pub async fn reseal_all(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<Vec<RowName>> {
-    let mut sealed = Vec::new();
-    each_kind!(R => sealed.extend(reseal::<R>(rows.again()).await?));
-    Ok(sealed)
+/// Every row that does not count and can be sealed.
+pub async fn invalid_rows(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<Vec<InvalidRow>> {
+    let mut found = Vec::new();
+    each_kind!(R => found.extend(invalid::<R>(rows.again()).await?));
+    Ok(found)
 }
 
-/// Seals every row that does not count, as it is, with an event for each. Returns their number.
-pub async fn reseal_and_record(
-    pool: &Pool,
-    clock: &Clock,
-    entropy: &Entropy,
-) -> sqlx::Result<usize> {
-    let mut transaction = pool.begin().await?;
-    let sealed = reseal_all(pool.rows_on(&mut transaction)).await?;
-    for row in &sealed {
+/// Why rows were not sealed.
+#[derive(Debug, thiserror::Error)]
+pub enum NotSealed {
+    /// Somebody changed them since they were seen.
+    #[error("{} rows changed in the meantime: run the command again", .0.len())]
+    Changed(Vec<RowName>),
+    /// The database failed.
+    #[error("cannot read or write the rows: {0}")]
+    Database(#[from] sqlx::Error),
+}
+
+/// Seals these rows as an operator saw them, in the transaction of the connection.
+pub async fn seal_seen(
+    mut rows: Rows<&mut PgConnection>,
+    seen: &[InvalidRow],
+) -> Result<(), NotSealed> {
+    let mut changed = Vec::new();
+    each_kind!(R => changed.extend(reseal::<R>(rows.again(), seen).await?));
+    if changed.is_empty() { Ok(()) } else { Err(NotSealed::Changed(changed)) }
+}
+
+/// The same, with an event for each row.
+pub async fn seal_and_record(
+    mut rows: Rows<&mut PgConnection>,
+    seen: &[InvalidRow],
+    (clock, entropy): (&Clock, &Entropy),
+) -> Result<(), NotSealed> {
+    seal_seen(rows.again(), seen).await?;
+    for InvalidRow { row, .. } in seen {
         let event = Event::row_sealed(type_of(row.table), *row);
         let (id, now) = (EventId::new(clock, entropy), clock.now());
         let actor = Actor::system("cli");
-        store::insert_event(&mut transaction, id, now, &actor, event, None).await?;
+        store::insert_event(&mut *rows.executor, id, now, &actor, event, None).await?;
     }
-    transaction.commit().await?;
-    Ok(sealed.len())
+    Ok(())
 }
 
 /// Gets the row key as soon as a token answers. From then on, examines every row once an hour and records

@@ -7,7 +7,6 @@ use crate::ids::{PolicyId, ServiceId};
 use crate::operation::{Operation, Operations};
 use crate::resource;
 use crate::resource::{Deletable, Deprivable, Description, Name};
-use crate::seals::What;
 use formats::clock::Timestamp;
 use formats::closed_set;
 use formats::envelope::{Alg, Enc, HeaderMembers};
@@ -128,9 +127,7 @@ impl Deletable for Policy {
     }
 }
 
-impl Deprivable for Policy {
-    fn deprive(&mut self, _: What, _: Timestamp) {}
-}
+impl Deprivable for Policy {}
 
 impl Policy {
     /// The same policy, no longer deleted. It is inactive, so that nothing protects under it yet.

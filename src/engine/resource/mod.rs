@@ -20,7 +20,9 @@ pub use self::member::Member;
 pub use self::request::{
     ChangeBody, Reader, RequestBody, ResourceRequest, SentBody, object, with_required,
 };
-pub use self::store::{Marked, Rows, Select, examine, insert, insert_new, reseal, select, update};
+pub use self::store::{
+    InvalidRow, Marked, Rows, Select, examine, insert, insert_new, invalid, reseal, select, update,
+};
 pub use self::stored::{ColumnGroup, Deletable, Deprivable, Identified, Stored, Touched};
 pub use self::text::{Description, Name, Person, Printable, is_hidden};
 pub(crate) use self::value::wrong_type;

@@ -20,8 +20,11 @@ pub trait Identified {
 
 /// A resource from which the table `revisions` can take something away.
 pub trait Deprivable {
+    /// What an entry can take away. After any other entry the row does not count.
+    const LOSES: Option<What> = None;
+
     /// Takes it away. Nothing happens where the resource does not have it.
-    fn deprive(&mut self, what: What, at: Timestamp);
+    fn deprive(&mut self, _at: Timestamp) {}
 }
 
 /// A resource with its own row, which is sealed.

@@ -1,7 +1,9 @@
 //! The invalid rows that were seen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use uuid::Uuid;
 
 use super::RowName;
 use formats::closed_set;
@@ -52,6 +54,10 @@ impl Findings {
 
     pub(super) fn clear(&self, row: RowName) {
         self.lock().remove(&row);
+    }
+
+    pub(super) fn retain(&self, table: &str, rows: &HashSet<Uuid>) {
+        self.lock().retain(|row, _| row.table != table || rows.contains(&row.id));
     }
 
     pub(super) fn all(&self) -> Vec<Finding> {

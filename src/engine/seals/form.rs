@@ -7,7 +7,7 @@ use sqlx::postgres::PgArgumentBuffer;
 
 /// The columns of a row that decide something, as Postgres receives them: of each its name and its value, both
 /// with their lengths.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Form(Vec<u8>);
 
 impl Form {

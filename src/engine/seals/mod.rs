@@ -3,8 +3,8 @@
 //! A row that decides something counts only with a MAC under the row key, which the token derives, and only
 //! at its newest revision. The table `revisions` names every revision of every such row, and the login of the
 //! service can only add to it. So a changed row, a row put back, and a row of another origin do not count.
-//! Entries that take something away ([`What::takes_away`]) have their effect on the row as it is, so that
-//! they need no token.
+//! An entry that takes away what the row can lose has its effect on the row as it is, so that it needs no
+//! token. Any other later entry makes the row invalid.
 //!
 //! The process keeps the row key ([`Seals`]) from the first answer of a token until it ends.
 
@@ -15,6 +15,7 @@ mod opening;
 mod standing;
 mod store;
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use uuid::Uuid;
@@ -58,16 +59,8 @@ pub struct RowName {
 }
 
 impl Seals {
-    /// Seals that have the key.
-    pub fn with(key: RowKey) -> Self {
-        let seals = Self::default();
-        seals.unlock(key);
-        seals
-    }
-
     /// Keeps the key that a token has derived. The first one stays.
     pub fn unlock(&self, key: RowKey) {
-        // Every later key is the same one, because a token with another key is out.
         let _ = self.0.key.set(key);
     }
 
@@ -82,20 +75,20 @@ impl Seals {
     }
 
     /// What counts of a row with this seal and these entries from its own revision on, the oldest first.
-    /// Notes what is wrong with it.
+    /// `loses` is what an entry can take away. Notes what is wrong with the row.
     pub fn judge(
         &self,
         row: RowName,
         (revision, form): (i64, &Form),
         seal: Option<&[u8]>,
-        entries: Vec<Entry>,
+        (loses, entries): (Option<What>, Vec<Entry>),
     ) -> Result<Result<Standing, Flaw>, NoRowKey> {
         let key = self.key()?;
         let judged = match seal {
             None => Err(Flaw::Unsealed),
             Some(seal) => key.verify(row, revision, form, seal),
         };
-        let judged = judged.and_then(|()| Standing::of(revision, entries));
+        let judged = judged.and_then(|()| Standing::of(revision, loses, entries));
         match judged {
             Ok(_) => self.0.findings.clear(row),
             Err(flaw) => self.0.findings.note(row, flaw),
@@ -108,6 +101,11 @@ impl Seals {
         self.key()?;
         self.0.findings.note(row, flaw);
         Ok(())
+    }
+
+    /// Forgets the findings of a table that are not among `rows`: somebody removed these rows.
+    pub fn retain(&self, table: &str, rows: &HashSet<Uuid>) {
+        self.0.findings.retain(table, rows);
     }
 
     /// The rows that are invalid, as far as they were read.

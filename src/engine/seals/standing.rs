@@ -24,16 +24,6 @@ closed_set! {
     }
 }
 
-impl What {
-    /// Whether it only takes something away. Then it has its effect on a row that was not rewritten.
-    pub const fn takes_away(self) -> bool {
-        match self {
-            Self::Frozen | Self::Disabled | Self::Locked | Self::Revoked => true,
-            Self::Made | Self::Changed | Self::Gone => false,
-        }
-    }
-}
-
 /// One entry of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -55,15 +45,19 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Of a row at `revision`, with the entries from there on, the oldest first.
-    pub(super) fn of(revision: i64, entries: Vec<Entry>) -> Result<Self, Flaw> {
+    /// Of a row at `revision` that can lose `loses`, with the entries from there on, the oldest first.
+    pub(super) fn of(
+        revision: i64,
+        loses: Option<What>,
+        entries: Vec<Entry>,
+    ) -> Result<Self, Flaw> {
         let mut entries = entries.into_iter();
         let newest = match entries.next() {
             Some(own) if own.revision == revision => own.revision,
             Some(_) | None => return Err(Flaw::Unknown),
         };
         let taken: Vec<Entry> = entries.collect();
-        if !taken.iter().all(|entry| entry.what.takes_away()) {
+        if !taken.iter().all(|entry| loses == Some(entry.what)) {
             return Err(Flaw::Superseded);
         }
         Ok(Self { newest: taken.last().map_or(newest, |entry| entry.revision), taken })
@@ -81,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_row_counts_at_its_newest_revision_only() {
-        let of = |revision, known: &[(i64, What)]| Standing::of(revision, entries(known));
+        let of = |revision, known: &[(i64, What)]| Standing::of(revision, None, entries(known));
         let newest = |standing: Result<Standing, Flaw>| standing.map(|standing| standing.newest);
         assert_eq!(newest(of(1, &[(1, What::Made)])), Ok(1));
         assert_eq!(newest(of(4, &[(4, What::Gone)])), Ok(4));
@@ -93,11 +87,14 @@ mod tests {
 
     #[test]
     fn taking_away_needs_no_new_row() {
+        let of = |known: Vec<Entry>| Standing::of(2, Some(What::Frozen), known);
         let known = entries(&[(2, What::Changed), (3, What::Frozen), (4, What::Frozen)]);
-        let standing = Standing::of(2, known.clone()).unwrap();
+        let standing = of(known.clone()).unwrap();
         assert_eq!(standing, Standing { newest: 4, taken: known[1..].to_vec() });
-        let mut unfrozen = known;
-        unfrozen.extend(entries(&[(5, What::Changed)]));
-        assert_eq!(Standing::of(2, unfrozen), Err(Flaw::Superseded));
+        for later in [What::Changed, What::Gone, What::Revoked] {
+            let mut superseded = known.clone();
+            superseded.extend(entries(&[(5, later)]));
+            assert_eq!(of(superseded), Err(Flaw::Superseded), "{later}");
+        }
     }
 }

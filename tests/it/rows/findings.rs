@@ -1,5 +1,6 @@
 //! Invalid rows are named: in the log of events, in health and in the metrics.
 
+use engine::management::rows::{NotSealed, examine_all, invalid_rows, seal_seen};
 use serde_json::json;
 
 use super::Intruder;
@@ -75,6 +76,44 @@ async fn without_the_row_key_the_service_does_not_start() {
     assert_eq!(site.run(&["init"]).success().line(), "the token has a row key now");
     assert_eq!(site.run(&["init"]).success().line(), "the token has its row key");
     site.run(&["api-key", "list"]).success();
+}
+
+/// Somebody who writes to the database could change a row while the operator reads what is shown.
+#[tokio::test]
+async fn only_rows_that_the_operator_saw_are_sealed() {
+    let world = World::new().await;
+    world.service("billing").await;
+    let intruder = Intruder::of(&world);
+    intruder.run("UPDATE services SET tier = 'professional'").await;
+    let mut connection = world.pool.acquire().await.expect("a connection");
+    let seen = invalid_rows(world.pool.rows_on(&mut connection)).await.expect("the rows");
+    assert_eq!(seen.len(), 1);
+    intruder.run("UPDATE services SET publish_keys = true").await;
+    let sealed = seal_seen(world.pool.rows_on(&mut connection), &seen).await;
+    assert!(matches!(sealed, Err(NotSealed::Changed(rows)) if rows.len() == 1));
+    intruder.run("UPDATE services SET publish_keys = false").await;
+    seal_seen(world.pool.rows_on(&mut connection), &seen).await.expect("the row as it was");
+    let listed = world.admin().get("/admin/services").await.ok().json();
+    assert_eq!(listed["items"][0]["tier"], "professional");
+    assert_eq!(listed["items"][0].get("sealValid"), None);
+}
+
+/// A finding ends when its row does.
+#[tokio::test]
+async fn an_added_row_that_is_removed_is_no_finding() {
+    let world = World::new().await;
+    let intruder = Intruder::of(&world);
+    intruder
+        .run(
+            "INSERT INTO services (id, name, tier, created_at, updated_at)
+             VALUES (gen_random_uuid(), 'added', 'standard', now(), now())",
+        )
+        .await;
+    examine_all(&world.pool).await.expect("the rows");
+    assert_eq!(world.pool.seals().findings().len(), 1);
+    intruder.run("DELETE FROM services WHERE name = 'added'").await;
+    examine_all(&world.pool).await.expect("the rows");
+    assert_eq!(world.pool.seals().findings(), []);
 }
 
 /// The same rows do not count behind another token.

@@ -1,5 +1,6 @@
 //! Rows that the service did not write: with the login of the service in hand, nobody decides who opens what.
 
+mod caches;
 mod counting;
 mod findings;
 mod identities;

@@ -10,7 +10,6 @@ use crate::ids::PersonId;
 use crate::resource::Deprivable;
 use crate::revision::Revision;
 use crate::row;
-use crate::seals::What;
 use formats::clock::Timestamp;
 
 row! {
@@ -36,9 +35,7 @@ row! {
     }
 }
 
-impl Deprivable for Person {
-    fn deprive(&mut self, _: What, _: Timestamp) {}
-}
+impl Deprivable for Person {}
 
 /// A person as a verified token describes them.
 #[derive(Clone, Debug)]

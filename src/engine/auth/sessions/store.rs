@@ -5,12 +5,11 @@ use uuid::Uuid;
 
 use super::{Holder, SessionDigest};
 use crate::auth::{Administrator, ApiKey};
-use crate::db::Pool;
+use crate::db::{Pool, sql};
 use crate::ids::{ApiKeyId, PersonId, SessionId};
 use crate::resource::{self, Deprivable, Rows, select};
 use crate::revision::Revision;
 use crate::row;
-use crate::seals::What;
 use formats::clock::Timestamp;
 
 row! {
@@ -23,9 +22,7 @@ row! {
     }
 }
 
-impl Deprivable for Session {
-    fn deprive(&mut self, _: What, _: Timestamp) {}
-}
+impl Deprivable for Session {}
 
 /// The identifier of the session with this digest.
 fn id_of(digest: &SessionDigest) -> SessionId {
@@ -104,18 +101,18 @@ async fn valid(
         .await
 }
 
-/// Ends a session, and notes it, so that nobody puts its row back.
-const END: &str = "WITH ended AS (DELETE FROM dashboard_sessions WHERE digest = $1
-                                  RETURNING id, revision)
-                   INSERT INTO revisions (table_name, id, revision, what)
-                   SELECT 'dashboard_sessions', id, revision + 1, 'gone' FROM ended
-                       ON CONFLICT DO NOTHING";
+/// Notes the end of sessions, so that nobody puts their rows back. Where there is a later entry already, the
+/// row does not count either.
+const NOTED: &str = " RETURNING id, revision)
+    INSERT INTO revisions (table_name, id, revision, what)
+    SELECT 'dashboard_sessions', id, revision + 1, 'gone' FROM ended ON CONFLICT DO NOTHING";
 
 pub(super) async fn delete(
     database: impl PgExecutor<'_>,
     digest: SessionDigest,
 ) -> sqlx::Result<()> {
-    sqlx::query(END).bind(digest).execute(database).await?;
+    let end = "WITH ended AS (DELETE FROM dashboard_sessions WHERE digest = $1";
+    sqlx::query(sql([end, NOTED])).bind(digest).execute(database).await?;
     Ok(())
 }
 
@@ -125,16 +122,8 @@ pub(super) async fn sweep(
     idle_since: Timestamp,
     began: Timestamp,
 ) -> sqlx::Result<()> {
-    sqlx::query(
-        "WITH ended AS (DELETE FROM dashboard_sessions WHERE seen_at <= $1 OR started_at <= $2
-                        RETURNING id, revision)
-         INSERT INTO revisions (table_name, id, revision, what)
-         SELECT 'dashboard_sessions', id, revision + 1, 'gone' FROM ended
-             ON CONFLICT DO NOTHING",
-    )
-    .bind(idle_since)
-    .bind(began)
-    .execute(database)
-    .await?;
+    let end =
+        "WITH ended AS (DELETE FROM dashboard_sessions WHERE seen_at <= $1 OR started_at <= $2";
+    sqlx::query(sql([end, NOTED])).bind(idle_since).bind(began).execute(database).await?;
     Ok(())
 }

@@ -91,10 +91,10 @@ closed_set! {
 pub struct Hint(String);
 
 impl Deprivable for ApiKey {
-    fn deprive(&mut self, what: What, at: Timestamp) {
-        if what == What::Revoked && self.revoked_at.is_none() {
-            self.revoked_at = Some(at);
-        }
+    const LOSES: Option<What> = Some(What::Revoked);
+
+    fn deprive(&mut self, at: Timestamp) {
+        self.revoked_at.get_or_insert(at);
     }
 }
 

@@ -63,9 +63,9 @@ impl Deletable for WorkloadIdentity {
 }
 
 impl Deprivable for WorkloadIdentity {
-    fn deprive(&mut self, what: What, _: Timestamp) {
-        if what == What::Disabled {
-            self.status = IdentityStatus::Disabled;
-        }
+    const LOSES: Option<What> = Some(What::Disabled);
+
+    fn deprive(&mut self, _: Timestamp) {
+        self.status = IdentityStatus::Disabled;
     }
 }

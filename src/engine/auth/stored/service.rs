@@ -16,7 +16,6 @@ use crate::resource::{
     ColumnGroup, Columns, Deletable, Deprivable, Description, Input, Member, Name, Positive,
     RequestBody as _, Value, object,
 };
-use crate::seals::What;
 use crate::{request, resource};
 use formats::clock::Timestamp;
 use formats::json::Text;
@@ -50,9 +49,7 @@ impl Deletable for Service {
     }
 }
 
-impl Deprivable for Service {
-    fn deprive(&mut self, _: What, _: Timestamp) {}
-}
+impl Deprivable for Service {}
 
 request! {
     /// The rate limit of a service of the tier `enterprise`.

@@ -40,9 +40,7 @@ row! {
     }
 }
 
-impl Deprivable for ImportKeyRecord {
-    fn deprive(&mut self, _: What, _: Timestamp) {}
-}
+impl Deprivable for ImportKeyRecord {}
 
 impl ImportKeyRecord {
     /// The validity period.

@@ -15,7 +15,7 @@ pub(super) use crate::keys::vault::store::forget_intent;
 pub(super) async fn records(rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Vec<ExpectedKey>> {
     let keys = select::<Key>("WHERE token_id IS NOT NULL OR token_label IS NOT NULL ORDER BY id");
     let named = keys.fetch_marked(rows).await?.into_iter().filter_map(|marked| {
-        let key = marked.resource;
+        let key = marked.resource?;
         let has_ended = key.status == KeyStatus::Destroyed || key.destroying_at.is_some();
         Some(ExpectedKey {
             id: key.id,

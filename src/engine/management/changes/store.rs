@@ -44,9 +44,7 @@ row! {
     }
 }
 
-impl Deprivable for StoredChange {
-    fn deprive(&mut self, _: What, _: Timestamp) {}
-}
+impl Deprivable for StoredChange {}
 
 pub(super) async fn list(
     rows: Rows<impl PgExecutor<'_>>,

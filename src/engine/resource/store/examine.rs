@@ -1,5 +1,7 @@
 //! Examines rows that nobody reads.
 
+use std::collections::HashSet;
+
 use sqlx::{AssertSqlSafe, PgExecutor};
 use uuid::Uuid;
 
@@ -12,6 +14,7 @@ use crate::seals::{Flaw, RowName, What};
 pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
     rows: &Rows<E>,
 ) -> sqlx::Result<()> {
+    let mut invalid = HashSet::new();
     let mut after = Uuid::nil();
     loop {
         let page = select::<R>("WHERE id > $1 ORDER BY id LIMIT 1000").bind(after);
@@ -19,7 +22,8 @@ pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
         let Some(last) = page.last() else {
             break;
         };
-        after = last.resource.uuid();
+        after = last.id;
+        invalid.extend(page.iter().filter(|marked| !marked.is_valid).map(|marked| marked.id));
     }
     let table = R::TABLE;
     let missing: Vec<Uuid> = sqlx::query_scalar(AssertSqlSafe(format!(
@@ -33,6 +37,8 @@ pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
     .await?;
     for id in missing {
         rows.seals.note(RowName { table, id }, Flaw::Missing)?;
+        invalid.insert(id);
     }
+    rows.seals.retain(table, &invalid);
     Ok(())
 }

@@ -41,20 +41,16 @@ impl<R: Stored + Send + Unpin> Select<R> {
 
     /// The valid resources.
     pub async fn fetch_all(self, rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Vec<R>> {
-        let marked = self.fetch_marked(rows).await?;
-        Ok(marked
-            .into_iter()
-            .filter(|marked| marked.is_valid)
-            .map(|marked| marked.resource)
-            .collect())
+        let marked = self.fetch_marked(rows).await?.into_iter();
+        Ok(marked.filter(|marked| marked.is_valid).filter_map(|marked| marked.resource).collect())
     }
 
     /// All resources that can be read, for people. Those that do not count are marked.
     pub async fn fetch_listed(self, rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Vec<R>> {
         let marked = self.fetch_marked(rows).await?.into_iter();
-        let shown = marked.map(|marked| match marked.is_valid {
+        let shown = marked.filter_map(|marked| match marked.is_valid {
             true => marked.resource,
-            false => marked.resource.marked_invalid(),
+            false => marked.resource.map(R::marked_invalid),
         });
         Ok(shown.collect())
     }
@@ -64,7 +60,7 @@ impl<R: Stored + Send + Unpin> Select<R> {
         Ok(self.fetch_all(rows).await?.into_iter().next())
     }
 
-    /// All resources that can be read, and whether each is valid.
+    /// All rows, and whether each is valid.
     pub async fn fetch_marked(
         self,
         rows: Rows<impl PgExecutor<'_>>,
@@ -78,7 +74,7 @@ impl<R: Stored + Send + Unpin> Select<R> {
         let read = sqlx::query_as_with::<_, Read<R>, _>(AssertSqlSafe(sql), self.arguments);
         let read = read.fetch_all(rows.executor).await?;
         let marked = read.into_iter().map(|read| read.judged(&rows.seals));
-        Ok(marked.collect::<sqlx::Result<Vec<_>>>()?.into_iter().flatten().collect())
+        marked.collect()
     }
 
     /// Locks the rows, and then reads the valid resources by their identifiers. `lock` is the strength of
@@ -106,11 +102,13 @@ impl<R: Stored + Send + Unpin> Select<R> {
     }
 }
 
-/// A resource that may be invalid.
+/// A row that may be invalid.
 #[derive(Clone, Debug)]
 pub struct Marked<R> {
-    /// The resource.
-    pub resource: R,
+    /// Its identifier.
+    pub id: Uuid,
+    /// The resource. None where a column does not have a value of its type; then the row is invalid.
+    pub resource: Option<R>,
     /// Whether it counts.
     pub is_valid: bool,
 }
@@ -142,24 +140,25 @@ impl<'r, R: Stored> FromRow<'r, PgRow> for Read<R> {
 }
 
 impl<R: Stored> Read<R> {
-    /// The resource as it counts. Of an invalid row the resource as it is; nothing where it has none.
-    fn judged(self, seals: &Seals) -> sqlx::Result<Option<Marked<R>>> {
+    /// The resource as it counts. Of an invalid row the resource as it is.
+    fn judged(self, seals: &Seals) -> sqlx::Result<Marked<R>> {
+        let id = self.id;
         let Some(resource) = self.resource else {
-            seals.note(RowName { table: R::TABLE, id: self.id }, Flaw::Forged)?;
-            return Ok(None);
+            seals.note(RowName { table: R::TABLE, id }, Flaw::Forged)?;
+            return Ok(Marked { id, resource: None, is_valid: false });
         };
         let columns = resource.columns();
         let of = (resource.revision().number(), columns.form()?);
-        let judged = seals.judge(resource.row(), of, self.seal.as_deref(), self.entries.0)?;
-        Ok(Some(match judged {
-            Err(_) => Marked { resource, is_valid: false },
-            Ok(standing) => {
-                let mut resource = resource.at(Revision::of(standing.newest));
-                for entry in standing.taken {
-                    resource.deprive(entry.what, entry.at);
-                }
-                Marked { resource, is_valid: true }
-            }
-        }))
+        let entries = (R::LOSES, self.entries.0);
+        let judged = seals.judge(resource.row(), of, self.seal.as_deref(), entries)?;
+        let is_valid = judged.is_ok();
+        let Ok(standing) = judged else {
+            return Ok(Marked { id, resource: Some(resource), is_valid });
+        };
+        let mut resource = resource.at(Revision::of(standing.newest));
+        for entry in standing.taken {
+            resource.deprive(entry.at);
+        }
+        Ok(Marked { id, resource: Some(resource), is_valid })
     }
 }
