@@ -35,5 +35,5 @@ COMMENT ON TABLE revisions IS 'Every revision of every row that decides somethin
 COMMENT ON COLUMN revisions.table_name IS 'The table of the row.';
 COMMENT ON COLUMN revisions.id IS 'The row.';
 COMMENT ON COLUMN revisions.revision IS 'The revision of the row, which its seal covers.';
-COMMENT ON COLUMN revisions.what IS 'What happened: made, changed, gone; frozen, disabled, locked and revoked have their effect also where the row was not written.';
+COMMENT ON COLUMN revisions.what IS 'What happened: made, changed, gone; disabled of a key or an identity and revoked of an API key have their effect also where the row was not written.';
 COMMENT ON COLUMN revisions.at IS 'The time.';
