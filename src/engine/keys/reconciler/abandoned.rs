@@ -28,23 +28,38 @@ impl Vault {
             let Some(id) = taken else {
                 return Ok(destroyed);
             };
-            if let Err(error) = self.destroy_any(id).await {
-                tracing::warn!(key = %id, ?error, "a token did not destroy a key of a change that failed");
-                left.push(id);
-                continue;
+            match self.destroy_own(id).await {
+                Ok(true) => {
+                    transaction.commit().await?;
+                    tracing::warn!(key = %id, "destroyed a key of a change that failed");
+                    destroyed += 1;
+                }
+                Ok(false) => {
+                    tracing::error!(key = %id, "the database names a key of another program as that of a change that failed: it stays");
+                    left.push(id);
+                }
+                Err(error) => {
+                    tracing::warn!(key = %id, ?error, "a token did not destroy a key of a change that failed");
+                    left.push(id);
+                }
             }
-            transaction.commit().await?;
-            tracing::warn!(key = %id, "destroyed a key of a change that failed");
-            destroyed += 1;
         }
     }
 
-    /// Destroys the objects of a key whose class is unknown.
-    async fn destroy_any(&self, id: KeyId) -> Result<(), HsmError> {
-        for class in KeyClass::EACH {
-            let key = KeyRef { name: KeyName::Id(id.uuid().as_bytes().to_vec()), class };
-            self.destroy(&key).await?;
+    /// Destroys the objects of a key whose class is unknown. False, and nothing is destroyed, where one of
+    /// them has another label than those that Sealward makes: whoever writes to the database can name any
+    /// object of the token, such as an adopted key whose record was changed.
+    async fn destroy_own(&self, id: KeyId) -> Result<bool, HsmError> {
+        let name = KeyName::Id(id.uuid().as_bytes().to_vec());
+        let label = id.to_string();
+        let objects = self.token.inventory().await?;
+        let mut named = objects.iter().filter(|object| object.key.name == name);
+        if !named.all(|object| object.label == label) {
+            return Ok(false);
         }
-        Ok(())
+        for class in KeyClass::EACH {
+            self.destroy(&KeyRef { name: name.clone(), class }).await?;
+        }
+        Ok(true)
     }
 }

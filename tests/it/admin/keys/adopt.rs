@@ -98,10 +98,11 @@ async fn an_intent_does_not_destroy_the_object_of_a_recorded_key() {
     let service = world.service("adopting").await;
     let clock = world.clock.clone();
     let [recorded, left] = [(); 2].map(|()| Uuid::from_bytes(rand::random()));
-    for id in [recorded, left] {
+    let labels = [format!("vendor {recorded}"), KeyId::from_uuid(left).to_string()];
+    for (id, label) in [recorded, left].into_iter().zip(labels) {
         let key = NewKey {
             id: id.as_bytes().to_vec(),
-            label: format!("vendor {id}"),
+            label,
             algorithm: Algorithm::Aes256,
             purpose: Purpose::Data,
         };
@@ -109,6 +110,11 @@ async fn an_intent_does_not_destroy_the_object_of_a_recorded_key() {
     }
     let body = json!({ "tokenObject": { "ckaId": recorded.simple().to_string() } });
     send(&world, &service, body).await.created();
+    // Whoever writes to the database can also hide the record.
+    sqlx::query("UPDATE keys SET status = 'destroyed', destroy_at = now(), token_id = '\\x00'")
+        .execute(&world.pool)
+        .await
+        .expect("a change");
     sqlx::query(
         "INSERT INTO key_intents (id, purpose, service_id, created_at, change_id)
          SELECT id, 'key', $2, now() - interval '1 hour', gen_random_uuid() FROM UNNEST($1) AS id",
