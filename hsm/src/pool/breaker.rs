@@ -37,13 +37,15 @@ impl Breaker {
         (inner.state.clone(), inner.since.elapsed(), inner.canary)
     }
 
-    /// The canary succeeded. Returns whether this closed the breaker.
-    pub(crate) fn close(&self, canary: Duration) -> bool {
+    /// The canary succeeded. Returns whether this closed the breaker. Nobody sees it closed before
+    /// `admit` has returned.
+    pub(crate) fn close(&self, canary: Duration, admit: impl FnOnce()) -> bool {
         let mut inner = self.lock();
         inner.canary = Some(canary);
         let was_out = matches!(inner.state, TokenState::Out { .. });
         if was_out {
             inner.set(TokenState::Serving);
+            admit();
         }
         was_out
     }
@@ -99,8 +101,10 @@ mod tests {
     fn only_the_canary_opens_and_closes_the_breaker() {
         let breaker = Breaker::new();
         assert!(!breaker.is_serving());
-        assert!(breaker.close(Duration::ZERO));
-        assert!(!breaker.close(Duration::ZERO), "it was closed already");
+        let mut admissions = 0;
+        assert!(breaker.close(Duration::ZERO, || admissions += 1));
+        assert!(!breaker.close(Duration::ZERO, || admissions += 1), "it was closed already");
+        assert_eq!(admissions, 1);
         assert!(breaker.open("first"));
         assert!(!breaker.open("second"), "it was open already");
         assert_eq!(breaker.state(), TokenState::Out { reason: "second".to_owned() });
@@ -110,10 +114,10 @@ mod tests {
     fn a_refused_pin_and_a_closed_token_are_final() {
         let breaker = Breaker::new();
         breaker.refuse_pin("wrong".to_owned());
-        assert!(!breaker.close(Duration::ZERO));
+        assert!(!breaker.close(Duration::ZERO, || {}));
         breaker.retire();
         breaker.refuse_pin("wrong".to_owned());
         assert_eq!(breaker.state(), TokenState::Closed);
-        assert!(!breaker.close(Duration::ZERO));
+        assert!(!breaker.close(Duration::ZERO, || {}));
     }
 }

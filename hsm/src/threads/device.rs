@@ -44,10 +44,9 @@ impl Device {
 
     /// The canary succeeded. Returns whether the token was out and now serves.
     pub(super) fn serve(&self, canary: Duration) -> bool {
-        let was_out = self.breaker.close(canary);
+        let was_out = self.breaker.close(canary, || self.queue.open());
         if was_out {
             tracing::info!(token = self.label(), "the token is available");
-            self.queue.open();
         }
         was_out
     }
