@@ -16,6 +16,7 @@ CREATE TABLE services (
     id                  uuid PRIMARY KEY,
     name                text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
     description         text,
+    status              text NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'frozen')),
     tier                text NOT NULL CHECK (tier IN ('standard', 'professional', 'enterprise')),
     requests_per_second integer CHECK (requests_per_second > 0),
     burst               integer CHECK (burst > 0),
@@ -41,6 +42,7 @@ COMMENT ON TABLE services IS 'Applications that send requests, or for which payl
 COMMENT ON COLUMN services.id IS 'The UUID of the TypeID svc_….';
 COMMENT ON COLUMN services.name IS 'The name, 1 to 100 characters. No two services have the same name, except deleted ones.';
 COMMENT ON COLUMN services.description IS 'The description for people; null for none.';
+COMMENT ON COLUMN services.status IS 'Whether the service is in use, or everything of it is refused.';
 COMMENT ON COLUMN services.tier IS 'The rate limit: standard, professional, or enterprise with its own limit.';
 COMMENT ON COLUMN services.requests_per_second IS 'The refill rate of the bucket; null unless the tier is enterprise.';
 COMMENT ON COLUMN services.burst IS 'The size of the bucket; null unless the tier is enterprise.';
@@ -50,6 +52,30 @@ COMMENT ON COLUMN services.seal IS 'The MAC of the row under the row key; a row 
 COMMENT ON COLUMN services.created_at IS 'The creation time.';
 COMMENT ON COLUMN services.updated_at IS 'The time of the last change.';
 COMMENT ON COLUMN services.deleted_at IS 'The time of the deletion; null before. The row stays, because audit records refer to it.';
+
+-- One row at most. Before the first freeze there is none.
+CREATE TABLE emergency (
+    id        uuid PRIMARY KEY CHECK (id = '00000000-0000-0000-0000-000000000001'),
+    status    text NOT NULL CHECK (status IN ('active', 'frozen')),
+    reason    text CHECK (char_length(reason) BETWEEN 1 AND 500),
+    frozen_at timestamptz,
+    frozen_by text,
+    revision  bigint NOT NULL CHECK (revision > 0),
+    seal      bytea
+);
+
+CREATE TRIGGER emergency_tells_catalog
+    AFTER INSERT OR UPDATE OR DELETE ON emergency
+    FOR EACH STATEMENT EXECUTE FUNCTION tell_catalog();
+
+COMMENT ON TABLE emergency IS 'The switch that freezes all services at once.';
+COMMENT ON COLUMN emergency.id IS 'Always the same: there is one switch.';
+COMMENT ON COLUMN emergency.status IS 'Whether everything is frozen.';
+COMMENT ON COLUMN emergency.reason IS 'Why everything was frozen, or why that ended; null for none.';
+COMMENT ON COLUMN emergency.frozen_at IS 'Since when everything is frozen; null while it is not.';
+COMMENT ON COLUMN emergency.frozen_by IS 'Who froze everything; null while it is not.';
+COMMENT ON COLUMN emergency.revision IS 'Grows by one with each change.';
+COMMENT ON COLUMN emergency.seal IS 'The MAC of the row under the row key; a row without one does not count, and everything is frozen.';
 
 CREATE SEQUENCE policy_numbers AS bigint;
 COMMENT ON SEQUENCE policy_numbers IS 'The number in POL-000001, for policies that are created without a policy number.';

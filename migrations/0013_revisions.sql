@@ -28,12 +28,12 @@ COMMENT ON FUNCTION tell_catalog_of_revision() IS 'Notifies all instances that t
 CREATE TRIGGER revisions_tell_catalog
     AFTER INSERT ON revisions
     FOR EACH ROW
-    WHEN (NEW.table_name IN ('services', 'policies', 'keys', 'api_keys', 'identities'))
+    WHEN (NEW.table_name IN ('services', 'emergency', 'policies', 'keys', 'api_keys', 'identities'))
     EXECUTE FUNCTION tell_catalog_of_revision();
 
 COMMENT ON TABLE revisions IS 'Every revision of every row that decides something.';
 COMMENT ON COLUMN revisions.table_name IS 'The table of the row.';
 COMMENT ON COLUMN revisions.id IS 'The row.';
 COMMENT ON COLUMN revisions.revision IS 'The revision of the row, which its seal covers.';
-COMMENT ON COLUMN revisions.what IS 'What happened: made, changed, gone; disabled of a key or an identity and revoked of an API key have their effect also where the row was not written.';
+COMMENT ON COLUMN revisions.what IS 'What happened: made, changed, gone; frozen of a service or the switch for everything, disabled of a key or an identity, and revoked of an API key have their effect also where the row was not written.';
 COMMENT ON COLUMN revisions.at IS 'The time.';

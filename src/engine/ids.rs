@@ -48,6 +48,8 @@ macro_rules! named {
 named! {
     /// Identifies a service.
     ServiceId, ServiceKind, "svc";
+    /// Identifies the switch that freezes everything. People never see it.
+    EmergencyId, EmergencyKind, "emg";
     /// Identifies a policy, in addition to its number.
     PolicyId, PolicyKind, "pol";
     /// Identifies a key; the `keyId` of the API.

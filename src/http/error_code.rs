@@ -77,6 +77,8 @@ codes! {
         "The type or the roles of the API key do not allow this request",
     OperationNotAllowed OPERATION_NOT_ALLOWED FORBIDDEN
         "The API key, the policy, the key's state or a setting forbids this operation",
+    ServiceFrozen SERVICE_FROZEN FORBIDDEN
+        "The service is frozen",
     PolicyNotActive POLICY_NOT_ACTIVE FORBIDDEN
         "The policy is not active",
     NotFound NOT_FOUND NOT_FOUND
@@ -125,7 +127,8 @@ impl ErrorCode {
             ResourceType::ApiKey => Self::ApiKeyNotFound,
             ResourceType::Change => Self::ChangeNotFound,
             ResourceType::Identity => Self::IdentityNotFound,
-            ResourceType::ImportKey
+            ResourceType::Emergency
+            | ResourceType::ImportKey
             | ResourceType::Person
             | ResourceType::Dashboard
             | ResourceType::Request

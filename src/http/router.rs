@@ -6,7 +6,7 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::routes;
 
 use super::admin::{
-    api_keys, audit, audit_log, changes, events, identities, keys, policies, services,
+    api_keys, audit, audit_log, changes, emergency, events, identities, keys, policies, services,
 };
 use super::app::App;
 use super::error::ApiError;
@@ -93,6 +93,10 @@ fn groups() -> [Routes; 4] {
             "/admin/identities/{id}",
             routes!(identities::read, identities::update, identities::patch, identities::delete),
         )
+        .part("Emergency", "The switch that freezes everything.")
+        .at("/admin/emergency", routes!(emergency::read))
+        .at("/admin/emergency/freeze", routes!(emergency::freeze))
+        .at("/admin/emergency/unfreeze", routes!(emergency::unfreeze))
         .part("Audit", "The audit log.")
         .at("/admin/audit", routes!(audit::list))
         .at("/admin/audit/management", routes!(events::list))

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::certificates::Certificates;
 use super::credentials::{Credentials, Presented};
 use super::denied::Denied;
+use super::frozen::EmergencySwitch;
 use super::identity::{CredentialRefused, StoredKey};
 use super::wholeness::Wholeness;
 use super::workloads::{Unusable, Workloads};
@@ -26,6 +27,7 @@ pub struct Authenticator {
     keys: Cache<ApiKeyDigest, Arc<StoredKey>>,
     workloads: Workloads,
     certificates: Certificates,
+    emergency: EmergencySwitch,
     last_use: LastUse,
 }
 
@@ -45,6 +47,7 @@ impl Authenticator {
         let (of_certificates, is_on) = (pool.clone(), auth.certificates);
         let certificates =
             Certificates::new(clock.clone(), catalog.clone(), of_certificates, wholeness, is_on);
+        let emergency = EmergencySwitch::new(catalog.clone(), pool.clone());
         let topics = &[Topic::ApiKeys, Topic::Services];
         let read = move |at_rest| {
             let pool = pool.clone();
@@ -56,6 +59,7 @@ impl Authenticator {
             keys: Cache::new(catalog, topics, CAPACITY, read),
             workloads,
             certificates,
+            emergency,
             last_use: LastUse::default(),
         })
     }
@@ -69,21 +73,24 @@ impl Authenticator {
         admission: &mut impl Admission,
     ) -> Result<Caller, Denied> {
         let certificate = &credentials.certificate;
-        match credentials.presented()? {
+        let caller = match credentials.presented()? {
             Presented::Key(key) => {
                 let at_rest = key.at_rest();
                 let known = self.keys.get_admitted(&at_rest, admission.turn()).await?;
-                Ok(self.admit(&at_rest, known, client, certificate).await?)
+                self.admit(&at_rest, known, client, certificate).await?
             }
             Presented::Token(token) => {
                 let caller = self.workloads.authenticate(token, client, admission);
-                Ok(self.used(caller.await?))
+                self.used(caller.await?)
             }
             Presented::Certificate => {
                 let caller = self.certificates.authenticate(certificate, client, admission);
-                Ok(self.used(caller.await?))
+                self.used(caller.await?)
             }
-        }
+        };
+        // The switch stops no administrator.
+        let is_emergency = caller.service_id().is_some() && self.emergency.is_set().await?;
+        Ok(caller.in_emergency(is_emergency))
     }
 
     /// Authenticates from the cache alone, which may be stale: for health checks during an outage.

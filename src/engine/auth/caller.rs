@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::identity::{CredentialRefused, Identity, Noted, Workload};
-use super::{ApiKeyType, CallerId, RateLimit, Roles};
+use super::{ApiKeyType, CallerId, Frozen, RateLimit, Roles};
 use crate::ids::{CredentialId, PolicyId, ServiceId};
 use crate::operation::{Operation, Operations};
 
@@ -26,9 +26,11 @@ pub struct Caller {
     identity: Arc<Identity>,
     token_subject: Option<Arc<str>>,
     client_address: IpAddr,
+    /// Whether everything is frozen.
+    is_emergency: bool,
 }
 
-/// A caller of the runtime API.
+/// A caller of the runtime API. Only look-ups have answers for one that is frozen.
 #[derive(Clone, Debug)]
 pub struct Application {
     caller: Caller,
@@ -51,7 +53,12 @@ pub enum WrongKind {
 
 impl Caller {
     pub(super) fn new(identity: Arc<Identity>, client_address: IpAddr) -> Self {
-        Self { identity, token_subject: None, client_address }
+        Self { identity, token_subject: None, client_address, is_emergency: false }
+    }
+
+    /// The same caller, while everything is frozen or not.
+    pub(super) fn in_emergency(self, is_emergency: bool) -> Self {
+        Self { is_emergency, ..self }
     }
 
     /// A workload, unless it is disabled. The subject is of its token or its certificate.
@@ -150,6 +157,14 @@ impl Application {
     /// The operations that its credential allows; none if it allows all of them.
     pub fn allowed_operations(&self) -> Option<Operations> {
         self.caller.identity.allowed_operations
+    }
+
+    /// Why its operations are refused.
+    pub fn frozen(&self) -> Option<Frozen> {
+        if self.caller.is_emergency {
+            return Some(Frozen::Everything);
+        }
+        self.caller.identity.is_frozen.then_some(Frozen::Caller)
     }
 
     /// Whether its credential allows `operation`.

@@ -24,6 +24,8 @@ pub struct Identity {
     pub(super) kind: Option<ApiKeyType>,
     pub(super) roles: Roles,
     pub(super) service_id: Option<ServiceId>,
+    /// Whether the service is frozen.
+    pub(super) is_frozen: bool,
     pub(super) rate_limit: RateLimit,
     pub(super) bound_policy: Option<PolicyId>,
     pub(super) allowed_operations: Option<Operations>,
@@ -143,6 +145,7 @@ impl Identity {
             kind: Some(ApiKeyType::Live),
             roles: Roles::default(),
             service_id: Some(ServiceId::from_uuid(Uuid::from_u128(2))),
+            is_frozen: false,
             rate_limit: RateLimit::OF_ADMINS,
             bound_policy: None,
             allowed_operations: None,

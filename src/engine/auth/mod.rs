@@ -14,6 +14,7 @@ mod certificates;
 mod credential;
 mod credentials;
 mod denied;
+mod frozen;
 mod identity;
 mod kind;
 mod last_use;
@@ -37,6 +38,8 @@ pub use self::caller_id::CallerId;
 pub use self::credential::{ApiKeyDigest, ApiKeySecret, Malformed};
 pub use self::credentials::{Authorization, Credentials, KeptCredentials};
 pub use self::denied::Denied;
+pub use self::frozen::Frozen;
+pub(crate) use self::frozen::FrozenServices;
 pub use self::identity::{CredentialRefused, Identity};
 pub use self::kind::ApiKeyType;
 pub use self::last_use::LastUse;
@@ -49,7 +52,8 @@ pub(crate) use self::sessions::Session;
 pub use self::sessions::{SessionDigest, Sessions, Visit};
 pub(crate) use self::stored::UNKNOWN_POLICY;
 pub use self::stored::{
-    ApiKey, ApiKeyRequest, ApiKeyStatus, BoundPolicy, Hint, IdentityRequest, IdentityStatus, Limit,
-    Networks, RateLimitRequest, Service, ServiceRequest, WorkloadIdentity,
+    ApiKey, ApiKeyRequest, ApiKeyStatus, BoundPolicy, Emergency, Hint, IdentityRequest,
+    IdentityStatus, Limit, Networks, RateLimitRequest, Service, ServiceRequest, ServiceStatus,
+    WorkloadIdentity,
 };
 pub use self::workloads::{Unusable, Workloads, issuer};

@@ -8,7 +8,8 @@ use uuid::Uuid;
 
 use super::identity::{Identity, Noted, StoredKey, Workload};
 use super::{
-    ApiKey, ApiKeyDigest, IdentityStatus, Match, RateLimit, Roles, Service, WorkloadIdentity,
+    ApiKey, ApiKeyDigest, IdentityStatus, Match, RateLimit, Roles, Service, ServiceStatus,
+    WorkloadIdentity,
 };
 use crate::db::{Pool, sql};
 use crate::ids::{CredentialId, IdentityId, ServiceId};
@@ -24,14 +25,11 @@ pub(super) async fn api_key(
     let Some(api_key) = found.fetch_optional(database.rows()).await? else {
         return Ok(None);
     };
-    let rate_limit = match api_key.service_id {
-        None => RateLimit::OF_ADMINS,
-        Some(id) => match service(database, id).await? {
-            None => return Ok(None),
-            Some(service) => *service.rate_limit,
-        },
+    let Some(id) = api_key.service_id else {
+        return Ok(Some(StoredKey::of(api_key, None)));
     };
-    Ok(Some(StoredKey::of(api_key, rate_limit)))
+    let service = service(database, id).await?;
+    Ok(service.map(|service| StoredKey::of(api_key, Some(&service))))
 }
 
 async fn service(database: &Pool, id: ServiceId) -> sqlx::Result<Option<Service>> {
@@ -154,7 +152,7 @@ async fn workloads(
     let mut workloads = Vec::new();
     for identity in found {
         if let Some(service) = service(database, identity.service_id).await? {
-            let workload = Workload::of(&identity, *service.rate_limit);
+            let workload = Workload::of(&identity, &service);
             workloads.push((identity.r#match, Arc::new(workload)));
         }
     }
@@ -162,7 +160,7 @@ async fn workloads(
 }
 
 impl Workload {
-    fn of(identity: &WorkloadIdentity, rate_limit: RateLimit) -> Self {
+    fn of(identity: &WorkloadIdentity, service: &Service) -> Self {
         Self {
             is_disabled: identity.status == IdentityStatus::Disabled,
             identity: Arc::new(Identity {
@@ -170,8 +168,9 @@ impl Workload {
                 name: identity.name.to_string(),
                 kind: None,
                 roles: Roles::default(),
-                service_id: Some(identity.service_id),
-                rate_limit,
+                service_id: Some(service.id),
+                is_frozen: service.status == ServiceStatus::Frozen,
+                rate_limit: *service.rate_limit,
                 bound_policy: identity.policy_number.id(),
                 allowed_operations: identity.allowed_operations,
                 noted: Noted::default(),
@@ -181,7 +180,8 @@ impl Workload {
 }
 
 impl StoredKey {
-    fn of(api_key: ApiKey, rate_limit: RateLimit) -> Self {
+    /// An API key of a service, or of an administrator.
+    fn of(api_key: ApiKey, service: Option<&Service>) -> Self {
         Self {
             at_rest: api_key.digest,
             kind: api_key.r#type,
@@ -194,8 +194,9 @@ impl StoredKey {
                 name: api_key.name.to_string(),
                 kind: Some(api_key.r#type),
                 roles: api_key.roles,
-                service_id: api_key.service_id,
-                rate_limit,
+                service_id: service.map(|service| service.id),
+                is_frozen: service.is_some_and(|it| it.status == ServiceStatus::Frozen),
+                rate_limit: service.map_or(RateLimit::OF_ADMINS, |service| *service.rate_limit),
                 bound_policy: api_key.policy_number.id(),
                 allowed_operations: api_key.allowed_operations,
                 noted: Noted::default(),

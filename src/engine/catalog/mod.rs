@@ -29,6 +29,8 @@ const CONFIRMED_FOR: Duration = Duration::from_millis(750);
 pub enum Topic {
     /// The table `services`.
     Services,
+    /// The table `emergency`.
+    Emergency,
     /// The table `policies`.
     Policies,
     /// The table `api_keys`.
@@ -40,12 +42,19 @@ pub enum Topic {
 }
 
 impl Topic {
-    const ALL: [Self; 5] =
-        [Self::Services, Self::Policies, Self::ApiKeys, Self::Keys, Self::Identities];
+    const ALL: [Self; 6] = [
+        Self::Services,
+        Self::Emergency,
+        Self::Policies,
+        Self::ApiKeys,
+        Self::Keys,
+        Self::Identities,
+    ];
 
     fn of_table(name: &str) -> Option<Self> {
         match name {
             "services" => Some(Self::Services),
+            "emergency" => Some(Self::Emergency),
             "policies" => Some(Self::Policies),
             "api_keys" => Some(Self::ApiKeys),
             "keys" => Some(Self::Keys),
@@ -71,6 +80,7 @@ struct Knowledge {
 #[derive(Debug, Default)]
 struct Epochs {
     services: AtomicU64,
+    emergency: AtomicU64,
     policies: AtomicU64,
     api_keys: AtomicU64,
     keys: AtomicU64,
@@ -127,6 +137,7 @@ impl Catalog {
         let epochs = &self.0.epochs;
         match topic {
             Topic::Services => &epochs.services,
+            Topic::Emergency => &epochs.emergency,
             Topic::Policies => &epochs.policies,
             Topic::ApiKeys => &epochs.api_keys,
             Topic::Keys => &epochs.keys,

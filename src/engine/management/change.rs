@@ -2,9 +2,11 @@
 
 use std::slice;
 
+use serde_json::value::to_raw_value;
 use sqlx::{PgConnection, Postgres, Transaction};
 
 use super::changes::{self, Authority, Proposal, Proposed, Proposer, StoredRequest};
+use super::event::EventAnswer;
 use super::store::{self, Author};
 use super::{Action, Actor, Authorized, Context, Error, Event, Referrers, Resource, Right};
 use crate::auth::Role;
@@ -153,6 +155,17 @@ impl Change<'_> {
         let deleted = resource.clone().deleted(self.now).rewritten();
         resource::update(self.rows(), &deleted, What::Gone).await?;
         self.commit(Event::deleted(resource)).await
+    }
+
+    /// Ends a change that finds everything as it should be. A request that is sent again has the same answer.
+    pub(super) async fn change_nothing<R: Resource>(mut self, found: R) -> Result<R, Error> {
+        if let Some(claim) = &self.context.claim {
+            let shown = to_raw_value(&found).map_err(|_| Error::BrokenOff)?;
+            let answer = EventAnswer::unchanged(&found, &shown);
+            claim.keep(&mut self.transaction, Some(answer)).await?;
+            self.transaction.commit().await?;
+        }
+        Ok(found)
     }
 
     /// Whether the change that `plan` records will be proposed.

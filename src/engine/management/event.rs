@@ -47,6 +47,8 @@ closed_set! {
     pub enum ResourceType: "ResourceType" {
         /// A service.
         Service = "service",
+        /// The switch that freezes everything.
+        Emergency = "emergency",
         /// A policy.
         Policy = "policy",
         /// A key.
@@ -85,6 +87,10 @@ closed_set! {
         Delete = "delete",
         /// The deleted resource was restored.
         Restore = "restore",
+        /// Everything was frozen.
+        Freeze = "freeze",
+        /// The freeze of everything ended.
+        Unfreeze = "unfreeze",
         /// The API key was revoked.
         Revoke = "revoke",
         /// The key was destroyed in the token.
@@ -129,6 +135,7 @@ impl ResourceType {
     pub(super) const fn topic(self) -> Option<Topic> {
         match self {
             Self::Service => Some(Topic::Services),
+            Self::Emergency => Some(Topic::Emergency),
             Self::Policy => Some(Topic::Policies),
             Self::Key | Self::ImportKey => Some(Topic::Keys),
             Self::ApiKey => Some(Topic::ApiKeys),
@@ -147,6 +154,7 @@ impl ResourceType {
     pub const fn label(self) -> &'static str {
         match self {
             Self::Service => "service",
+            Self::Emergency => "switch for everything",
             Self::Policy => "policy",
             Self::Key => "key",
             Self::ApiKey => "API key",
@@ -171,7 +179,8 @@ impl ResourceType {
             Self::ApiKey => Some("api-keys"),
             Self::Identity => Some("identities"),
             Self::Change => Some("changes"),
-            Self::ImportKey
+            Self::Emergency
+            | Self::ImportKey
             | Self::Person
             | Self::Dashboard
             | Self::Request
@@ -201,7 +210,12 @@ impl ResourceType {
             Self::ImportKey => Some(IdForm::of::<ImportKeyKind>()),
             Self::Change => Some(IdForm::of::<ProposalKind>()),
             Self::Person => Some(IdForm::of::<PersonKind>()),
-            Self::Dashboard | Self::Request | Self::AuditLog | Self::Instance | Self::Token => None,
+            Self::Emergency
+            | Self::Dashboard
+            | Self::Request
+            | Self::AuditLog
+            | Self::Instance
+            | Self::Token => None,
         }
     }
 }
@@ -243,8 +257,15 @@ pub(super) struct EventAnswer<'e> {
     pub(super) resource_type: ResourceType,
     /// The resource in JSON.
     pub(super) resource: &'e RawValue,
-    /// The revision of a restored resource. A new one has the first.
-    pub(super) restored_at: Option<Revision>,
+    /// The revision of a changed resource. A new one has the first.
+    pub(super) changed_to: Option<Revision>,
+}
+
+impl<'e> EventAnswer<'e> {
+    /// The answer that shows `resource`, whose JSON is `shown`, as it was before.
+    pub(super) fn unchanged<R: Resource>(resource: &R, shown: &'e RawValue) -> Self {
+        Self { resource_type: R::TYPE, resource: shown, changed_to: Some(resource.revision()) }
+    }
 }
 
 impl Event {
@@ -291,12 +312,12 @@ impl Event {
     pub(super) fn answer(&self) -> Option<EventAnswer<'_>> {
         let is_decision =
             self.resource_type == ResourceType::Change && self.action != Action::Update;
-        let is_restored = self.action == Action::Restore;
-        let is_answer = self.action == Action::Create || is_restored || is_decision;
+        let is_changed = matches!(self.action, Action::Restore | Action::Freeze | Action::Unfreeze);
+        let is_answer = self.action == Action::Create || is_changed || is_decision;
         Some(EventAnswer {
             resource_type: self.resource_type,
             resource: self.after.as_deref().filter(|_| is_answer)?,
-            restored_at: self.revision.filter(|_| is_restored).map(Revision::next),
+            changed_to: self.revision.filter(|_| is_changed).map(Revision::next),
         })
     }
 

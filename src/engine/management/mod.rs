@@ -48,6 +48,7 @@ mod check;
 mod context;
 pub mod dangers;
 mod download;
+pub mod emergency;
 mod error;
 mod event;
 pub mod events;
@@ -75,7 +76,7 @@ pub use self::idempotency::{Claim, ClaimState, IdempotentCall, KeptAnswer, KeptO
 pub use self::page::{Cursor, Limit, NotACursor, Page, PageRequest};
 use self::referrers::Referrers;
 pub use self::right::{
-    Authorized, ManageAdminKeys, ManageApiKeys, ManageIdentities, ManageKeys, ManagePolicies,
-    ReadAudit, ReadResources, Right,
+    Authorized, FreezeEverything, ManageAdminKeys, ManageApiKeys, ManageIdentities, ManageKeys,
+    ManagePolicies, ReadAudit, ReadResources, Right,
 };
 pub use self::system::System;

@@ -40,6 +40,8 @@ rights! {
     ManageAdminKeys: Owner;
     /// Reads, creates, changes and deletes workload identities.
     ManageIdentities: Owner PolicyAdmin;
+    /// Freezes everything, and ends the freeze.
+    FreezeEverything: Owner;
     /// Reads and exports the audit logs.
     ReadAudit: Owner Auditor;
 }

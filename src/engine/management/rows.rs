@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 use super::changes::StoredChange;
 use super::security::SecurityLog;
 use super::{Actor, Event, ResourceType, store};
-use crate::auth::{ApiKey, Person, Service, Session, WorkloadIdentity};
+use crate::auth::{ApiKey, Emergency, Person, Service, Session, WorkloadIdentity};
 use crate::db::Pool;
 use crate::ids::EventId;
 use crate::jobs::Pulse;
@@ -56,7 +56,7 @@ pub async fn initialize(pool: &Pool, token: &Token) -> Result<bool, NotInitializ
 /// Runs a statement with `R` as each kind of sealed row.
 macro_rules! each_kind {
     ($R:ident => $run:expr) => {{
-        each_kind!(@ $R, $run, Service Policy Key ImportKeyRecord ApiKey WorkloadIdentity Person Session StoredChange);
+        each_kind!(@ $R, $run, Service Emergency Policy Key ImportKeyRecord ApiKey WorkloadIdentity Person Session StoredChange);
     }};
     (@ $R:ident, $run:expr, $($kind:ident)*) => {$({
         type $R = $kind;
@@ -159,6 +159,7 @@ async fn record(security: &SecurityLog, finding: Finding) -> bool {
 fn type_of(table: &str) -> ResourceType {
     match table {
         Service::TABLE => ResourceType::Service,
+        Emergency::TABLE => ResourceType::Emergency,
         Policy::TABLE => ResourceType::Policy,
         Key::TABLE => ResourceType::Key,
         ApiKey::TABLE => ResourceType::ApiKey,

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::permit::{NotAllowed, Permittable, PolicyPermit, to};
-use super::policies::Known;
+use super::permit::{NotAllowed, Permittable, PolicyPermit, authorize, to};
+use super::policies::{Known, NotPermitted};
 use super::{Policies, Policy};
+use crate::auth::Application;
 use crate::catalog::Unreadable;
 use formats::envelope::Envelope;
 
@@ -27,17 +28,6 @@ pub struct OpeningPermit {
     envelope: Envelope,
 }
 
-/// The caller may not open the envelope, or that is unknown.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum OpeningRefused {
-    /// A policy does not allow it.
-    #[error(transparent)]
-    NotAllowed(#[from] NotAllowed),
-    /// The policy of the envelope could not be read.
-    #[error(transparent)]
-    Unreadable(#[from] Unreadable),
-}
-
 impl OpeningPermit {
     /// The policy that the request names. It chooses the key.
     pub fn policy(&self) -> &Policy {
@@ -55,19 +45,24 @@ impl OpeningPermit {
 }
 
 impl Policies {
-    /// Adds to `permit` the permission of the policy in the `pol` of `envelope`. A deleted policy goes
-    /// on deciding by its last state, and one whose row is lost refuses. A policy that was never known here decides nothing.
+    /// Permits `application` to open `envelope` under `policy`, with the permission of the policy in the
+    /// `pol` of the envelope. A deleted policy goes on deciding by its last state, and one whose row is lost
+    /// refuses. A policy that was never known here decides nothing.
     ///
     /// # Errors
-    /// That policy does not allow the operation to the caller, there is none and the policy of
-    /// `permit` requires one, or the database does not answer.
+    /// The API key or one of the policies does not allow it, there is no policy of the envelope and `policy`
+    /// requires one, something is frozen, or the database does not answer.
     pub(crate) async fn permit_opening(
         &self,
-        permit: PolicyPermit<to::Unprotect>,
+        application: &Application,
+        policy: Arc<Policy>,
         envelope: Envelope,
-    ) -> Result<OpeningPermit, OpeningRefused> {
+    ) -> Result<OpeningPermit, NotPermitted> {
+        let permit: PolicyPermit<to::Unprotect> = authorize(application)?.under(policy)?;
         let sealed_under = self.of_envelope(permit.shared_policy(), &envelope).await?;
-        permit.opening(&sealed_under, envelope)
+        let permit = permit.opening(&sealed_under, envelope)?;
+        self.check_destination(permit.policy()).await?;
+        Ok(permit)
     }
 
     /// The policy in the `pol` of `envelope`, if it is known here. `named` is the policy that the
@@ -91,7 +86,7 @@ impl PolicyPermit<to::Unprotect> {
         self,
         sealed_under: &Known,
         envelope: Envelope,
-    ) -> Result<OpeningPermit, OpeningRefused> {
+    ) -> Result<OpeningPermit, NotAllowed> {
         let operation = to::Unprotect::OPERATION;
         let service = self.application().service_id();
         match sealed_under {
@@ -100,10 +95,10 @@ impl PolicyPermit<to::Unprotect> {
             Known::Policy(policy) if policy.allows(service, operation) => {}
             // Nobody knows any more what it allowed.
             Known::Policy(_) | Known::Lost => {
-                return Err(NotAllowed::ByPolicyOfEnvelope(operation).into());
+                return Err(NotAllowed::ByPolicyOfEnvelope(operation));
             }
             Known::Never if self.policy().require_binding => {
-                return Err(NotAllowed::Unbound.into());
+                return Err(NotAllowed::Unbound);
             }
             Known::Never => {}
         }

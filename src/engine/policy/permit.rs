@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::Policy;
-use crate::auth::Application;
+use crate::auth::{Application, Frozen};
 use crate::operation::Operation;
 
 /// The operations as types, so that a permit for one operation does not pass for another.
@@ -33,14 +33,14 @@ pub trait Permittable {
     const OPERATION: Operation;
 }
 
-/// Proof that the caller's API key allows the operation `O`.
+/// Proof that the caller's API key allows the operation `O`, and that the caller is not frozen.
 #[derive(Clone, Debug)]
 pub struct Permit<O> {
     application: Application,
     operation: PhantomData<O>,
 }
 
-/// Proof that a policy allows the operation `O` too.
+/// Proof that a policy allows the operation `O` too. Outside this module, its destination is not frozen.
 #[derive(Clone, Debug)]
 pub struct PolicyPermit<O> {
     permit: Permit<O>,
@@ -62,13 +62,19 @@ pub enum NotAllowed {
     /// The policy requires that an envelope names a policy that is known here.
     #[error("the policy opens only envelopes that name a policy of this service")]
     Unbound,
+    /// Something is frozen.
+    #[error(transparent)]
+    Frozen(#[from] Frozen),
 }
 
-/// Permits `application` the operation `O` with its own key. An operation under a policy also
-/// needs [`Permit::under`].
+/// Permits `application` the operation `O` with its own key. An operation under a policy needs a
+/// [`PolicyPermit`].
 pub fn authorize<O: Permittable>(application: &Application) -> Result<Permit<O>, NotAllowed> {
     if !application.may(O::OPERATION) {
         return Err(NotAllowed::ByApiKey(O::OPERATION));
+    }
+    if let Some(frozen) = application.frozen() {
+        return Err(frozen.into());
     }
     Ok(Permit { application: application.clone(), operation: PhantomData })
 }
@@ -79,8 +85,8 @@ impl<O: Permittable> Permit<O> {
         &self.application
     }
 
-    /// Adds the permission of `policy`.
-    pub fn under(self, policy: Arc<Policy>) -> Result<PolicyPermit<O>, NotAllowed> {
+    /// Adds the permission of `policy`, whose destination may be frozen.
+    pub(super) fn under(self, policy: Arc<Policy>) -> Result<PolicyPermit<O>, NotAllowed> {
         if !policy.allows(self.application.service_id(), O::OPERATION) {
             return Err(NotAllowed::ByPolicy(O::OPERATION));
         }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::permit::{NotAllowed, Permittable, PolicyPermit, authorize};
 use super::{Policy, PolicyName, store};
-use crate::auth::Application;
+use crate::auth::{Application, Frozen};
 use crate::catalog::{Cache, Catalog, Topic, Unreadable};
 use crate::db::Pool;
-use crate::ids::PolicyId;
+use crate::ids::{PolicyId, ServiceId};
 
 /// Policies held in memory.
 const CAPACITY: u64 = 10_000;
@@ -28,6 +29,22 @@ pub struct Policies {
     /// By identifier, deleted policies and absence included: an envelope with an unknown policy must not
     /// cost a query each time.
     known: Cache<PolicyId, Known>,
+    /// Whether each destination is frozen.
+    frozen: Cache<ServiceId, bool>,
+}
+
+/// The caller may not do this under a policy, or that is unknown.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotPermitted {
+    /// The API key or a policy does not allow it, or something is frozen.
+    #[error(transparent)]
+    NotAllowed(#[from] NotAllowed),
+    /// The row of the destination is missing or invalid. It could have been frozen.
+    #[error("the row of the destination service does not count")]
+    LostDestination,
+    /// The database does not answer.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
 }
 
 /// A request has no policy.
@@ -47,7 +64,7 @@ pub enum Unresolved {
 impl Policies {
     /// Reads from the database behind `pool`.
     pub fn new(catalog: Catalog, pool: Pool) -> Self {
-        let (living, all) = (pool.clone(), pool);
+        let (living, all, services) = (pool.clone(), pool.clone(), pool);
         let named = move |name| {
             let pool = living.clone();
             async move { Ok(store::named(pool.rows(), &name).await?.map(Arc::new)) }
@@ -56,15 +73,43 @@ impl Policies {
             let pool = all.clone();
             async move { Ok(Some(store::known(&pool, id).await?)) }
         };
+        let frozen = move |id| {
+            let pool = services.clone();
+            async move { store::is_frozen(pool.rows(), id).await.map_err(Unreadable::from) }
+        };
         Self {
             by_name: Cache::new(catalog.clone(), &[Topic::Policies], CAPACITY, named),
-            known: Cache::new(catalog, &[Topic::Policies], CAPACITY, known),
+            known: Cache::new(catalog.clone(), &[Topic::Policies], CAPACITY, known),
+            frozen: Cache::new(catalog, &[Topic::Services], CAPACITY, frozen),
         }
     }
 
     /// The policy with this identifier, also after it was deleted.
     pub(super) async fn known(&self, id: PolicyId) -> Result<Known, Unreadable> {
         Ok(self.known.get(&id).await?.unwrap_or(Known::Never))
+    }
+
+    /// Permits `application` the operation `O` under `policy`.
+    ///
+    /// # Errors
+    /// Its API key or the policy does not allow it, something is frozen, or the database does not answer.
+    pub(crate) async fn permit<O: Permittable>(
+        &self,
+        application: &Application,
+        policy: Arc<Policy>,
+    ) -> Result<PolicyPermit<O>, NotPermitted> {
+        let permit = authorize(application)?.under(policy)?;
+        self.check_destination(permit.policy()).await?;
+        Ok(permit)
+    }
+
+    /// Checks that the destination of a policy is not frozen.
+    pub(super) async fn check_destination(&self, policy: &Policy) -> Result<(), NotPermitted> {
+        match self.frozen.get(&policy.destination_service_id).await? {
+            Some(false) => Ok(()),
+            Some(true) => Err(NotAllowed::Frozen(Frozen::Destination).into()),
+            None => Err(NotPermitted::LostDestination),
+        }
     }
 
     /// The policy with the number in a request of `application`, otherwise the policy that is bound

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::opening::{OpeningPermit, OpeningRefused};
+use super::opening::OpeningPermit;
 use super::permit::{NotAllowed, PolicyPermit, authorize, to};
-use super::policies::Known;
+use super::policies::{Known, NotPermitted};
 use super::{Policies, Policy};
 use crate::auth::Application;
 use crate::operation::Operation;
@@ -57,7 +57,7 @@ impl Policies {
         from: Arc<Policy>,
         target: Arc<Policy>,
         envelope: Envelope,
-    ) -> Result<RewrapPermit, OpeningRefused> {
+    ) -> Result<RewrapPermit, NotPermitted> {
         let sealed_under = self.of_envelope(&from, &envelope).await?;
         let is_sealed_under_it = match &sealed_under {
             Known::Policy(policy) => policy.id == from.id,
@@ -76,7 +76,10 @@ impl Policies {
                 both.map_err(|not_allowed| no_rewrap.unwrap_or(not_allowed))?
             }
         };
-        Ok(RewrapPermit { opening: unprotect.opening(&sealed_under, envelope)?, sealing: protect })
+        let opening = unprotect.opening(&sealed_under, envelope)?;
+        self.check_destination(opening.policy()).await?;
+        self.check_destination(protect.policy()).await?;
+        Ok(RewrapPermit { opening, sealing: protect })
     }
 }
 

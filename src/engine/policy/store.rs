@@ -6,8 +6,9 @@ use sqlx::PgExecutor;
 
 use super::policies::Known;
 use super::{Policy, PolicyName};
+use crate::auth::{Service, ServiceStatus};
 use crate::db::Pool;
-use crate::ids::PolicyId;
+use crate::ids::{PolicyId, ServiceId};
 use crate::resource::{Rows, Stored as _, select};
 use crate::seals;
 
@@ -22,6 +23,15 @@ pub(super) async fn named(
         .bind(number)
         .fetch_optional(rows)
         .await
+}
+
+/// Whether a service is frozen; none if its row does not count.
+pub(super) async fn is_frozen(
+    rows: Rows<impl PgExecutor<'_>>,
+    id: ServiceId,
+) -> sqlx::Result<Option<bool>> {
+    let found: Option<Service> = select("WHERE id = $1").bind(id).fetch_optional(rows).await?;
+    Ok(found.map(|service| service.status == ServiceStatus::Frozen))
 }
 
 /// The policy with this identifier. The row of a deleted policy keeps its last state.

@@ -6,6 +6,7 @@ use super::{RecordedStatus, Refusal};
 use crate::audit::{Endpoint, OperationType, Outcome, Record, RewrapTarget};
 use crate::auth::{Application, Caller};
 use crate::ids::KeyId;
+use crate::policy::NotAllowed;
 use crate::ratelimit::{BucketState, Exceeded};
 use crate::request_tag::RequestTag;
 use formats::envelope::ContextTag;
@@ -91,7 +92,7 @@ impl Call {
         self.record.item.map(|_| 200)
     }
 
-    /// The first three refusals in their order: no JSON, no application, rate limit exceeded.
+    /// The first refusals in their order: no JSON, no application, rate limit exceeded, caller frozen.
     pub(super) fn admit<'a>(&self, body: &'a [u8]) -> Result<(Application, Text<'a>), Refusal> {
         let text = Text::parse(body)?;
         Ok((self.application()?, text))
@@ -101,7 +102,7 @@ impl Call {
     pub fn application(&self) -> Result<Application, Refusal> {
         let application = self.caller.clone().application()?;
         self.admitted?;
-        Ok(application)
+        thawed(application)
     }
 
     /// The lane of queues for this call.
@@ -146,6 +147,14 @@ impl Call {
             error_message: refusal.map(|refusal| refusal.to_string().into()),
             ..self.record
         }
+    }
+}
+
+/// The application, unless it is frozen.
+pub(super) fn thawed(application: Application) -> Result<Application, Refusal> {
+    match application.frozen() {
+        Some(frozen) => Err(NotAllowed::from(frozen).into()),
+        None => Ok(application),
     }
 }
 

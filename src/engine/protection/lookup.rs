@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{Protection, Refusal};
-use crate::auth::Application;
+use crate::auth::{Application, Frozen};
 use crate::keys::{NoKey, PublishedJwk};
-use crate::policy::{Policy, PolicyPermit, Unresolved, authorize, to};
+use crate::policy::{NotAllowed, NotPermitted, Policy, Unresolved, to};
 
 impl Protection {
     /// The policy that is bound to the API key of `application`, if it exists.
@@ -20,14 +20,25 @@ impl Protection {
         }
     }
 
-    /// A policy under which `application` can protect, and the key of new envelopes.
+    /// A policy under which `application` can protect.
     pub async fn policy_to_protect(
         &self,
         application: &Application,
         number: &str,
-    ) -> Result<(Arc<Policy>, Option<PublishedJwk>), Refusal> {
+    ) -> Result<PolicyToProtect, Refusal> {
         let policy = self.dependencies.policies.resolve(application, Some(number)).await?;
-        let permit: PolicyPermit<to::Protect> = authorize(application)?.under(policy.clone())?;
+        let permitted =
+            self.dependencies.policies.permit::<to::Protect>(application, policy.clone());
+        let permit = match permitted.await {
+            Ok(permit) => permit,
+            Err(NotPermitted::NotAllowed(NotAllowed::Frozen(frozen))) => {
+                return Ok(PolicyToProtect { policy, frozen: Some(frozen), key: None });
+            }
+            Err(NotPermitted::LostDestination) => {
+                return Ok(PolicyToProtect { policy, frozen: None, key: None });
+            }
+            Err(refused) => return Err(refused.into()),
+        };
         let key = match self.dependencies.keyring.to_protect(&permit).await {
             Ok(key) => key.jwk(),
             Err(NoKey::Unreadable(unreadable)) => return Err(unreadable.into()),
@@ -39,6 +50,16 @@ impl Protection {
                 | NoKey::Expired(_),
             ) => None,
         };
-        Ok((policy, key))
+        Ok(PolicyToProtect { policy, frozen: None, key })
     }
+}
+
+/// A policy under which an application can protect.
+#[derive(Debug)]
+pub struct PolicyToProtect {
+    pub policy: Arc<Policy>,
+    /// What is frozen, so that it protects nothing now.
+    pub frozen: Option<Frozen>,
+    /// The key of new envelopes, if the destination has one for them.
+    pub key: Option<PublishedJwk>,
 }

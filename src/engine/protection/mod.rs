@@ -41,6 +41,7 @@ pub use self::call::Call;
 pub use self::data_key::{DataKey, DataKeyRequest};
 pub use self::long_work::LongWorkStatus;
 use self::long_work::{Cost, LongWork};
+pub use self::lookup::PolicyToProtect;
 pub use self::operate::{Cipher, Hash};
 pub use self::operate::{OperationAnswer, OperationRequest};
 pub use self::protect::{ProtectRequest, ProtectedPayload};
@@ -51,7 +52,7 @@ pub use self::unprotect::{UnprotectRequest, Unprotected};
 use crate::audit::{Recorder, Unrecorded};
 use crate::auth::Application;
 use crate::keys::Keyring;
-use crate::policy::{Permittable, Policies, Policy, PolicyPermit, authorize};
+use crate::policy::{Permittable, Policies, Policy, PolicyPermit};
 use crate::telemetry::step;
 use formats::clock::{Clock, Entropy};
 use formats::json::Text;
@@ -146,7 +147,7 @@ impl Protection {
         }
     }
 
-    /// The first three refusals of a request, and its body.
+    /// The first refusals of a request, and its body.
     async fn admit<'a>(
         &self,
         call: &Call,
@@ -177,7 +178,7 @@ impl Protection {
     ) -> Result<PolicyPermit<O>, Refusal> {
         let permitted = async {
             let policy = self.resolve(call, application, number).await?;
-            Ok(authorize(application)?.under(policy)?)
+            Ok(self.dependencies.policies.permit(application, policy).await?)
         };
         permitted.instrument(step!("permit")).await
     }

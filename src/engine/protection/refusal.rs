@@ -6,7 +6,7 @@ use crate::audit::Outcome;
 use crate::auth::{CredentialRefused, WrongKind};
 use crate::catalog::Unreadable;
 use crate::keys::{KeyError, KeyStatus, NoKey, NotCounted};
-use crate::policy::{NotAllowed, OpeningRefused, UnprotectNotAvailable, Unresolved};
+use crate::policy::{NotAllowed, NotPermitted, UnprotectNotAvailable, Unresolved};
 use crate::ratelimit::Exceeded;
 use formats::envelope::{NotAnEnvelope, SealError, Unopenable};
 use formats::json::NotJson;
@@ -36,7 +36,7 @@ pub enum Refusal {
     /// There is no policy of that number.
     #[error("there is no such policy")]
     PolicyNotFound,
-    /// The API key or the policy does not allow the operation.
+    /// The API key or the policy does not allow the operation, or something is frozen.
     #[error(transparent)]
     NotAllowed(#[from] NotAllowed),
     /// Only the destination holds the private key.
@@ -160,11 +160,12 @@ impl From<Unresolved> for Refusal {
     }
 }
 
-impl From<OpeningRefused> for Refusal {
-    fn from(refused: OpeningRefused) -> Self {
+impl From<NotPermitted> for Refusal {
+    fn from(refused: NotPermitted) -> Self {
         match refused {
-            OpeningRefused::NotAllowed(not_allowed) => not_allowed.into(),
-            OpeningRefused::Unreadable(unreadable) => unreadable.into(),
+            NotPermitted::NotAllowed(not_allowed) => not_allowed.into(),
+            NotPermitted::LostDestination => Self::DestinationKeyNotFound,
+            NotPermitted::Unreadable(unreadable) => unreadable.into(),
         }
     }
 }

@@ -89,9 +89,12 @@ impl Protection {
         let (envelope, member) = form.into_envelope(self.dependencies.post_quantum)?;
         call.note_ctx(envelope.ctx());
         let number = request.policy_number.as_deref();
-        let permit = self.permit(call, application, number).await?;
-        let permit = self.dependencies.policies.permit_opening(permit, envelope);
-        let permit = permit.instrument(step!("permit")).await?;
+        let permitted = async {
+            let policy = self.resolve(call, application, number).await?;
+            let policies = &self.dependencies.policies;
+            Ok::<_, Refusal>(policies.permit_opening(application, policy, envelope).await?)
+        };
+        let permit = permitted.instrument(step!("permit")).await?;
         let recovered = self.recover(call, permit, request.context.as_ref(), member);
         recovered.instrument(step!("crypto")).await
     }

@@ -62,6 +62,8 @@ texts! {
     Name: 1 to 100, Line, and [];
     /// A person, as their organization identifies them.
     Person: 1 to 128, Line, and [];
+    /// The reason for a change, for people.
+    Reason: 1 to 500, Paragraph, and ['\n', '\t'];
     /// The description of a resource, for people.
     Description: 0 to 1000, Paragraph, and ['\n', '\t'];
 }

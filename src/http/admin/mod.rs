@@ -5,6 +5,7 @@ pub(super) mod api_keys;
 pub(super) mod audit;
 pub(super) mod audit_log;
 pub(super) mod changes;
+pub(super) mod emergency;
 pub(super) mod events;
 mod export;
 mod extract;

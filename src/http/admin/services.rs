@@ -1,6 +1,6 @@
 //! `/admin/services`.
 
-use super::answer::{Created, Current, List, NoContent};
+use super::answer::{Accepted, Created, Current, List, NoContent};
 use super::extract::{Address, CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::error::ApiError;
@@ -23,8 +23,11 @@ pub(crate) async fn list(
     mut filters: Filters,
 ) -> Result<List<Service>, ApiError> {
     let page = filters.page();
-    let filter =
-        ServiceFilter { name: filters.text("name"), name_contains: filters.text("nameContains") };
+    let filter = ServiceFilter {
+        name: filters.text("name"),
+        name_contains: filters.text("nameContains"),
+        status: filters.one_of("status"),
+    };
     filters.finish()?;
     Ok(List(services::list(&context, &filter, page).await?))
 }
@@ -66,7 +69,7 @@ pub(crate) async fn read(
     operation_id = "updateService",
     params(PathId<ServiceId>, IfMatch),
     request_body = ServiceChanges,
-    responses(errors::ServiceNotFound, errors::Conflict)
+    responses(Accepted<'static>, errors::ServiceNotFound, errors::Conflict)
 )]
 pub(crate) async fn update(
     context: Authorized<ManagePolicies>,
@@ -85,7 +88,7 @@ pub(crate) async fn update(
     operation_id = "patchService",
     params(PathId<ServiceId>, IfMatch),
     request_body(content = ServiceChanges, content_type = "application/merge-patch+json"),
-    responses(errors::ServiceNotFound, errors::Conflict)
+    responses(Accepted<'static>, errors::ServiceNotFound, errors::Conflict)
 )]
 pub(crate) async fn patch(
     context: Authorized<ManagePolicies>,

@@ -11,6 +11,7 @@ use engine::audit::{self, Outcome, Unrecorded};
 use engine::auth::{CredentialRefused, WrongKind};
 use engine::catalog::Unreadable;
 use engine::management::{self, ResourceType};
+use engine::policy::NotAllowed;
 use engine::protection::{self, RecordedStatus, UnreadableBody};
 use engine::ratelimit::{Crowded, Exceeded};
 use formats::json::NotJson;
@@ -60,6 +61,7 @@ impl From<protection::Refusal> for ApiError {
             Refusal::Problems(problems) => Self::Problems(problems.into_vec()),
             Refusal::InvalidProtectedPayload(_) => Self::InvalidProtectedPayload,
             Refusal::PolicyNotFound => Self::Missing(ResourceType::Policy),
+            Refusal::NotAllowed(NotAllowed::Frozen(frozen)) => Self::Frozen(frozen),
             Refusal::NotAllowed(_)
             | Refusal::KeyState(_)
             | Refusal::KeyExpired

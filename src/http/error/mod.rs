@@ -14,7 +14,7 @@ use axum::http::{HeaderValue, header};
 use self::conversions::is_transient;
 use super::error_code::ErrorCode;
 use engine::audit::Unrecorded;
-use engine::auth::{CredentialRefused, WrongKind};
+use engine::auth::{CredentialRefused, Frozen, WrongKind};
 use engine::management::ResourceType;
 use engine::management::changes::Proposed;
 use engine::ratelimit::{Crowded, Exceeded};
@@ -66,6 +66,8 @@ pub(super) enum ApiError {
     NotAllowed(String),
     /// Only the destination can open envelopes of this policy.
     UnprotectNotAvailable,
+    /// Something is frozen.
+    Frozen(Frozen),
     /// The policy is inactive and its failure mode is `error`.
     PolicyNotActive,
     /// The destination has no key for this.
@@ -129,6 +131,8 @@ impl ApiError {
                 Description::from(ErrorCode::OperationNotAllowed).with_message(sentence(why))
             }
             Self::UnprotectNotAvailable => ErrorCode::UnprotectNotAvailable.into(),
+            Self::Frozen(frozen) => Description::from(ErrorCode::ServiceFrozen)
+                .with_message(sentence(&frozen.to_string())),
             Self::PolicyNotActive => ErrorCode::PolicyNotActive.into(),
             Self::DestinationKeyNotFound => ErrorCode::DestinationKeyNotFound.into(),
             Self::DecryptionFailed => ErrorCode::DecryptionFailed.into(),

@@ -21,6 +21,7 @@ use engine::protection::{UnprotectRequest, Unprotected};
         errors::InvalidProtectedPayload,
         errors::PolicyNotFound,
         errors::OperationNotAllowed,
+        errors::ServiceFrozen,
         errors::UnprotectNotAvailable,
         errors::DestinationKeyNotFound
     )

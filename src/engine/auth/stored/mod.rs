@@ -2,6 +2,7 @@
 
 mod api_key;
 mod bound_policy;
+mod emergency;
 mod identity;
 mod networks;
 mod service;
@@ -9,6 +10,7 @@ mod service;
 pub use self::api_key::{ApiKey, ApiKeyRequest, ApiKeyStatus, Hint};
 pub use self::bound_policy::BoundPolicy;
 pub(crate) use self::bound_policy::UNKNOWN_POLICY;
+pub use self::emergency::Emergency;
 pub use self::identity::{IdentityRequest, IdentityStatus, WorkloadIdentity};
 pub use self::networks::Networks;
-pub use self::service::{Limit, RateLimitRequest, Service, ServiceRequest};
+pub use self::service::{Limit, RateLimitRequest, Service, ServiceRequest, ServiceStatus};

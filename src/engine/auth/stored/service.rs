@@ -11,13 +11,16 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::auth::{RateLimit, Tier};
+use crate::closed_set::ClosedSet;
 use crate::ids::ServiceId;
 use crate::resource::{
     ColumnGroup, Columns, Deletable, Deprivable, Description, Input, Member, Name, Positive,
     RequestBody as _, Value, object,
 };
+use crate::seals::What;
 use crate::{request, resource};
 use formats::clock::Timestamp;
+use formats::closed_set;
 use formats::json::Text;
 use formats::problem::{Code, Problem, Problems};
 
@@ -28,6 +31,9 @@ resource! {
         "Name" name: Name;
         /// The purpose and the operator of the service.
         "Description" description: Option<Description> = None;
+        /// Whether the service is in use. All requests of a frozen service and all requests that need its keys
+        /// under a policy are refused.
+        "Status" status: ServiceStatus = ServiceStatus::default();
         /// Sets the rate limit.
         "Tier" tier: Tier = Tier::default();
         /// Required for `enterprise`. The other tiers determine it.
@@ -49,7 +55,27 @@ impl Deletable for Service {
     }
 }
 
-impl Deprivable for Service {}
+impl Deprivable for Service {
+    const LOSES: Option<What> = Some(What::Frozen);
+
+    fn deprive(&mut self, _at: Timestamp) {
+        self.status = ServiceStatus::Frozen;
+    }
+}
+
+closed_set! {
+    /// Whether a service, or everything, is in use.
+    #[derive(Default)]
+    pub enum ServiceStatus: "ServiceStatus" {
+        /// It is in use.
+        #[default]
+        Active = "active",
+        /// Requests are refused.
+        Frozen = "frozen",
+    }
+}
+
+impl ClosedSet for ServiceStatus {}
 
 request! {
     /// The rate limit of a service of the tier `enterprise`.

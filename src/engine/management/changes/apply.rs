@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::authority::{Authority, LastApproval};
 use super::call::{StoredRequest, Verb};
 use crate::auth::{Person, Roles};
-use crate::ids::{ApiKeyId, IdentityId, KeyId, PolicyId};
+use crate::ids::{ApiKeyId, IdentityId, KeyId, PolicyId, ServiceId};
 use crate::keys::Vault;
 use crate::management::keys::KeyRules;
 use crate::management::{
-    Actor, Authorized, Context, Error, Expected, ResourceType, Right, api_keys, identities, keys,
-    policies,
+    Actor, Authorized, Context, Error, Expected, ResourceType, Right, api_keys, emergency,
+    identities, keys, policies, services,
 };
 use crate::resource::{RequestBody, ResourceRequest, SentBody};
 
@@ -57,6 +57,13 @@ pub(super) async fn apply(
         (ResourceType::Key, Verb::Delete, Some(id)) => {
             let id = KeyId::from_uuid(id);
             keys::delete(&by.authorized(), token.rules, id, &expected).await?;
+        }
+        (ResourceType::Service, Verb::Update, Some(id)) => {
+            let id = ServiceId::from_uuid(id);
+            services::update(&by.authorized(), id, &expected, request(call)?).await?;
+        }
+        (ResourceType::Emergency, Verb::Update, Some(_)) => {
+            emergency::unfreeze(&by.authorized(), &expected, request(call)?).await?;
         }
         (ResourceType::Policy, Verb::Create, None) => {
             policies::create(&by.authorized(), request(call)?).await?;

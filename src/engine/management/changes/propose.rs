@@ -84,6 +84,9 @@ fn summary(call: &StoredRequest, kinds: &[ChangeKind], state: Option<&Value>) ->
     } else {
         call.resource_type.name().replace('_', " ")
     };
+    if call.resource_type == ResourceType::Emergency {
+        return "Unfreeze all services".to_owned();
+    }
     match state.and_then(|state| state.get("name")?.as_str()) {
         Some(name) => format!("{verb} the {noun} {QUOTE}{name}\u{201d}"),
         None => format!("{verb} a {noun}"),

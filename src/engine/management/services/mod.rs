@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use sqlx::PgConnection;
 use utoipa::IntoParams;
 
+use super::changes::StoredRequest;
 use super::check::checked;
 use super::{
     Action, Authorized, Change, Error, Event, Expected, ManagePolicies, Page, PageRequest,
@@ -17,7 +18,7 @@ use crate::ids::ServiceId;
 use crate::resource::ResourceRequest;
 use formats::problem::{Code, Problem, Problems};
 
-pub use crate::auth::{Limit, RateLimitRequest, Service, ServiceRequest};
+pub use crate::auth::{Limit, RateLimitRequest, Service, ServiceRequest, ServiceStatus};
 
 /// The filter of a list of services.
 #[derive(Clone, Debug, Default, IntoParams)]
@@ -27,6 +28,8 @@ pub struct ServiceFilter {
     pub name: Option<String>,
     /// Services whose name contains this text, ignoring case.
     pub name_contains: Option<String>,
+    /// Services with this status.
+    pub status: Option<ServiceStatus>,
 }
 
 /// The services that match `filter`, in the order in which they were created.
@@ -110,6 +113,7 @@ pub async fn update(
 ) -> Result<Service, Error> {
     let mut change = context.begin().await?;
     let before = lock(&mut change, id, expected).await?;
+    change.propose_as(StoredRequest::update(ResourceType::Service, &request));
     request.check_read_only(&before);
     let mut problems = request.problems;
     let after = request.body.changed_service(&before, &mut problems);

@@ -18,12 +18,14 @@ pub(super) async fn list(
             AND ($1::uuid IS NULL OR id > $1)
             AND ($2::text IS NULL OR name = $2)
             AND ($3::text IS NULL OR position(lower($3) IN lower(name)) > 0)
+            AND ($4::text IS NULL OR status = $4)
           ORDER BY id
-          LIMIT $4",
+          LIMIT $5",
     )
     .bind(page.after())
     .bind(filter.name.as_deref())
     .bind(filter.name_contains.as_deref())
+    .bind(filter.status)
     .bind(page.rows())
     .fetch_listed(rows)
     .await

@@ -8,6 +8,7 @@ use tokio::sync::Mutex;
 
 use crate::auth::{Application, Caller, Denied};
 use crate::protection::Refusal;
+use crate::protection::call::thawed;
 use formats::clock::Clock;
 
 /// How long a batch relies on an authentication.
@@ -57,7 +58,7 @@ impl Credential {
             Denied::Unreadable(unreadable) => Refusal::Unreadable(unreadable),
             Denied::Crowded => Refusal::Unchecked,
         })?;
-        Ok(caller.application()?)
+        thawed(caller.application()?)
     }
 }
 

@@ -37,6 +37,21 @@ async fn insert_or<R: Stored>(
     Ok(inserted)
 }
 
+/// Writes the row of a resource at its new revision, also where it is missing.
+pub async fn put<R: Stored>(
+    rows: Rows<&mut PgConnection>,
+    resource: &R,
+    what: What,
+) -> sqlx::Result<()> {
+    let removed = format!("DELETE FROM {} WHERE id = $1", R::TABLE);
+    let removed = sqlx::query(AssertSqlSafe(removed)).bind(resource.uuid());
+    removed.execute(&mut *rows.executor).await?;
+    let mut columns = sealed(&rows, resource)?;
+    columns.set_unsealed("id", resource.uuid());
+    insert_columns(&mut *rows.executor, R::TABLE, columns, "").await?;
+    note(rows.executor, resource.row(), resource.revision(), what).await
+}
+
 /// Writes a changed resource at its new revision.
 pub async fn update<R: Stored>(
     rows: Rows<&mut PgConnection>,

@@ -9,36 +9,41 @@ use std::time::Duration;
 
 use super::create::record;
 use super::{lock, retire_former};
-use crate::ids::KeyId;
+use crate::auth::FrozenServices;
+use crate::ids::{KeyId, ServiceId};
 use crate::keys::{
     Assignment, Cause, Key, KeyStatus, Made, Origin, Usage, Vault, store as keys_store,
 };
 use crate::management::{Action, Authorized, Change, Error, Event, Expected, ManageKeys, System};
 
-/// Does the steps of all rotations that are due. Several instances can do this at once.
+/// Does the steps of all rotations that are due. Those of frozen services wait. Several instances can do this
+/// at once.
 ///
 /// # Errors
 /// When the database does not show what is due. The failure of one key is logged, and the others go on.
 pub async fn rotate_due(system: &System, vault: &Vault, overlap: Duration) -> Result<(), Error> {
     let context = &system.authorize();
     let now = context.clock.now();
-    for key in store::without_successor(&context.pool, now).await? {
+    let frozen = FrozenServices::read(&context.pool).await?;
+    let due = |keys: Vec<(KeyId, ServiceId)>| {
+        keys.into_iter().filter(|(_, service)| !frozen.contain(*service)).map(|(key, _)| key)
+    };
+    for key in due(store::without_successor(&context.pool, now).await?) {
         if let Err(error) = make_successor(context, vault, key).await {
             tracing::warn!(%key, %error, "the successor of a key was not created");
         }
     }
-    for key in store::ready(&context.pool, now).await? {
+    for key in due(store::ready(&context.pool, now).await?) {
         if let Err(error) = activate(context, vault, key, overlap).await {
             tracing::warn!(%key, %error, "the successor of a key is not active yet");
         }
     }
-    for key in store::to_retire(&context.pool, now).await? {
+    for key in due(store::to_retire(&context.pool, now).await?) {
         if let Err(error) = retire(context, key).await {
             tracing::warn!(%key, %error, "a key with an active successor was not retired");
         }
     }
-    let overdue = store::overdue(&context.pool, now).await?;
-    vault.note_overdue(usize::try_from(overdue).unwrap_or_default());
+    vault.note_overdue(due(store::overdue(&context.pool, now).await?).count());
     Ok(())
 }
 
@@ -71,7 +76,7 @@ async fn make_successor(
     }
     // Another instance may have made it before the reservation.
     let still = store::without_successor(&mut *change.connection(), now).await?;
-    if !still.contains(&id) {
+    if !still.iter().any(|(key, _)| *key == id) {
         return Ok(());
     }
     let Some(key) = keys_store::by_id(change.rows(), id).await? else {
@@ -123,7 +128,7 @@ async fn activate(
     let before = lock(&mut change, id, &Expected::Any).await?;
     // Someone may have changed it or its predecessor in the meantime.
     let ready = store::ready(&mut *change.connection(), now).await?;
-    if !ready.contains(&id) {
+    if !ready.iter().any(|(key, _)| *key == id) {
         return Ok(());
     }
     let after = before.moved(Cause::Set, KeyStatus::Active, now)?;
@@ -140,7 +145,7 @@ async fn retire(context: &Authorized<ManageKeys>, id: KeyId) -> Result<(), Error
     let before = lock(&mut change, id, &Expected::Any).await?;
     // Someone may have changed it or its successor in the meantime.
     let due = store::to_retire(&mut *change.connection(), now).await?;
-    if !due.contains(&id) {
+    if !due.iter().any(|(key, _)| *key == id) {
         return Ok(());
     }
     let after = before.moved(Cause::Rotation, KeyStatus::Retired, now)?;

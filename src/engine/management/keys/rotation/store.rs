@@ -3,7 +3,7 @@
 use sqlx::{PgConnection, PgExecutor};
 
 use crate::db::sql;
-use crate::ids::KeyId;
+use crate::ids::{KeyId, ServiceId};
 use crate::keys::{self, Key, KeyStatus};
 use crate::resource::{Rows, Stored as _, select};
 use formats::clock::Timestamp;
@@ -28,9 +28,9 @@ const ROTATING: &str = "WHERE p.status = 'active' AND p.rotation_days IS NOT NUL
 pub(super) async fn without_successor(
     database: impl PgExecutor<'_>,
     now: Timestamp,
-) -> sqlx::Result<Vec<KeyId>> {
-    sqlx::query_scalar(sql([
-        "SELECT p.id FROM ",
+) -> sqlx::Result<Vec<(KeyId, ServiceId)>> {
+    sqlx::query_as(sql([
+        "SELECT p.id, p.service_id FROM ",
         KEYS,
         ROTATING,
         "AND takeover - CASE p.usage WHEN 'sig' THEN interval '24 hours' ELSE interval '0' END <= $1
@@ -47,9 +47,9 @@ pub(super) async fn without_successor(
 pub(super) async fn ready(
     database: impl PgExecutor<'_>,
     now: Timestamp,
-) -> sqlx::Result<Vec<KeyId>> {
-    sqlx::query_scalar(sql([
-        "SELECT s.id FROM ",
+) -> sqlx::Result<Vec<(KeyId, ServiceId)>> {
+    sqlx::query_as(sql([
+        "SELECT s.id, s.service_id FROM ",
         KEYS,
         "JOIN keys s ON s.succeeds = p.id AND s.status = 'retired' ",
         ROTATING,
@@ -67,9 +67,9 @@ pub(super) async fn ready(
 pub(super) async fn to_retire(
     database: impl PgExecutor<'_>,
     now: Timestamp,
-) -> sqlx::Result<Vec<KeyId>> {
-    sqlx::query_scalar(sql([
-        "SELECT p.id FROM ",
+) -> sqlx::Result<Vec<(KeyId, ServiceId)>> {
+    sqlx::query_as(sql([
+        "SELECT p.id, p.service_id FROM ",
         KEYS,
         "WHERE p.retire_at <= $1 AND is_replaced ORDER BY p.id",
     ]))
@@ -78,11 +78,14 @@ pub(super) async fn to_retire(
     .await
 }
 
-/// How many keys should have been replaced by `now`.
-pub(super) async fn overdue(database: impl PgExecutor<'_>, now: Timestamp) -> sqlx::Result<i64> {
-    sqlx::query_scalar(sql(["SELECT count(*) FROM ", KEYS, ROTATING, "AND takeover <= $1"]))
+/// The keys that should have been replaced by `now`.
+pub(super) async fn overdue(
+    database: impl PgExecutor<'_>,
+    now: Timestamp,
+) -> sqlx::Result<Vec<(KeyId, ServiceId)>> {
+    sqlx::query_as(sql(["SELECT p.id, p.service_id FROM ", KEYS, ROTATING, "AND takeover <= $1"]))
         .bind(now)
-        .fetch_one(database)
+        .fetch_all(database)
         .await
 }
 

@@ -1,0 +1,70 @@
+//! What is frozen, so that its requests are refused.
+
+use std::collections::HashSet;
+
+use super::{Emergency, Service, ServiceStatus};
+use crate::catalog::{Cache, Catalog, Topic, Unreadable};
+use crate::db::Pool;
+use crate::ids::ServiceId;
+use crate::resource::select;
+
+/// A request is refused, because something is frozen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Frozen {
+    /// The switch for everything is set.
+    #[error("all services are frozen")]
+    Everything,
+    /// The service of the caller.
+    #[error("the service of the caller is frozen")]
+    Caller,
+    /// The service for which the policy protects.
+    #[error("the destination service is frozen")]
+    Destination,
+}
+
+/// The switch for everything, as one instance caches it.
+pub(super) struct EmergencySwitch(Cache<(), bool>);
+
+impl EmergencySwitch {
+    /// The switch in this database.
+    pub(super) fn new(catalog: Catalog, pool: Pool) -> Self {
+        let read = move |()| {
+            let pool = pool.clone();
+            async move {
+                let mut connection = pool.acquire().await?;
+                let current = Emergency::current(pool.rows_on(&mut connection)).await?;
+                Ok(Some(current.is_frozen()))
+            }
+        };
+        Self(Cache::new(catalog, &[Topic::Emergency], 1, read))
+    }
+
+    /// Whether everything is frozen.
+    pub(super) async fn is_set(&self) -> Result<bool, Unreadable> {
+        Ok(self.0.get(&()).await?.unwrap_or(true))
+    }
+}
+
+/// The frozen services, as the database shows them now.
+#[derive(Debug)]
+pub(crate) struct FrozenServices {
+    everything: bool,
+    services: HashSet<ServiceId>,
+}
+
+impl FrozenServices {
+    /// Reads them.
+    pub(crate) async fn read(pool: &Pool) -> sqlx::Result<Self> {
+        let mut connection = pool.acquire().await?;
+        let everything = Emergency::current(pool.rows_on(&mut connection)).await?.is_frozen();
+        let living = select::<Service>("WHERE deleted_at IS NULL");
+        let mut living = living.fetch_all(pool.rows_on(&mut connection)).await?;
+        living.retain(|service| service.status == ServiceStatus::Frozen);
+        Ok(Self { everything, services: living.into_iter().map(|service| service.id).collect() })
+    }
+
+    /// Whether this service is frozen.
+    pub(crate) fn contain(&self, service: ServiceId) -> bool {
+        self.everything || self.services.contains(&service)
+    }
+}

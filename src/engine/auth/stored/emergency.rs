@@ -1,0 +1,121 @@
+//! The switch that freezes everything.
+
+use std::borrow::Cow;
+
+use serde::{Serialize, Serializer};
+use sqlx::PgConnection;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+use uuid::Uuid;
+
+use super::ServiceStatus;
+use crate::ids::EmergencyId;
+use crate::resource::{Deprivable, Reason, Rows, Stored as _, select};
+use crate::revision::Revision;
+use crate::row;
+use crate::seals::{What, newest_of};
+use formats::clock::Timestamp;
+
+row! {
+    /// The switch that freezes everything.
+    #[derive(Debug, PartialEq, Eq)]
+    pub struct Emergency(EmergencyId) in "emergency", kept: true {
+        /// Whether everything is frozen.
+        status: ServiceStatus;
+        /// Why it was set or reset.
+        reason: Option<Reason>;
+        /// Since when.
+        frozen_at: Option<Timestamp>;
+        /// Who froze it.
+        frozen_by: Option<String>;
+    }
+}
+
+impl Deprivable for Emergency {
+    const LOSES: Option<What> = Some(What::Frozen);
+
+    fn deprive(&mut self, at: Timestamp) {
+        self.status = ServiceStatus::Frozen;
+        self.frozen_at.get_or_insert(at);
+    }
+}
+
+impl Emergency {
+    /// The switch as it counts. One that was never set freezes nothing. One whose row is lost freezes everything:
+    /// its absence must not open what somebody froze.
+    pub(crate) async fn current(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<Self> {
+        if let Some(valid) = select("").fetch_optional(rows.again()).await? {
+            return Ok(valid);
+        }
+        let unset = Self::unset();
+        let newest = newest_of(rows.executor, unset.row()).await?;
+        Ok(newest.map_or(unset.clone(), |newest| Self {
+            status: ServiceStatus::Frozen,
+            revision: Revision::of(newest),
+            ..unset
+        }))
+    }
+
+    /// Whether everything is frozen.
+    pub fn is_frozen(&self) -> bool {
+        self.status == ServiceStatus::Frozen
+    }
+
+    /// Before the first freeze.
+    fn unset() -> Self {
+        Self {
+            id: EmergencyId::from_uuid(Uuid::from_u128(1)),
+            status: ServiceStatus::Active,
+            reason: None,
+            frozen_at: None,
+            frozen_by: None,
+            revision: Revision::of(0),
+        }
+    }
+}
+
+/// The switch, as the API shows it.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Emergency)]
+struct Shown<'a> {
+    /// Whether everything is frozen.
+    status: ServiceStatus,
+    /// Why everything was frozen, or why that ended.
+    #[schema(required)]
+    reason: Option<&'a Reason>,
+    /// Since when everything is frozen; null while it is not.
+    #[schema(required)]
+    frozen_at: Option<Timestamp>,
+    /// Who froze everything; null while it is not.
+    #[schema(required)]
+    frozen_by: Option<&'a str>,
+}
+
+impl Serialize for Emergency {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let shown = Shown {
+            status: self.status,
+            reason: self.reason.as_ref(),
+            frozen_at: self.frozen_at,
+            frozen_by: self.frozen_by.as_deref(),
+        };
+        shown.serialize(serializer)
+    }
+}
+
+impl PartialSchema for Emergency {
+    fn schema() -> RefOr<Schema> {
+        Shown::schema()
+    }
+}
+
+impl ToSchema for Emergency {
+    fn name() -> Cow<'static, str> {
+        Shown::name()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        Shown::schemas(schemas);
+    }
+}

@@ -1,0 +1,115 @@
+//! The switch that freezes everything.
+
+mod judge;
+mod store;
+
+use super::changes::StoredRequest;
+use super::check::checked;
+use super::{
+    Action, Authorized, Change, Error, Event, Expected, FreezeEverything, ReadResources,
+    ResourceType,
+};
+use crate::auth::ServiceStatus;
+use crate::request;
+use crate::resource::{self, Reason, ResourceRequest};
+use crate::revision::Revision;
+use crate::seals::What;
+
+pub use crate::auth::Emergency;
+
+request! {
+    /// A request that freezes everything.
+    pub struct FreezeRequest: Freeze {
+        /// Why.
+        "Reason" reason: Reason;
+    }
+}
+
+request! {
+    /// A request that ends the freeze of everything.
+    pub struct UnfreezeRequest: Unfreeze {
+        /// Why.
+        "Reason" reason: Option<Reason> = None;
+    }
+}
+
+/// The switch.
+pub async fn read(context: &Authorized<ReadResources>) -> Result<Emergency, Error> {
+    let mut connection = context.pool.acquire().await?;
+    Ok(Emergency::current(context.pool.rows_on(&mut connection)).await?)
+}
+
+/// Freezes everything: all operations of all services are refused. Changes nothing while it is frozen.
+///
+/// # Errors
+/// The request is wrong, or the database refuses it.
+pub async fn freeze(
+    context: &Authorized<FreezeEverything>,
+    request: ResourceRequest<FreezeRequest>,
+) -> Result<Emergency, Error> {
+    let mut change = context.begin().await?;
+    let mut problems = request.problems;
+    let reason = request.body.reason.or_default("reason", None, &mut problems);
+    let reason = checked(problems, reason)?;
+    let before = lock(&mut change).await?;
+    if before.is_frozen() {
+        return change.change_nothing(before).await;
+    }
+    let after = Emergency {
+        status: ServiceStatus::Frozen,
+        reason: Some(reason),
+        frozen_at: Some(change.now()),
+        frozen_by: Some(context.actor.name.clone()),
+        revision: before.revision.next(),
+        ..before.clone()
+    };
+    save(change, Action::Freeze, &before, after).await
+}
+
+/// Ends the freeze of everything. Services that are frozen by themselves stay it. Changes nothing while nothing
+/// is frozen.
+///
+/// # Errors
+/// The switch is not in the expected state, the request is wrong, or the database refuses it.
+pub async fn unfreeze(
+    context: &Authorized<FreezeEverything>,
+    expected: &Expected,
+    request: ResourceRequest<UnfreezeRequest>,
+) -> Result<Emergency, Error> {
+    let mut change = context.begin().await?;
+    change.propose_as(StoredRequest::update(ResourceType::Emergency, &request));
+    let mut problems = request.problems;
+    let reason = request.body.reason.or_default("reason", Some(None), &mut problems);
+    let reason = checked(problems, reason)?;
+    let before = lock(&mut change).await?;
+    expected.check(before.revision)?;
+    if !before.is_frozen() {
+        return change.change_nothing(before).await;
+    }
+    let after = Emergency {
+        status: ServiceStatus::Active,
+        reason,
+        frozen_at: None,
+        frozen_by: None,
+        revision: before.revision.next(),
+        ..before.clone()
+    };
+    save(change, Action::Unfreeze, &before, after).await
+}
+
+async fn lock(change: &mut Change<'_>) -> Result<Emergency, Error> {
+    store::lock(change.connection()).await?;
+    Ok(Emergency::current(change.rows()).await?)
+}
+
+async fn save(
+    mut change: Change<'_>,
+    action: Action,
+    before: &Emergency,
+    after: Emergency,
+) -> Result<Emergency, Error> {
+    let what = if after.revision == Revision::FIRST { What::Made } else { What::Changed };
+    resource::put(change.rows(), &after, what).await?;
+    change.commit(Event::changed(action, before, &after)).await?;
+    Ok(after)
+}
