@@ -7,8 +7,8 @@ use axum::routing::{MethodRouter, get, post};
 use super::app::SharedDashboard;
 use super::error::PageError;
 use super::pages::{
-    api_keys, audit, changes, events, form, identities, keys, overview, policies, removal,
-    services, sign_in,
+    api_keys, audit, changes, emergency, events, form, identities, keys, overview, policies,
+    removal, services, sign_in,
 };
 use super::{access, assets, frame};
 use engine::keys::Key;
@@ -51,6 +51,9 @@ fn groups() -> [Pages; 3] {
             "/dashboard/services/{id}/delete",
             get(removal::ask::<Service>).post(removal::remove::<Service>),
         )
+        .at("/dashboard/emergency", get(emergency::show))
+        .at("/dashboard/emergency/freeze", post(emergency::freeze))
+        .at("/dashboard/emergency/unfreeze", post(emergency::unfreeze))
         .at("/dashboard/policies", get(policies::list).post(form::create::<Policy>))
         .at("/dashboard/policies/new", get(form::new::<Policy>))
         .at("/dashboard/policies/{id}", get(policies::show))

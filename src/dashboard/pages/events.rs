@@ -155,6 +155,7 @@ fn action(action: Action) -> Markup {
         Action::Create
         | Action::Restore
         | Action::Approve
+        | Action::Unfreeze
         | Action::SignIn
         | Action::Start
         | Action::TokenFound => Tone::Good,
@@ -162,6 +163,7 @@ fn action(action: Action) -> Markup {
             Tone::Idle
         }
         Action::Delete
+        | Action::Freeze
         | Action::Revoke
         | Action::Destroy
         | Action::Reject

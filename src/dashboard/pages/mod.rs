@@ -3,6 +3,7 @@
 pub(super) mod api_keys;
 pub(super) mod audit;
 pub(super) mod changes;
+pub(super) mod emergency;
 pub(super) mod events;
 pub(super) mod form;
 pub(super) mod forwarding;

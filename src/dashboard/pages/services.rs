@@ -3,6 +3,7 @@
 use axum::response::Response;
 use maud::{Markup, html};
 
+use super::emergency;
 use super::form::{Creatable, Editable};
 use super::removal::Removable;
 use engine::auth::Tier;
@@ -16,7 +17,7 @@ use crate::view::notice::Notice;
 use crate::view::shell::Section;
 use crate::view::words::{Tone, badge, count, isolated, moment};
 use engine::ids::ServiceId;
-use engine::management::services::{self, Service, ServiceFilter, ServiceRequest};
+use engine::management::services::{self, Service, ServiceFilter, ServiceRequest, ServiceStatus};
 use engine::management::{Error, Expected, ManageApiKeys, ManagePolicies};
 use engine::resource::ResourceRequest;
 
@@ -26,6 +27,7 @@ pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup,
     let mut filters = Filters::of(query);
     let filter = ServiceFilter {
         name_contains: filters.search("nameContains", "Name contains"),
+        status: filters.one_of("status", "Status"),
         ..ServiceFilter::default()
     };
     let page = services::list(&cx.context, &filter, filters.page()).await?;
@@ -34,14 +36,18 @@ pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup,
     });
     let listing = Listing {
         section: SECTION,
-        columns: &["Service", "Tier", "Rate limit", "Published keys", "Created"],
+        columns: &["Service", "Status", "Tier", "Rate limit", "Published keys", "Created"],
         no_match: "No service matches",
         nothing: "No services yet",
         why: "A service is an application or a recipient of data. It owns keys and API keys.",
         action: create.clone(),
     };
     let content = html! {
-        div.head { h1 { "Services" } @if let Some(create) = create { div.actions { (create) } } }
+        (emergency::warning(&cx).await?)
+        div.head {
+            h1 { "Services" }
+            div.actions { (emergency::link()) @if let Some(create) = create { (create) } }
+        }
         p.lead { "Services are applications that call Sealward, and recipients of protected data." }
         (listing.render(&filters, &page, row))
     };
@@ -57,6 +63,7 @@ pub(crate) async fn show(
         (SECTION.crumbs())
         div.head {
             h1 { (isolated(&service.name)) }
+            (state(service.status))
             (badge(Tone::Idle, service.tier.name()))
             @if cx.may::<ManagePolicies>() {
                 div.actions {
@@ -95,11 +102,19 @@ fn row(service: &Service) -> Vec<Markup> {
             a href=(place(service.id)) { (isolated(&service.name)) }
             @if let Some(description) = &service.description { br; span.faint { (isolated(description)) } }
         },
+        state(service.status),
         badge(Tone::Idle, service.tier.name()),
         rate(service),
         published(service),
         moment(service.created_at),
     ]
+}
+
+fn state(status: ServiceStatus) -> Markup {
+    match status {
+        ServiceStatus::Active => badge(Tone::Good, status.name()),
+        ServiceStatus::Frozen => badge(Tone::Bad, status.name()),
+    }
 }
 
 fn rate(service: &Service) -> Markup {
@@ -152,7 +167,8 @@ impl Creatable for Service {
     const CREATE: &'static str = "Create service";
 
     fn blank(_: &Form) -> Form {
-        Form::default().with("tier", Tier::default().name())
+        let status = ServiceStatus::default().name();
+        Form::default().with("status", status).with("tier", Tier::default().name())
     }
 
     async fn create(

@@ -12,6 +12,8 @@ closed_set! {
         Rotated = "rotated",
         Restored = "restored",
         PolicyRestored = "policy_restored",
+        Frozen = "frozen",
+        Unfrozen = "unfrozen",
         Proposed = "proposed",
         Approved = "approved",
         Rejected = "rejected",
@@ -29,6 +31,8 @@ impl Notice {
             Self::Rotated => {
                 "The new key is active. The previous key is retired and still opens its envelopes."
             }
+            Self::Frozen => "Everything is frozen within a second.",
+            Self::Unfrozen => "The freeze of everything is over.",
             Self::Proposed => "The change awaits approval. Nothing else has happened yet.",
             Self::Approved => "Your approval is recorded.",
             Self::Rejected => "The change is rejected.",

@@ -14,6 +14,7 @@ use engine::ledger::Log;
 use engine::management::Cursor;
 use engine::management::api_keys;
 use engine::management::changes::Proposal;
+use engine::management::emergency::Emergency;
 use engine::management::events::Recorded;
 use engine::management::keys::ImportParameters;
 
@@ -29,6 +30,7 @@ pub(super) fn all() -> Components {
     add::<Cursor>(&mut schemas);
     add::<ProbeResult>(&mut schemas);
     add::<JwkSet>(&mut schemas);
+    add_whole::<Emergency>(&mut schemas);
     add_whole::<ImportParameters>(&mut schemas);
     add::<api_keys::Created>(&mut schemas);
     add_list::<Entry>(&mut schemas);

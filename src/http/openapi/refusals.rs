@@ -14,7 +14,7 @@ use super::headers;
 use crate::error::ErrorBody;
 use crate::error_code::ErrorCode::{
     self, AuthenticationFailed, Forbidden, InternalError, InvalidRequest, PayloadTooLarge,
-    PreconditionFailed, RateLimitExceeded, RequestTimeout, ServiceUnavailable,
+    PreconditionFailed, RateLimitExceeded, RequestTimeout, ServiceFrozen, ServiceUnavailable,
     UnsupportedMediaType,
 };
 use crate::routes::Access;
@@ -57,6 +57,10 @@ fn codes(operation: &mut Operation, access: Access) -> BTreeSet<ErrorCode> {
     }
     if operation.request_body.is_some() {
         codes.extend([PayloadTooLarge, RequestTimeout, UnsupportedMediaType]);
+        // Look-ups have no body.
+        if access == Access::Application {
+            codes.insert(ServiceFrozen);
+        }
     }
     if takes_if_match(operation) {
         codes.insert(PreconditionFailed);

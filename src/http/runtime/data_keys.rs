@@ -20,7 +20,6 @@ use engine::protection::{DataKey, DataKeyRequest};
         (status = 200, description = "The data key.", body = DataKey<'static>),
         errors::PolicyNotFound,
         errors::OperationNotAllowed,
-        errors::ServiceFrozen,
         errors::PolicyNotActive,
         errors::DestinationKeyNotFound
     )

@@ -19,7 +19,6 @@ use engine::protection::{OperationAnswer, OperationRequest};
     responses(
         (status = 200, description = "The result of the operation.", body = OperationAnswer<'static>),
         errors::OperationNotAllowed,
-        errors::ServiceFrozen,
         errors::KeyNotFound,
         errors::DecryptionFailed
     )

@@ -20,7 +20,6 @@ use engine::protection::{ProtectRequest, ProtectedPayload};
         (status = 200, description = "The protected payload.", body = ProtectedPayload<'static>),
         errors::PolicyNotFound,
         errors::OperationNotAllowed,
-        errors::ServiceFrozen,
         errors::PolicyNotActive,
         errors::DestinationKeyNotFound
     )

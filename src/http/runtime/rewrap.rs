@@ -21,7 +21,6 @@ use engine::protection::{RewrapRequest, RewrappedPayload};
         errors::InvalidProtectedPayload,
         errors::PolicyNotFound,
         errors::OperationNotAllowed,
-        errors::ServiceFrozen,
         errors::UnprotectNotAvailable,
         errors::PolicyNotActive,
         errors::DestinationKeyNotFound

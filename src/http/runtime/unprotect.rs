@@ -21,7 +21,6 @@ use engine::protection::{UnprotectRequest, Unprotected};
         errors::InvalidProtectedPayload,
         errors::PolicyNotFound,
         errors::OperationNotAllowed,
-        errors::ServiceFrozen,
         errors::UnprotectNotAvailable,
         errors::DestinationKeyNotFound
     )

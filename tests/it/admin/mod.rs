@@ -4,6 +4,7 @@ mod access_tokens;
 mod api_keys;
 mod changes;
 mod concurrency;
+mod emergency;
 mod events;
 mod idempotency;
 mod identities;

@@ -14,6 +14,7 @@ async fn a_service_is_created_with_defaults_and_read_back() {
         "id": created.json()["id"],
         "name": "billing",
         "description": null,
+        "status": "active",
         "tier": "standard",
         "rateLimit": { "requestsPerSecond": 100, "burst": 200 },
         "publishKeys": false,

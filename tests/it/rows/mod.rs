@@ -2,6 +2,7 @@
 
 mod caches;
 mod counting;
+mod emergency;
 mod findings;
 mod identities;
 mod people;

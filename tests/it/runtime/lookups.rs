@@ -56,6 +56,7 @@ async fn a_policy_names_the_key_of_new_envelopes() {
         assert_eq!(
             found,
             json!({
+                "id": destination.policy_id,
                 "policyNumber": destination.policy,
                 "status": "active",
                 "failureMode": "error",
@@ -63,6 +64,8 @@ async fn a_policy_names_the_key_of_new_envelopes() {
                 "alg": alg,
                 "enc": "A256GCM",
                 "contextRequired": false,
+                "requireBinding": false,
+                "headers": null,
                 "key": public,
             })
         );

@@ -61,6 +61,21 @@ impl Emergency {
         self.status == ServiceStatus::Frozen
     }
 
+    /// Why everything was frozen, or why that ended.
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+
+    /// Since when everything is frozen.
+    pub fn frozen_at(&self) -> Option<Timestamp> {
+        self.frozen_at
+    }
+
+    /// Who froze everything.
+    pub fn frozen_by(&self) -> Option<&str> {
+        self.frozen_by.as_deref()
+    }
+
     /// Before the first freeze.
     fn unset() -> Self {
         Self {

@@ -3,6 +3,7 @@
 mod decisions;
 mod default_keys;
 mod failures;
+mod frozen;
 mod identities;
 mod keys;
 mod proposals;

@@ -78,6 +78,24 @@ async fn status(world: &World, key: &Value) -> String {
 }
 
 #[tokio::test]
+async fn the_rotations_of_a_frozen_service_wait() {
+    let world = a_world().await;
+    let service = world.service("shop").await;
+    let key = rotating(&world, &service, "P-256", 30).await;
+    let shop = format!("/admin/services/{service}");
+    world.admin().patch(&shop, json!({ "status": "frozen" })).await.ok();
+    world.clock.advance(30 * DAY);
+    assert_eq!(rotate(&world).await, 0);
+    world.admin().patch(&shop, json!({ "status": "active" })).await.ok();
+    world.admin().post("/admin/emergency/freeze", json!({ "reason": "x" })).await.ok();
+    assert_eq!(rotate(&world).await, 0);
+    assert_eq!(others(&world, &key).await, Vec::<Value>::new());
+    world.admin().post_nothing("/admin/emergency/unfreeze").await.ok();
+    rotated(&world, 0).await;
+    assert_eq!(status(&world, &key).await, "retired");
+}
+
+#[tokio::test]
 async fn an_envelope_key_retires_when_its_successor_is_made() {
     let world = a_world().await;
     let destination = world.some_destination().await;

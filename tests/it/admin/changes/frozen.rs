@@ -1,0 +1,55 @@
+//! The end of a freeze.
+
+use serde_json::json;
+
+use super::{Office, approve, proposed, status};
+
+const EMERGENCY: &str = "/admin/emergency";
+
+#[tokio::test]
+async fn a_service_is_frozen_at_once_and_unfrozen_with_approval() {
+    let office = Office::new().await;
+    let [ada, bob] = office.two_owners().await;
+    let path = format!("/admin/services/{}", office.open.service("shop").await);
+    ada.patch(&path, json!({ "status": "frozen" })).await.ok();
+    let change = proposed(&ada.patch(&path, json!({ "status": "active" })).await);
+    assert_eq!(change["action"], json!(["credential.open"]));
+    assert_eq!(ada.get(&path).await.ok().text("status"), "frozen");
+    // Other changes of a frozen service need none.
+    ada.patch(&path, json!({ "description": "closed" })).await.ok();
+    assert_eq!(status(&ada, &change).await, "stale");
+    let change = proposed(&ada.put(&path, json!({ "status": "active" })).await);
+    approve(&bob, &change).await.ok();
+    assert_eq!(ada.get(&path).await.ok().text("status"), "active");
+}
+
+#[tokio::test]
+async fn everything_is_frozen_at_once_and_unfrozen_with_approval() {
+    let office = Office::new().await;
+    let [ada, bob] = office.two_owners().await;
+    ada.post(&format!("{EMERGENCY}/freeze"), json!({ "reason": "x" })).await.ok();
+    let unfreeze = format!("{EMERGENCY}/unfreeze");
+    let change = proposed(&ada.post(&unfreeze, json!({ "reason": "over" })).await);
+    assert_eq!(change["action"], json!(["credential.open"]));
+    assert_eq!(change["summary"], "Unfreeze all services");
+    assert_eq!(ada.get(EMERGENCY).await.ok().text("status"), "frozen");
+    let custodian = office.person("eve", &["custodian"]).await;
+    approve(&custodian, &change).await.refused(403, "FORBIDDEN");
+    approve(&bob, &change).await.ok();
+    let lifted = ada.get(EMERGENCY).await.ok();
+    assert_eq!((lifted.text("status"), lifted.text("reason")), ("active".into(), "over".into()));
+}
+
+#[tokio::test]
+async fn the_end_of_a_freeze_that_was_approved_too_late_is_stale() {
+    let office = Office::new().await;
+    let [ada, bob] = office.two_owners().await;
+    let freeze = format!("{EMERGENCY}/freeze");
+    ada.post(&freeze, json!({ "reason": "first" })).await.ok();
+    let change = proposed(&ada.post_nothing(&format!("{EMERGENCY}/unfreeze")).await);
+    let open = office.open.admin();
+    open.post_nothing(&format!("{EMERGENCY}/unfreeze")).await.ok();
+    open.post(&freeze, json!({ "reason": "second" })).await.ok();
+    approve(&bob, &change).await.refused(409, "CONFLICT");
+    assert_eq!(ada.get(EMERGENCY).await.ok().text("reason"), "second");
+}

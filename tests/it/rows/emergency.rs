@@ -1,0 +1,101 @@
+//! The switch that freezes everything, and frozen services, in the hands of who writes to the database.
+
+use serde_json::json;
+
+use super::Intruder;
+use testkit::{PATIENCE, World, within};
+
+async fn freeze(world: &World) {
+    let reason = json!({ "reason": "x" });
+    world.admin().post("/admin/emergency/freeze", reason).await.ok();
+}
+
+async fn unfreeze(world: &World) {
+    world.admin().post_nothing("/admin/emergency/unfreeze").await.ok();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_lifts_the_switch_by_sql() {
+    for tampering in [
+        "UPDATE emergency SET status = 'active'",
+        "UPDATE emergency SET seal = NULL",
+        "DELETE FROM emergency",
+    ] {
+        let world = World::new().await;
+        let (_, application) = world.bound_application().await;
+        freeze(&world).await;
+        application.protect(json!(1)).await.refused(403, "SERVICE_FROZEN");
+        Intruder::of(&world).run(tampering).await;
+        // A new instance has read nothing before.
+        let second = world.another().await;
+        let elsewhere = second.client(application.key.as_ref().unwrap());
+        for client in [&application, &elsewhere] {
+            client.protect(json!(1)).await.refused(403, "SERVICE_FROZEN");
+        }
+        assert_eq!(world.admin().get("/admin/emergency").await.ok().text("status"), "frozen");
+        // The API lifts it, whatever became of its row.
+        unfreeze(&world).await;
+        application.protect(json!(1)).await.ok();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_switch_that_was_put_back_freezes() {
+    let world = World::new().await;
+    let (_, application) = world.bound_application().await;
+    freeze(&world).await;
+    unfreeze(&world).await;
+    let intruder = Intruder::of(&world);
+    intruder.keep(&world, "emergency").await;
+    freeze(&world).await;
+    intruder.put_back("emergency").await;
+    let second = world.another().await;
+    let elsewhere = second.client(application.key.as_ref().unwrap());
+    elsewhere.protect(json!(1)).await.refused(403, "SERVICE_FROZEN");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_entry_freezes_without_a_row() {
+    let world = World::new().await;
+    let (_, application) = world.bound_application().await;
+    let intruder = Intruder::of(&world);
+    let first = "INSERT INTO revisions
+                 VALUES ('emergency', '00000000-0000-0000-0000-000000000001', 1, 'frozen')";
+    intruder.run(first).await;
+    within(PATIENCE, async || application.protect(json!(1)).await.status == 403).await;
+    unfreeze(&world).await;
+    application.protect(json!(1)).await.ok();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_entry_freezes_a_service_until_an_administrator_unfreezes_it() {
+    let world = World::new().await;
+    let (destination, application) = world.bound_application().await;
+    let path = format!("/admin/services/{}", destination.service);
+    Intruder::of(&world)
+        .run("INSERT INTO revisions SELECT 'services', id, revision + 1, 'frozen' FROM services")
+        .await;
+    within(PATIENCE, async || application.protect(json!(1)).await.status == 403).await;
+    assert_eq!(world.admin().get(&path).await.ok().text("status"), "frozen");
+    for service in [&destination.service, application.service.as_ref().unwrap()] {
+        let path = format!("/admin/services/{service}");
+        world.admin().patch(&path, json!({ "status": "active" })).await.ok();
+    }
+    application.protect(json!(1)).await.ok();
+}
+
+/// Its row could have been that of a frozen service.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_destination_without_a_valid_row_is_no_destination() {
+    let world = World::new().await;
+    let (destination, application) = world.bound_application().await;
+    let path = format!("/admin/services/{}", destination.service);
+    let intruder = Intruder::of(&world);
+    intruder.keep(&world, "services").await;
+    world.admin().patch(&path, json!({ "status": "frozen" })).await.ok();
+    intruder.put_back("services").await;
+    let inactive = json!({ "status": "inactive", "failureMode": "passthrough" });
+    within(PATIENCE, async || application.protect(json!(1)).await.status == 500).await;
+    world.change_policy(&destination, inactive).await;
+    application.protect(json!(1)).await.refused(500, "DESTINATION_KEY_NOT_FOUND");
+}
