@@ -8,6 +8,7 @@ use hsm::OpenError;
 use engine::audit::{Login, RetentionError};
 use engine::auth::oidc::InvalidAuthorities;
 use engine::ledger::forward::CollectorError;
+use engine::management::Error;
 use engine::management::rows::{NotInitialized, NotSealed};
 use engine::ratelimit::BadAddress;
 use engine::seals::NotDerived;
@@ -62,6 +63,29 @@ pub(super) enum Failure {
     Output(#[from] std::io::Error),
     #[error("{0}")]
     Other(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Invalid(problems) => {
+                let problems = problems.as_slice().iter();
+                let lines = problems.map(|it| format!("{}: {}", it.field, it.message));
+                Self::Other(lines.collect::<Vec<_>>().join("\n"))
+            }
+            other @ (Error::Missing(_)
+            | Error::Conflict(_)
+            | Error::Outdated
+            | Error::NotAllowed(_)
+            | Error::Forbidden(_)
+            | Error::NotAnApprover(_)
+            | Error::Proposed(_)
+            | Error::Token(_)
+            | Error::Unauthenticated
+            | Error::BrokenOff
+            | Error::Database(_)) => Self::Other(other.to_string()),
+        }
+    }
 }
 
 impl Failure {

@@ -7,6 +7,7 @@ mod check_config;
 mod client;
 mod completions;
 mod doctor;
+mod emergency;
 mod failure;
 mod health;
 mod init;
@@ -89,6 +90,16 @@ enum Command {
         #[command(flatten)]
         arguments: api_key::Arguments,
     },
+    /// Take something away at once, without a token and without the API.
+    ///
+    /// Needs only the login of the database. It has its effect on all instances within a second, and an event
+    /// records it with the actor cli.
+    Emergency {
+        #[command(flatten)]
+        file: ConfigFile,
+        #[command(flatten)]
+        arguments: emergency::Arguments,
+    },
     /// Begin the tamper-evident logs of the audit records, and verify them.
     Audit {
         #[command(flatten)]
@@ -142,6 +153,9 @@ pub async fn run(arguments: Arguments) -> ExitCode {
         }
         Command::Audit { file, arguments } => {
             return audit::run(file.path(), environment, arguments).await;
+        }
+        Command::Emergency { file, arguments } => {
+            emergency::run(file.path(), environment, &arguments).await
         }
         Command::Health { file, arguments } => {
             return health::run(file.path(), environment, &arguments);

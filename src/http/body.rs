@@ -1,9 +1,9 @@
 //! Reads a body once, into memory that wipes itself.
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::Request;
 use axum::http::request::Parts;
-use axum::http::{Method, header};
+use axum::http::{HeaderMap, Method, header};
 use http_body_util::BodyExt as _;
 
 use engine::body_memory::{BodyBytes, CallerMemory, SMALL_BODY, TINY_BODY};
@@ -36,6 +36,20 @@ pub(super) async fn read(
         // A route without the frame around it has no time limit.
         None => reading.await,
     }
+}
+
+/// Whether a request has no body. A body in chunks without a content type can turn out to be empty. Otherwise
+/// its first bytes are lost, and [`read`] refuses the rest.
+pub(super) async fn is_absent(headers: &HeaderMap, body: &mut Body) -> bool {
+    if body.is_end_stream() || headers.contains_key(header::CONTENT_TYPE) {
+        return body.is_end_stream();
+    }
+    while let Some(Ok(frame)) = body.frame().await {
+        if frame.data_ref().is_some_and(|data| !data.is_empty()) {
+            return false;
+        }
+    }
+    true
 }
 
 /// A request whose body was read and is read again.

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use aws_lc_rs::hmac::{self, HMAC_SHA256};
-use axum::body::HttpBody as _;
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -61,7 +60,7 @@ pub(super) async fn idempotent(
 /// Reads the body and claims the key.
 async fn begin(app: &AppState, request: Request) -> Result<(ClaimState, Request), ApiError> {
     let key = key(request.headers())?;
-    let (mut parts, body) = request.into_parts();
+    let (mut parts, mut body) = request.into_parts();
     let administrator = parts.extensions.get::<Administrator>();
     // A route without authentication before it is a defect of the router.
     let administrator = administrator.ok_or(ApiError::Internal)?;
@@ -69,8 +68,8 @@ async fn begin(app: &AppState, request: Request) -> Result<(ClaimState, Request)
     let engine = &app.engine;
     let limits = &engine.settings.limits;
     let memory = engine.body_memory.of(caller.uuid());
-    let is_absent = body.is_end_stream() && !parts.headers.contains_key(CONTENT_TYPE);
-    let body = if is_absent {
+    let is_declared = parts.headers.contains_key(CONTENT_TYPE);
+    let body = if !is_declared && body::is_absent(&parts.headers, &mut body).await {
         // The handler decides whether the request needs one.
         BodyBytes::default()
     } else {

@@ -164,6 +164,7 @@ fn action(action: Action) -> Markup {
         }
         Action::Delete
         | Action::Freeze
+        | Action::Disable
         | Action::Revoke
         | Action::Destroy
         | Action::Reject

@@ -87,10 +87,12 @@ closed_set! {
         Delete = "delete",
         /// The deleted resource was restored.
         Restore = "restore",
-        /// Everything was frozen.
+        /// The service, or everything, was frozen.
         Freeze = "freeze",
         /// The freeze of everything ended.
         Unfreeze = "unfreeze",
+        /// An operator disabled the key.
+        Disable = "disable",
         /// The API key was revoked.
         Revoke = "revoke",
         /// The key was destroyed in the token.

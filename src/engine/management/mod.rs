@@ -65,6 +65,7 @@ pub mod security;
 pub mod services;
 mod store;
 mod system;
+pub mod taking_away;
 
 pub use self::actor::Actor;
 pub use self::change::Change;

@@ -1,13 +1,14 @@
 //! The authors of changes, and the record of each change.
 
-use sqlx::PgConnection;
 use sqlx::types::Json;
+use sqlx::{AssertSqlSafe, PgConnection};
 
 use super::changes::Proposal;
 use super::{Actor, Event};
 use crate::auth::{ApiKey, Person, Roles};
 use crate::ids::EventId;
 use crate::resource::{Rows, select};
+use crate::seals::RowName;
 use formats::clock::Timestamp;
 
 /// The author of a change, as the database knows it.
@@ -81,6 +82,14 @@ const INITIALIZATION: i64 = 0x5ea1_3a8d_0033;
 pub(super) async fn lock_initialization(connection: &mut PgConnection) -> sqlx::Result<()> {
     let lock = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(INITIALIZATION);
     lock.execute(connection).await?;
+    Ok(())
+}
+
+/// Locks a row, if it is there.
+pub(super) async fn lock_row(connection: &mut PgConnection, row: RowName) -> sqlx::Result<()> {
+    let locked = format!("SELECT FROM {} WHERE id = $1 FOR UPDATE", row.table);
+    let locked = sqlx::query(AssertSqlSafe(locked)).bind(row.id);
+    locked.execute(connection).await?;
     Ok(())
 }
 

@@ -26,7 +26,7 @@ pub use self::form::Form;
 pub use self::key::RowKey;
 pub use self::opening::{NotDerived, initialize};
 pub use self::standing::{Entry, Standing, What};
-pub use self::store::{Entries, entries_of, newest_of, was_made};
+pub use self::store::{Entries, add_entry, entries_of, newest_entry, was_made};
 
 /// The key of the seals, once a token has answered, and the invalid rows that were seen. Clones share both.
 #[derive(Clone, Debug, Default)]

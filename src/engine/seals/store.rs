@@ -1,7 +1,7 @@
 //! The table `revisions`.
 
 use sqlx::postgres::PgRow;
-use sqlx::{FromRow, PgExecutor, Row as _};
+use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
 use uuid::Uuid;
 
 use super::{Entry, RowName, What};
@@ -13,10 +13,34 @@ pub async fn was_made(database: impl PgExecutor<'_>, table: &str, id: Uuid) -> s
     sqlx::query_scalar(sql).bind(table).bind(id).fetch_one(database).await
 }
 
-/// The newest revision of a row; none of a row that was never made.
-pub async fn newest_of(database: impl PgExecutor<'_>, row: RowName) -> sqlx::Result<Option<i64>> {
-    let sql = "SELECT max(revision) FROM revisions WHERE table_name = $1 AND id = $2";
-    sqlx::query_scalar(sql).bind(row.table).bind(row.id).fetch_one(database).await
+/// The newest entry of a row; none of a row that was never made.
+pub async fn newest_entry(
+    database: impl PgExecutor<'_>,
+    row: RowName,
+) -> sqlx::Result<Option<Entry>> {
+    let found = sqlx::query_as(
+        "SELECT revision, what, at FROM revisions WHERE table_name = $1 AND id = $2
+          ORDER BY revision DESC LIMIT 1",
+    );
+    let found = found.bind(row.table).bind(row.id).fetch_optional(database).await?;
+    Ok(found.map(|(revision, what, at)| Entry { revision, what, at }))
+}
+
+/// Adds an entry.
+pub async fn add_entry(
+    connection: &mut PgConnection,
+    row: RowName,
+    revision: i64,
+    what: What,
+) -> sqlx::Result<()> {
+    sqlx::query("INSERT INTO revisions (table_name, id, revision, what) VALUES ($1, $2, $3, $4)")
+        .bind(row.table)
+        .bind(row.id)
+        .bind(revision)
+        .bind(what)
+        .execute(connection)
+        .await?;
+    Ok(())
 }
 
 /// The expressions of a query that read the entries of a row of `table` from its own revision on.

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use axum::body::{Body, HttpBody as _};
+use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
@@ -132,7 +132,7 @@ impl<B: RequestBody> FromRequest<App> for DecisionBody<B> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, App(app): &App) -> Result<Self, ApiError> {
-        read(or_empty(request), app, ResourceRequest::to_create).await.map(Self)
+        read(or_empty(request).await, app, ResourceRequest::to_create).await.map(Self)
     }
 }
 
@@ -140,7 +140,7 @@ impl<B: RequestBody> FromRequest<App> for RestoreBody<B> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, App(app): &App) -> Result<Self, ApiError> {
-        read(or_empty(request), app, ResourceRequest::to_restore).await.map(Self)
+        read(or_empty(request).await, app, ResourceRequest::to_restore).await.map(Self)
     }
 }
 
@@ -188,13 +188,14 @@ pub(super) fn accepted<T>(headers: &HeaderMap, known: impl Fn(&str) -> Option<T>
 }
 
 /// The request with an empty object as its body if it has none.
-fn or_empty(mut request: Request) -> Request {
-    if request.body().is_end_stream() {
+async fn or_empty(request: Request) -> Request {
+    let (mut parts, mut body) = request.into_parts();
+    if body::is_absent(&parts.headers, &mut body).await {
         let json = HeaderValue::from_static("application/json");
-        request.headers_mut().insert(header::CONTENT_TYPE, json);
-        *request.body_mut() = Body::from("{}");
+        parts.headers.insert(header::CONTENT_TYPE, json);
+        body = Body::from("{}");
     }
-    request
+    Request::from_parts(parts, body)
 }
 
 /// Reads the body as JSON. Its memory is wiped when it is dropped.

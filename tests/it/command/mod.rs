@@ -5,6 +5,7 @@ mod audit_init;
 mod change;
 mod connection;
 mod doctor;
+mod emergency;
 mod expiry;
 mod hardening;
 mod health;

@@ -170,6 +170,35 @@ async fn a_policy_form_has_no_default_for_its_services() {
 }
 
 #[tokio::test]
+async fn everything_is_frozen_and_unfrozen() {
+    const PLACE: &str = "/dashboard/emergency";
+    let world = World::new().await;
+    let (_, application) = world.bound_application().await;
+    let mut browser = Browser::signed_in(&world).await;
+    let services = browser.get("/dashboard/services").await.ok().body;
+    assert!(services.contains(&format!("href=\"{PLACE}\"")), "{services}");
+    let refused = browser.send(&format!("{PLACE}/freeze"), &[("reason", "")]).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    let stolen = [("reason", "a stolen laptop")];
+    assert_eq!(browser.submit(&format!("{PLACE}/freeze"), &stolen).await, PLACE);
+    application.protect(json!(1)).await.refused(403, "SERVICE_FROZEN");
+    for path in ["/dashboard", "/dashboard/services"] {
+        let page = browser.get(path).await.ok().body;
+        assert!(page.contains("Everything is frozen."), "{page}");
+    }
+    let page = browser.get(&format!("{PLACE}?done=frozen")).await.ok().body;
+    assert!(page.contains("a stolen laptop") && page.contains("Unfreeze everything"), "{page}");
+    assert_eq!(browser.submit(&format!("{PLACE}/unfreeze"), &[]).await, PLACE);
+    application.protect(json!(1)).await.ok();
+    // Others see the state and no form.
+    let auditor = world.administrator(&["auditor"]).await;
+    let mut reader = Browser::new(&world);
+    reader.sign_in(auditor.key.as_ref().unwrap()).await;
+    let page = reader.get(PLACE).await.ok().body;
+    assert!(!page.contains("Freeze everything"), "{page}");
+}
+
+#[tokio::test]
 async fn a_deleted_policy_is_restored() {
     let world = World::new().await;
     let (service, other) = (world.service("billing").await, world.service("other").await);

@@ -36,6 +36,7 @@ pub(super) fn without_anything() -> Vec<Scene> {
         open("overview-week", "/dashboard?range=week"),
         open("services", "/dashboard/services"),
         open("service-new", "/dashboard/services/new"),
+        open("emergency", "/dashboard/emergency"),
         open("policies", "/dashboard/policies"),
         open("policy-new", "/dashboard/policies/new"),
         open("keys", "/dashboard/keys"),
@@ -76,6 +77,7 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
     let record = newest("/admin/audit").await;
     let event = newest("/admin/audit/management?resourceType=key&action=update").await;
     let mut scenes = without_anything();
+    let long = "x".repeat(501);
     let (billing, key) = (&sample.billing, &sample.key);
     scenes.extend([
         open("services-none", "/dashboard/services?nameContains=unknown"),
@@ -98,6 +100,8 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
             &[("name", "partner"), ("tier", "x")],
         ),
         send("service-delete-refused", &at("services", billing, "/delete"), &[]).answered(409),
+        send("emergency-freeze-wrong", "/dashboard/emergency/freeze", &[("reason", "")]),
+        send("emergency-unfreeze-wrong", "/dashboard/emergency/unfreeze", &[("reason", &long)]),
         open("identity", &at("identities", &sample.identity, "")),
         open("identity-edit", &at("identities", &sample.identity, "/edit")),
         open("identity-delete", &at("identities", &sample.identity, "/delete")),

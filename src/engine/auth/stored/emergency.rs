@@ -13,7 +13,7 @@ use crate::ids::EmergencyId;
 use crate::resource::{Deprivable, Reason, Rows, Stored as _, select};
 use crate::revision::Revision;
 use crate::row;
-use crate::seals::{What, newest_of};
+use crate::seals::{What, newest_entry};
 use formats::clock::Timestamp;
 
 row! {
@@ -41,6 +41,9 @@ impl Deprivable for Emergency {
 }
 
 impl Emergency {
+    /// The identifier of the one switch.
+    pub(crate) const ID: Uuid = Uuid::from_u128(1);
+
     /// The switch as it counts. One that was never set freezes nothing. One whose row is lost freezes everything:
     /// its absence must not open what somebody froze.
     pub(crate) async fn current(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<Self> {
@@ -48,10 +51,11 @@ impl Emergency {
             return Ok(valid);
         }
         let unset = Self::unset();
-        let newest = newest_of(rows.executor, unset.row()).await?;
+        let newest = newest_entry(rows.executor, unset.row()).await?;
         Ok(newest.map_or(unset.clone(), |newest| Self {
             status: ServiceStatus::Frozen,
-            revision: Revision::of(newest),
+            frozen_at: Some(newest.at),
+            revision: Revision::of(newest.revision),
             ..unset
         }))
     }
@@ -79,7 +83,7 @@ impl Emergency {
     /// Before the first freeze.
     fn unset() -> Self {
         Self {
-            id: EmergencyId::from_uuid(Uuid::from_u128(1)),
+            id: EmergencyId::from_uuid(Self::ID),
             status: ServiceStatus::Active,
             reason: None,
             frozen_at: None,

@@ -1,7 +1,7 @@
 //! The switch that freezes everything.
 
 mod judge;
-mod store;
+pub(super) mod store;
 
 use super::changes::StoredRequest;
 use super::check::checked;

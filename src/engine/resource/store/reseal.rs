@@ -7,7 +7,7 @@ use super::select::select;
 use super::write::update;
 use crate::resource::stored::Stored;
 use crate::revision::Revision;
-use crate::seals::{Form, RowName, What, newest_of};
+use crate::seals::{Form, RowName, What, newest_entry};
 
 /// A row that does not count, as an operator saw it.
 #[derive(Clone, Debug)]
@@ -49,8 +49,8 @@ pub async fn reseal<R: Stored + Send + Unpin>(
             changed.push(*row);
             continue;
         }
-        let newest = newest_of(&mut *rows.executor, *row).await?;
-        let newest = newest.unwrap_or_default().max(resource.revision().number());
+        let newest = newest_entry(&mut *rows.executor, *row).await?;
+        let newest = newest.map_or(0, |entry| entry.revision).max(resource.revision().number());
         let resource = resource.at(Revision::of(newest).next());
         update(rows.again(), &resource, What::Changed).await?;
     }

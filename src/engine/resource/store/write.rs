@@ -6,8 +6,7 @@ use uuid::Uuid;
 use super::rows::Rows;
 use crate::resource::columns::Columns;
 use crate::resource::stored::Stored;
-use crate::revision::Revision;
-use crate::seals::{RowName, What};
+use crate::seals::{What, add_entry};
 
 /// Inserts the row of a new resource, which another row with the same name refuses.
 pub async fn insert<R: Stored>(rows: Rows<&mut PgConnection>, resource: &R) -> sqlx::Result<()> {
@@ -32,7 +31,7 @@ async fn insert_or<R: Stored>(
     columns.set_unsealed("id", resource.uuid());
     let inserted = insert_columns(&mut *rows.executor, R::TABLE, columns, on_conflict).await? == 1;
     if inserted {
-        note(rows.executor, resource.row(), resource.revision(), What::Made).await?;
+        add_entry(rows.executor, resource.row(), resource.revision().number(), What::Made).await?;
     }
     Ok(inserted)
 }
@@ -49,7 +48,7 @@ pub async fn put<R: Stored>(
     let mut columns = sealed(&rows, resource)?;
     columns.set_unsealed("id", resource.uuid());
     insert_columns(&mut *rows.executor, R::TABLE, columns, "").await?;
-    note(rows.executor, resource.row(), resource.revision(), what).await
+    add_entry(rows.executor, resource.row(), resource.revision().number(), what).await
 }
 
 /// Writes a changed resource at its new revision.
@@ -60,7 +59,7 @@ pub async fn update<R: Stored>(
 ) -> sqlx::Result<()> {
     let columns = sealed(&rows, resource)?;
     update_columns(&mut *rows.executor, R::TABLE, columns, resource.uuid()).await?;
-    note(rows.executor, resource.row(), resource.revision(), what).await
+    add_entry(rows.executor, resource.row(), resource.revision().number(), what).await
 }
 
 fn sealed<R: Stored>(rows: &Rows<&mut PgConnection>, resource: &R) -> sqlx::Result<Columns> {
@@ -68,23 +67,6 @@ fn sealed<R: Stored>(rows: &Rows<&mut PgConnection>, resource: &R) -> sqlx::Resu
     let seal = rows.seals.seal(resource.row(), resource.revision().number(), columns.form()?)?;
     columns.set_unsealed("seal", seal);
     Ok(columns)
-}
-
-/// Adds an entry to the table `revisions`.
-async fn note(
-    connection: &mut PgConnection,
-    row: RowName,
-    revision: Revision,
-    what: What,
-) -> sqlx::Result<()> {
-    sqlx::query("INSERT INTO revisions (table_name, id, revision, what) VALUES ($1, $2, $3, $4)")
-        .bind(row.table)
-        .bind(row.id)
-        .bind(revision)
-        .bind(what)
-        .execute(connection)
-        .await?;
-    Ok(())
 }
 
 async fn insert_columns(

@@ -1,0 +1,67 @@
+//! `sealward emergency`: takes something away with the login of the database alone.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use super::{Failure, startup};
+use engine::catalog::Catalog;
+use engine::ids::{ApiKeyId, KeyId, ServiceId};
+use engine::management::System;
+use engine::management::taking_away::{TakingAway, take_away};
+use engine::settings::Environment;
+use formats::clock::{Clock, Entropy};
+
+#[derive(Debug, clap::Args)]
+#[command(arg_required_else_help = true)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    action: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Freeze a service, or everything: its operations are refused. The API ends a freeze.
+    Freeze(Freeze),
+    /// Disable a key. The API enables it again.
+    DisableKey {
+        /// The ID of the key.
+        id: KeyId,
+    },
+    /// Revoke an API key permanently.
+    RevokeApiKey {
+        /// The ID of the API key.
+        id: ApiKeyId,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct Freeze {
+    /// The ID of the service.
+    #[arg(long, value_name = "ID")]
+    service: Option<ServiceId>,
+    /// Everything: all operations of all services.
+    #[arg(long)]
+    all: bool,
+}
+
+pub(super) async fn run(
+    config: Option<&Path>,
+    environment: &Environment,
+    arguments: &Arguments,
+) -> Result<(), Failure> {
+    let settings = startup::prepare_quietly(config, environment)?;
+    let database = startup::database(&settings, environment).await?;
+    let (clock, entropy, catalog) = (Clock::system(), Entropy::system(), Catalog::new());
+    let system = System::new("cli", clock, entropy, catalog, database.pool().clone());
+    let (taken, done) = match &arguments.action {
+        Command::Freeze(Freeze { service: Some(id), .. }) => (TakingAway::Service(*id), "frozen"),
+        Command::Freeze(Freeze { service: None, .. }) => (TakingAway::Everything, "frozen"),
+        Command::DisableKey { id } => (TakingAway::Key(*id), "disabled"),
+        Command::RevokeApiKey { id } => (TakingAway::ApiKey(*id), "revoked"),
+    };
+    let is_new = take_away(&system, taken).await?;
+    let already = if is_new { "" } else { "already " };
+    writeln!(io::stdout(), "{already}{done}")?;
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! `sealward emergency`, which needs neither a token nor the API.
+
+use serde_json::{Value, json};
+
+use testkit::{Exit, PATIENCE, Process, Site, within};
+
+/// Runs the command where no token can be opened.
+fn emergency(site: &Site, arguments: &[&str]) -> Exit {
+    let arguments = [&["emergency"], arguments].concat();
+    let tokens = site.tokens("/nowhere.so", "sealward", "/nowhere.pin");
+    site.run_with(&arguments, "SEALWARD_HSM_TOKENS", &tokens)
+}
+
+async fn event(process: &Process, action: &str) -> Value {
+    let events = format!("/admin/audit/management?action={action}");
+    let events = process.admin().get(&events).await.ok().json();
+    events["items"][0].clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_is_frozen_until_the_api_unfreezes_it() {
+    let site = Site::new().await;
+    let process = Process::start(&site).await;
+    let (destination, application) = process.bound_application().await;
+    application.protect(json!(1)).await.ok();
+    let freeze = || emergency(&site, &["freeze", "--service", &destination.service]).success();
+    assert_eq!(freeze().line(), "frozen");
+    within(PATIENCE, async || application.protect(json!(1)).await.status == 403).await;
+    application.protect(json!(1)).await.refused(403, "SERVICE_FROZEN");
+    let event = event(&process, "freeze").await;
+    assert_eq!(
+        (&event["actor"], &event["resource_id"]),
+        (&json!("cli"), &json!(destination.service))
+    );
+    assert_eq!(freeze().line(), "already frozen");
+    let service = format!("/admin/services/{}", destination.service);
+    process.admin().patch(&service, json!({ "status": "active" })).await.ok();
+    application.protect(json!(1)).await.ok();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn everything_is_frozen_until_the_api_lifts_it() {
+    let site = Site::new().await;
+    let process = Process::start(&site).await;
+    let (_, application) = process.bound_application().await;
+    for _ in 0..2 {
+        application.protect(json!(1)).await.ok();
+        assert_eq!(emergency(&site, &["freeze", "--all"]).success().line(), "frozen");
+        within(PATIENCE, async || application.protect(json!(1)).await.status == 403).await;
+        assert_eq!(emergency(&site, &["freeze", "--all"]).success().line(), "already frozen");
+        let switch = process.admin().get("/admin/emergency").await.ok();
+        assert_eq!(switch.text("status"), "frozen");
+        assert_ne!(switch.json()["frozenAt"], json!(null));
+        process.admin().post_nothing("/admin/emergency/unfreeze").await.ok();
+    }
+    // An entry without a row is no damage.
+    let health = process.admin().get("/api/v1/health").await.ok().json();
+    assert_eq!(health["checks"]["records"]["status"], "ok");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_disabled_and_an_api_key_revoked() {
+    let site = Site::new().await;
+    let process = Process::start(&site).await;
+    let (destination, application) = process.bound_application().await;
+    application.protect(json!(1)).await.ok();
+    let done = emergency(&site, &["disable-key", &destination.key]).success();
+    assert_eq!(done.line(), "disabled");
+    within(PATIENCE, async || application.protect(json!(1)).await.status == 500).await;
+    let key = format!("/admin/keys/{}", destination.key);
+    assert_eq!(process.admin().get(&key).await.ok().text("status"), "disabled");
+    assert_eq!(event(&process, "disable").await["actor"], "cli");
+
+    let id = application.key_path().replace("/admin/api-keys/", "");
+    assert_eq!(emergency(&site, &["revoke-api-key", &id]).success().line(), "revoked");
+    within(PATIENCE, async || application.protect(json!(1)).await.status == 401).await;
+    let shown = process.admin().get(&application.key_path()).await.ok();
+    assert_eq!(shown.text("status"), "revoked");
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_named() {
+    let site = Site::new().await;
+    emergency(&site, &["freeze", "--service", "svc_01h455vb4pex5vsknk084sn02q"])
+        .failure(1, &["there is no such service"]);
+    emergency(&site, &["disable-key", "key_01h455vb4pex5vsknk084sn02q"])
+        .failure(1, &["there is no such key"]);
+    emergency(&site, &["revoke-api-key", "ak_01h455vb4pex5vsknk084sn02q"])
+        .failure(1, &["there is no such API key"]);
+    emergency(&site, &["freeze"]).failure(2, &["--service", "--all"]);
+    let both = ["freeze", "--all", "--service", "svc_01h455vb4pex5vsknk084sn02q"];
+    emergency(&site, &both).failure(2, &["--service", "--all"]);
+}
