@@ -30,7 +30,7 @@ pub async fn kryoptic() -> Token {
 async fn open_kryoptic() -> Token {
     // The token of SoftHSM2 comes first: it sweeps, and its settings serve the tool.
     let _ = token().await;
-    let home = home();
+    let home = folder_of_process();
     let module = kryoptic_module();
     make_kryoptic(&home, &module);
     let config = TokenConfig {
@@ -46,7 +46,7 @@ async fn open_kryoptic() -> Token {
 }
 
 /// The folder of the tokens of this process.
-fn home() -> PathBuf {
+pub(crate) fn folder_of_process() -> PathBuf {
     env::temp_dir().join(format!("{PREFIX}{}", process::id()))
 }
 
@@ -85,7 +85,7 @@ pub(super) fn times() -> &'static TokenTimes {
 
 async fn open() -> Token {
     sweep();
-    make(&home());
+    make(&folder_of_process());
     vendor_keys();
     let config = TokenConfig {
         module: module(),

@@ -190,6 +190,12 @@ async fn everything_is_frozen_and_unfrozen() {
     assert!(page.contains("a stolen laptop") && page.contains("Unfreeze everything"), "{page}");
     assert_eq!(browser.submit(&format!("{PLACE}/unfreeze"), &[]).await, PLACE);
     application.protect(json!(1)).await.ok();
+    let service = format!("/dashboard/services/{}", application.service.as_ref().unwrap());
+    let frozen = [("name", "alice"), ("tier", "standard"), ("status", "frozen")];
+    assert_eq!(browser.submit(&format!("{service}/edit"), &frozen).await, service);
+    application.protect(json!(1)).await.refused(403, "SERVICE_FROZEN");
+    let overview = browser.get("/dashboard").await.ok().body;
+    assert!(overview.contains("is frozen: its operations are refused"), "{overview}");
     // Others see the state and no form.
     let auditor = world.administrator(&["auditor"]).await;
     let mut reader = Browser::new(&world);

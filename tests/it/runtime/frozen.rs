@@ -168,6 +168,29 @@ async fn a_freeze_holds_on_another_instance_within_a_second() {
 }
 
 #[tokio::test]
+async fn frozen_services_are_listed() {
+    let world = World::new().await;
+    let (one, other) = (world.service("one").await, world.service("other").await);
+    world.service("third").await;
+    set(&world, &one, "frozen").await;
+    // An operator froze this one without its row.
+    let entry = "INSERT INTO revisions SELECT 'services', id, revision + 1, 'frozen' FROM services
+                  WHERE name = 'other'";
+    sqlx::query(entry).execute(&world.pool).await.expect("an entry");
+    let listed = async |status: &str| {
+        let listed = world.admin().get(&format!("/admin/services?status={status}")).await.ok();
+        let listed = listed.json();
+        let items = listed["items"].as_array().expect("items").iter();
+        items.map(|item| item["name"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(listed("frozen").await, ["one", "other"]);
+    assert_eq!(listed("active").await, ["third"]);
+    world.admin().get("/admin/services?status=x").await.invalid(&[("status", "unsupported")]);
+    set(&world, &other, "active").await;
+    assert_eq!(listed("frozen").await, ["one"]);
+}
+
+#[tokio::test]
 async fn the_refusals_are_recorded() {
     let world = World::new().await;
     let (destination, alice, _) = arranged(&world).await;

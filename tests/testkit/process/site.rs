@@ -10,8 +10,10 @@ use faulty_token::{Control, FOLDER};
 use serde_json::Value;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions as _, PgConnection};
+use tokio::sync::OnceCell;
 
 use super::{Exit, program};
+use crate::token::folder_of_process;
 use crate::{Database, kryoptic_module, repository, softhsm_module};
 
 /// The label of the token.
@@ -29,7 +31,9 @@ pub struct Site {
 impl Site {
     /// Creates a site with a SoftHSM2 token.
     pub async fn new() -> Self {
-        Self::on(Database::new().await).with_row_key()
+        let site = Self::over(Database::new().await, softhsm_module());
+        site.copy_token().await;
+        site
     }
 
     /// Creates a site with a SoftHSM2 token and this database.
@@ -41,13 +45,20 @@ impl Site {
 
     /// Creates a site with a SoftHSM2 token behind a module that injects faults.
     pub async fn with_faults() -> Self {
-        Self::with_faults_over(Database::new().await, "").with_row_key()
+        let site = Self::behind_faults(Database::new().await, "");
+        site.copy_token().await;
+        site
     }
 
     /// As above, with this database and additional settings.
     pub fn with_faults_over(database: Database, more: &str) -> Self {
-        let mut site = Self::over(database, Control::module());
+        let site = Self::behind_faults(database, more);
         site.add_softhsm(LABEL);
+        site
+    }
+
+    fn behind_faults(database: Database, more: &str) -> Self {
+        let mut site = Self::over(database, Control::module());
         site.faults = Some(Control::new(site.folder.join("faults"), softhsm_module()));
         fs::write(site.settings(), site.default_settings() + more).expect("write the settings");
         site
@@ -96,6 +107,27 @@ impl Site {
         };
         fs::write(site.settings(), site.default_settings()).expect("write the settings");
         site
+    }
+
+    /// Copies a SoftHSM2 token with a row key. To make both takes much longer.
+    async fn copy_token(&self) {
+        static MADE: OnceCell<PathBuf> = OnceCell::const_new();
+        let made = MADE.get_or_init(async || {
+            let site = Self::on(Database::new().await);
+            site.initialize();
+            let kept = folder_of_process().join("site");
+            copy(&site.folder.join("token"), &kept);
+            kept
+        });
+        copy(made.await, &self.folder.join("token"));
+        let tokens = self.folder.join("token/tokens");
+        let settings = fs::read_to_string(self.softhsm_settings()).expect("SoftHSM2's settings");
+        let lines = settings.lines().map(|line| match line.starts_with("directories.tokendir") {
+            true => format!("directories.tokendir = {}\n", tokens.display()),
+            false => format!("{line}\n"),
+        });
+        fs::write(self.softhsm_settings(), lines.collect::<String>()).expect("the settings");
+        self.initialized.get_or_init(|| ());
     }
 
     /// Creates a SoftHSM2 token with this label. All have the same PIN.
@@ -288,6 +320,18 @@ impl Drop for Site {
     fn drop(&mut self) {
         // A remaining folder in /tmp does not fail the test.
         let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        match entry.file_type().expect("a type").is_dir() {
+            true => copy(&from, &to),
+            false => drop(fs::copy(from, to).expect("a copy")),
+        }
     }
 }
 

@@ -52,6 +52,12 @@ pub(super) async fn attention(cx: &PageContext) -> Result<Markup, PageError> {
                     @for warning in &seal { (warning) }
                     @if let Some(warning) = &not_forwarded { (warning) }
                     @for job in &missing { (not_running(*job)) }
+                    @for service in &found.frozen {
+                        li {
+                            (badge(Tone::Bad, "frozen"))
+                            p { a href={ "/dashboard/services/" (service.id) } { "Service " (isolated(&service.name)) } " is frozen: its operations are refused." }
+                        }
+                    }
                     (policies(&found))
                     @for service in &busy { (near(service)) }
                     @for key in &found.extractable_keys {
@@ -150,7 +156,8 @@ fn not_running(job: Job) -> Markup {
 }
 
 fn nothing(found: &Dangers) -> bool {
-    found.policies.is_empty()
+    found.frozen.is_empty()
+        && found.policies.is_empty()
         && found.keyless.is_empty()
         && found.open_to_all == 0
         && found.extractable_keys.is_empty()

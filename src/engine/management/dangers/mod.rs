@@ -5,6 +5,7 @@ mod store;
 use sqlx::FromRow;
 
 use super::{Authorized, Error, ManageAdminKeys, ManageApiKeys, ReadResources};
+use crate::auth::{Service, ServiceStatus};
 use crate::db::Pool;
 use crate::ids::{ApiKeyId, KeyId, PolicyId, ServiceId};
 use crate::policy::{Policy, Verdict};
@@ -16,6 +17,8 @@ const LISTED: usize = 50;
 /// All warnings. Lists are limited; the most severe come first.
 #[derive(Clone, Debug, Default)]
 pub struct Dangers {
+    /// Services whose operations are refused.
+    pub frozen: Vec<Service>,
     /// Policies that do not protect, or return plaintext if they become inactive.
     pub policies: Vec<Policy>,
     /// Active policies whose destination has no matching key: `/protect` fails.
@@ -75,6 +78,7 @@ pub async fn find(context: &Authorized<ReadResources>, soon: Timestamp) -> Resul
         Vec::new()
     };
     Ok(Dangers {
+        frozen: frozen(&context.pool).await?,
         policies: risky(store::policies(context.pool.rows()).await?),
         keyless: store::keyless(&context.pool).await?,
         open_to_all: store::open_to_all(&context.pool).await?,
@@ -82,6 +86,12 @@ pub async fn find(context: &Authorized<ReadResources>, soon: Timestamp) -> Resul
         expiring_keys: store::expiring_keys(&context.pool, soon).await?,
         expiring_api_keys,
     })
+}
+
+async fn frozen(pool: &Pool) -> sqlx::Result<Vec<Service>> {
+    let mut frozen = store::possibly_frozen(pool.rows()).await?;
+    frozen.retain(|service| service.status == ServiceStatus::Frozen);
+    Ok(frozen)
 }
 
 /// The policies that do not protect, or return plaintext if they become inactive.

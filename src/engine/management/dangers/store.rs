@@ -3,12 +3,27 @@
 use sqlx::PgExecutor;
 
 use super::{Expiring, Extractable, Keyless};
+use crate::auth::Service;
 use crate::ids::{ApiKeyId, KeyId};
 use crate::keys::{self, Usage};
 use crate::policy::{KeyOwnership, Policy, PolicyStatus};
 use crate::resource::{Rows, select};
 use formats::clock::Timestamp;
 use formats::envelope::Alg;
+
+/// The services that are frozen by their row or by an entry.
+pub(super) async fn possibly_frozen(rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Vec<Service>> {
+    select(
+        "WHERE deleted_at IS NULL AND (status = 'frozen' OR EXISTS (
+             SELECT FROM revisions r
+              WHERE r.table_name = 'services' AND r.id = services.id
+                AND r.revision > services.revision))
+          ORDER BY lower(name), id
+          LIMIT 50",
+    )
+    .fetch_all(rows)
+    .await
+}
 
 pub(super) async fn policies(rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Vec<Policy>> {
     select("WHERE deleted_at IS NULL ORDER BY policy_number").fetch_all(rows).await

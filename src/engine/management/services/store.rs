@@ -18,7 +18,11 @@ pub(super) async fn list(
             AND ($1::uuid IS NULL OR id > $1)
             AND ($2::text IS NULL OR name = $2)
             AND ($3::text IS NULL OR position(lower($3) IN lower(name)) > 0)
-            AND ($4::text IS NULL OR status = $4)
+            AND ($4::text IS NULL OR $4 = CASE WHEN EXISTS (
+                    SELECT FROM revisions r
+                     WHERE r.table_name = 'services' AND r.id = services.id
+                       AND r.revision > services.revision AND r.what = 'frozen')
+                THEN 'frozen' ELSE status END)
           ORDER BY id
           LIMIT $5",
     )
