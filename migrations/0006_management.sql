@@ -124,7 +124,7 @@ CREATE TABLE idempotent_calls (
     begun_at      timestamptz NOT NULL,
     resource_type text,
     answer        text,
-    restored_at   bigint,
+    changed_to    bigint,
     PRIMARY KEY (caller, path, key),
     CONSTRAINT idempotent_calls_name_what_they_answer CHECK ((answer IS NULL) = (resource_type IS NULL))
 );
@@ -140,4 +140,4 @@ COMMENT ON COLUMN idempotent_calls.attempt IS 'The request that may write the an
 COMMENT ON COLUMN idempotent_calls.begun_at IS 'The time at which the request began.';
 COMMENT ON COLUMN idempotent_calls.resource_type IS 'The type of the resource that the request created or restored; null before.';
 COMMENT ON COLUMN idempotent_calls.answer IS 'The text of the answer, without secrets; null before.';
-COMMENT ON COLUMN idempotent_calls.restored_at IS 'The revision of the resource that the request restored; otherwise null.';
+COMMENT ON COLUMN idempotent_calls.changed_to IS 'The revision of the resource that the request restored, locked or unlocked; otherwise null.';

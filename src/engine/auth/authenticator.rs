@@ -45,7 +45,7 @@ impl Authenticator {
         let (of_certificates, is_on) = (pool.clone(), auth.certificates);
         let certificates =
             Certificates::new(clock.clone(), catalog.clone(), of_certificates, wholeness, is_on);
-        let topics = &[Topic::ApiKeys, Topic::Services];
+        let topics = &[Topic::ApiKeys, Topic::Services, Topic::People];
         let read = move |at_rest| {
             let pool = pool.clone();
             async move { Ok(store::api_key(&pool, at_rest).await?.map(Arc::new)) }

@@ -40,6 +40,8 @@ pub(super) struct StoredKey {
     pub(super) certificate: Option<Fingerprint>,
     pub(super) expires_at: Option<Timestamp>,
     pub(super) revoked_at: Option<Timestamp>,
+    /// Whether its person is locked.
+    pub(super) is_cut_off: bool,
     pub(super) identity: Arc<Identity>,
 }
 
@@ -60,6 +62,9 @@ impl StoredKey {
     ) -> Option<CredentialRefused> {
         if self.revoked_at.is_some() {
             return Some(CredentialRefused::Revoked);
+        }
+        if self.is_cut_off {
+            return Some(CredentialRefused::Locked);
         }
         if self.expires_at.is_some_and(|expiry| expiry <= now) {
             return Some(CredentialRefused::Expired);
@@ -99,6 +104,9 @@ pub enum CredentialRefused {
     /// The workload identity is disabled.
     #[error("disabled workload identity")]
     Disabled,
+    /// The person is locked.
+    #[error("locked person")]
+    Locked,
     /// The row of the person in the database does not count.
     #[error("the row of the person does not count")]
     InvalidRow,
@@ -162,6 +170,7 @@ impl StoredKey {
             certificate: None,
             expires_at: None,
             revoked_at: None,
+            is_cut_off: false,
             identity: Arc::new(Identity::sample()),
         }
     }
@@ -196,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_invalid_after_its_expiry_or_revocation() {
+    fn a_key_is_invalid_after_its_expiry_or_revocation_or_a_lock() {
         let at = |millis| Some(Timestamp::from_millis(millis));
         let expiring = |expires_at| StoredKey { expires_at, ..StoredKey::sample() };
         let stage = Stage::Production;
@@ -205,6 +214,8 @@ mod tests {
         assert_eq!(over, Some(CredentialRefused::Expired));
         let revoked = StoredKey { revoked_at: at(NOW), ..StoredKey::sample() };
         assert_eq!(refusal(&revoked, stage, "::1"), Some(CredentialRefused::Revoked));
+        let locked = StoredKey { is_cut_off: true, ..StoredKey::sample() };
+        assert_eq!(refusal(&locked, stage, "::1"), Some(CredentialRefused::Locked));
     }
 
     #[test]

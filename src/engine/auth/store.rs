@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::identity::{Identity, Noted, StoredKey, Workload};
 use super::{
     ApiKey, ApiKeyDigest, IdentityStatus, Match, RateLimit, Roles, Service, WorkloadIdentity,
+    people,
 };
 use crate::db::{Pool, sql};
 use crate::ids::{CredentialId, IdentityId, ServiceId};
@@ -31,7 +32,14 @@ pub(super) async fn api_key(
             Some(service) => *service.rate_limit,
         },
     };
-    Ok(Some(StoredKey::of(api_key, rate_limit)))
+    let is_cut_off = match &api_key.person {
+        None => false,
+        Some(person) => {
+            let mut connection = database.acquire().await?;
+            people::is_cut_off(database.rows_on(&mut connection), person).await?
+        }
+    };
+    Ok(Some(StoredKey::of(api_key, rate_limit, is_cut_off)))
 }
 
 async fn service(database: &Pool, id: ServiceId) -> sqlx::Result<Option<Service>> {
@@ -181,7 +189,7 @@ impl Workload {
 }
 
 impl StoredKey {
-    fn of(api_key: ApiKey, rate_limit: RateLimit) -> Self {
+    fn of(api_key: ApiKey, rate_limit: RateLimit, is_cut_off: bool) -> Self {
         Self {
             at_rest: api_key.digest,
             kind: api_key.r#type,
@@ -189,6 +197,7 @@ impl StoredKey {
             certificate: api_key.certificate_sha256,
             expires_at: api_key.expires_at,
             revoked_at: api_key.revoked_at,
+            is_cut_off,
             identity: Arc::new(Identity {
                 credential_id: CredentialId::ApiKey(api_key.id),
                 name: api_key.name.to_string(),

@@ -37,11 +37,13 @@ pub enum Topic {
     Keys,
     /// The table `identities`.
     Identities,
+    /// The locks in the table `people`.
+    People,
 }
 
 impl Topic {
-    const ALL: [Self; 5] =
-        [Self::Services, Self::Policies, Self::ApiKeys, Self::Keys, Self::Identities];
+    const ALL: [Self; 6] =
+        [Self::Services, Self::Policies, Self::ApiKeys, Self::Keys, Self::Identities, Self::People];
 
     fn of_table(name: &str) -> Option<Self> {
         match name {
@@ -50,6 +52,7 @@ impl Topic {
             "api_keys" => Some(Self::ApiKeys),
             "keys" => Some(Self::Keys),
             "identities" => Some(Self::Identities),
+            "people" => Some(Self::People),
             _ => None,
         }
     }
@@ -75,6 +78,7 @@ struct Epochs {
     api_keys: AtomicU64,
     keys: AtomicU64,
     identities: AtomicU64,
+    people: AtomicU64,
 }
 
 impl Catalog {
@@ -131,6 +135,7 @@ impl Catalog {
             Topic::ApiKeys => &epochs.api_keys,
             Topic::Keys => &epochs.keys,
             Topic::Identities => &epochs.identities,
+            Topic::People => &epochs.people,
         }
     }
 

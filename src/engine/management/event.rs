@@ -13,6 +13,7 @@ use crate::ids::{
 };
 use crate::resource::Identified;
 use crate::revision::Revision;
+use crate::seals::What;
 use formats::closed_set;
 
 /// A resource that administrators manage, as the API shows it. It holds no secrets.
@@ -87,6 +88,10 @@ closed_set! {
         Restore = "restore",
         /// The API key was revoked.
         Revoke = "revoke",
+        /// The person was locked.
+        Lock = "lock",
+        /// The person was unlocked.
+        Unlock = "unlock",
         /// The key was destroyed in the token.
         Destroy = "destroy",
         /// A person approved the change.
@@ -124,6 +129,13 @@ closed_set! {
     }
 }
 
+impl Action {
+    /// The entry of a change that is saved by this action.
+    pub(super) fn entry(self) -> What {
+        if self == Self::Lock { What::Locked } else { What::Changed }
+    }
+}
+
 impl ResourceType {
     /// The part of the catalog that depends on such resources, if any.
     pub(super) const fn topic(self) -> Option<Topic> {
@@ -133,8 +145,8 @@ impl ResourceType {
             Self::Key | Self::ImportKey => Some(Topic::Keys),
             Self::ApiKey => Some(Topic::ApiKeys),
             Self::Identity => Some(Topic::Identities),
+            Self::Person => Some(Topic::People),
             Self::Change
-            | Self::Person
             | Self::Dashboard
             | Self::Request
             | Self::AuditLog
@@ -171,8 +183,8 @@ impl ResourceType {
             Self::ApiKey => Some("api-keys"),
             Self::Identity => Some("identities"),
             Self::Change => Some("changes"),
+            Self::Person => Some("people"),
             Self::ImportKey
-            | Self::Person
             | Self::Dashboard
             | Self::Request
             | Self::AuditLog
@@ -243,8 +255,8 @@ pub(super) struct EventAnswer<'e> {
     pub(super) resource_type: ResourceType,
     /// The resource in JSON.
     pub(super) resource: &'e RawValue,
-    /// The revision of a restored resource. A new one has the first.
-    pub(super) restored_at: Option<Revision>,
+    /// The revision of a restored, locked or unlocked resource. A new one has the first.
+    pub(super) changed_to: Option<Revision>,
 }
 
 impl Event {
@@ -291,12 +303,12 @@ impl Event {
     pub(super) fn answer(&self) -> Option<EventAnswer<'_>> {
         let is_decision =
             self.resource_type == ResourceType::Change && self.action != Action::Update;
-        let is_restored = self.action == Action::Restore;
-        let is_answer = self.action == Action::Create || is_restored || is_decision;
+        let is_step = matches!(self.action, Action::Restore | Action::Lock | Action::Unlock);
+        let is_answer = self.action == Action::Create || is_step || is_decision;
         Some(EventAnswer {
             resource_type: self.resource_type,
             resource: self.after.as_deref().filter(|_| is_answer)?,
-            restored_at: self.revision.filter(|_| is_restored).map(Revision::next),
+            changed_to: self.revision.filter(|_| is_step).map(Revision::next),
         })
     }
 

@@ -56,6 +56,7 @@ pub mod idempotency;
 pub mod identities;
 pub mod keys;
 mod page;
+pub mod people;
 pub mod policies;
 mod referrers;
 mod right;
@@ -75,7 +76,7 @@ pub use self::idempotency::{Claim, ClaimState, IdempotentCall, KeptAnswer, KeptO
 pub use self::page::{Cursor, Limit, NotACursor, Page, PageRequest};
 use self::referrers::Referrers;
 pub use self::right::{
-    Authorized, ManageAdminKeys, ManageApiKeys, ManageIdentities, ManageKeys, ManagePolicies,
-    ReadAudit, ReadResources, Right,
+    Authorized, ManageAdminKeys, ManageApiKeys, ManageIdentities, ManageKeys, ManagePeople,
+    ManagePolicies, ReadAudit, ReadPeople, ReadResources, Right,
 };
 pub use self::system::System;

@@ -40,6 +40,10 @@ rights! {
     ManageAdminKeys: Owner;
     /// Reads, creates, changes and deletes workload identities.
     ManageIdentities: Owner PolicyAdmin;
+    /// Reads people.
+    ReadPeople: Owner Auditor;
+    /// Locks and unlocks people.
+    ManagePeople: Owner;
     /// Reads and exports the audit logs.
     ReadAudit: Owner Auditor;
 }
@@ -87,8 +91,7 @@ impl System {
                 actor: Actor::system(self.name),
                 post_quantum: false,
                 owners_sign_in: false,
-                // An operator on the machine can prepare the key of a person who has not signed in yet.
-                people_issuer: None,
+                people_issuer: self.people_issuer.clone(),
                 claim: None,
             },
             authority: Authority::System,

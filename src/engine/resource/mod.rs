@@ -24,6 +24,6 @@ pub use self::store::{
     InvalidRow, Marked, Rows, Select, examine, insert, insert_new, invalid, reseal, select, update,
 };
 pub use self::stored::{ColumnGroup, Deletable, Deprivable, Identified, Stored, Touched};
-pub use self::text::{Description, Name, Person, Printable, is_hidden};
+pub use self::text::{Description, Name, Printable, Reason, Subject, is_hidden};
 pub(crate) use self::value::wrong_type;
 pub use self::value::{Positive, Value, list, string};

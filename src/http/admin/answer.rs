@@ -137,7 +137,7 @@ impl IntoResponse for Replayed {
                 let id = answer.text("id").unwrap_or_default();
                 (StatusCode::ACCEPTED, vec![location(ResourceType::Change, &id)])
             }
-            KeptOutcome::Restored(revision) => (StatusCode::OK, vec![etag(revision)]),
+            KeptOutcome::Changed(revision) => (StatusCode::OK, vec![etag(revision)]),
             KeptOutcome::Decided => (StatusCode::OK, Vec::new()),
         };
         let (had_secret, mut resource) = (answer.had_secret(), answer.resource);

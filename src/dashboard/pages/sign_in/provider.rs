@@ -136,6 +136,7 @@ fn refusal(error: &NotSignedIn) -> SignInRefused {
     match error {
         NotSignedIn::Unavailable(_) | NotSignedIn::Unreadable(_) => SignInRefused::ProviderAway,
         NotSignedIn::NoRole(_) => SignInRefused::NoRole,
+        NotSignedIn::Locked(_) => SignInRefused::Locked,
         NotSignedIn::Refused(_)
         | NotSignedIn::Token(_)
         | NotSignedIn::Repeated

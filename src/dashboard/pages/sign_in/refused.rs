@@ -14,13 +14,15 @@ pub(super) enum SignInRefused {
     ProviderAway,
     /// No group of the person has a role.
     NoRole,
+    /// The person is locked.
+    Locked,
 }
 
 impl SignInRefused {
     pub(super) fn status(self) -> StatusCode {
         match self {
             Self::BadKey | Self::Unfinished => StatusCode::UNAUTHORIZED,
-            Self::KeysOff | Self::NoRole => StatusCode::FORBIDDEN,
+            Self::KeysOff | Self::NoRole | Self::Locked => StatusCode::FORBIDDEN,
             Self::TooOften => StatusCode::TOO_MANY_REQUESTS,
             Self::ProviderAway => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -34,7 +36,8 @@ impl SignInRefused {
             | Self::TooOften
             | Self::Unfinished
             | Self::ProviderAway
-            | Self::NoRole => false,
+            | Self::NoRole
+            | Self::Locked => false,
         }
     }
 
@@ -56,6 +59,7 @@ impl SignInRefused {
                 "Your account has no role in Sealward: none of your groups is assigned to one. Ask \
                  an administrator for access, or sign in with another account."
             }
+            Self::Locked => "Your account is locked in Sealward. Ask an owner to unlock it.",
         }
     }
 }

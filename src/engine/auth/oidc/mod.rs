@@ -107,6 +107,9 @@ pub enum NotSignedIn {
     /// No group of the person has a role.
     #[error("no group of {0:?} has a role")]
     NoRole(String),
+    /// The person is locked, or a row that could say so does not count.
+    #[error("{0:?} is locked")]
+    Locked(String),
     /// The person cannot be recorded.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),

@@ -42,7 +42,8 @@ impl Provider {
         let (digest, now) = (Sha256::digest(token).into(), self.0.clock.now());
         if let Some(id) = tokens.known(&digest, now).await {
             // A later token of the person may have given or taken roles.
-            return Ok(Person::read(database, id).await.map_err(Unreadable::from)?);
+            let person = Person::read(database, id).await.map_err(Unreadable::from)?;
+            return Ok(person.map(unlocked).transpose()?);
         }
         let unverified = Unverified::parse(token).map_err(CredentialRefused::from)?;
         if !tokens.are_of(&unverified) {
@@ -60,9 +61,9 @@ impl Provider {
             .map_err(|_| CredentialRefused::from(TokenRefused::Claim))?;
         admission.turn().await?;
         let id = PersonId::new(&self.0.clock, entropy);
-        let person = Person::record(database, id, &profile);
+        let person = Person::record(database, (id, now), &profile);
         let person = person.await.map_err(Unreadable::from)?;
-        let person = person.ok_or(CredentialRefused::InvalidRow)?;
+        let person = unlocked(person.ok_or(CredentialRefused::InvalidRow)?)?;
         tokens.remember(digest, token, person.id()).await;
         Ok(Some(person))
     }
@@ -73,4 +74,9 @@ impl Provider {
         let metadata = self.metadata().await;
         metadata.is_ok_and(|metadata| metadata.has_public_subjects())
     }
+}
+
+/// The person, unless they are locked.
+fn unlocked(person: Arc<Person>) -> Result<Arc<Person>, CredentialRefused> {
+    if person.is_locked() { Err(CredentialRefused::Locked) } else { Ok(person) }
 }

@@ -53,8 +53,11 @@ impl Provider {
     ) -> Result<Administrator, NotSignedIn> {
         let profile = self.redeem(database, binding, redirect).await?;
         let id = PersonId::new(&self.0.clock, entropy);
-        let person = Person::record(database, id, &profile).await;
+        let person = Person::record(database, (id, self.0.clock.now()), &profile).await;
         let person = person.map_err(Unreadable::from)?;
+        if person.as_ref().is_none_or(|person| person.is_locked()) {
+            return Err(NotSignedIn::Locked(profile.subject));
+        }
         let administrator = person.and_then(|person| Administrator::signed_in(person, client));
         administrator.ok_or(NotSignedIn::NoRole(profile.subject))
     }

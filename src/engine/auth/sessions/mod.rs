@@ -162,7 +162,7 @@ impl Sessions {
         }
     }
 
-    /// A person of the configured provider; none if they have no roles any more.
+    /// A person of the configured provider; none if they have no roles any more, or are locked.
     async fn of_person(
         &self,
         id: PersonId,
@@ -170,7 +170,7 @@ impl Sessions {
     ) -> Result<Option<Administrator>, Denied> {
         let person = Person::read(&self.database, id).await;
         let person = person.map_err(Unreadable::from)?;
-        let person = person.filter(|person| Some(person.issuer()) == self.issuer.as_deref());
+        let person = person.filter(|person| person.issuer() == self.issuer.as_deref());
         Ok(person.and_then(|person| Administrator::signed_in(person, client)))
     }
 

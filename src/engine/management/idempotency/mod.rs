@@ -61,22 +61,22 @@ pub enum ClaimState {
 pub enum KeptOutcome {
     /// It created the resource.
     Created,
-    /// It restored the resource, which has this revision.
-    Restored(Revision),
+    /// It restored, locked or unlocked the resource, which has this revision.
+    Changed(Revision),
     /// It proposed the change.
     Proposed,
     /// It approved or rejected the change.
     Decided,
 }
 
-/// The answer to the first request: the resource that it created or restored, or the change.
+/// The answer to the first request: the resource that it created or changed, or the change to approve.
 #[derive(Clone, Debug)]
 pub struct KeptAnswer {
     pub resource_type: ResourceType,
     /// The resource in JSON as the first answer showed it, without secrets.
     pub resource: String,
-    /// The revision of a restored resource.
-    restored_at: Option<Revision>,
+    /// The revision of a restored, locked or unlocked resource.
+    changed_to: Option<Revision>,
 }
 
 impl KeptAnswer {
@@ -103,7 +103,7 @@ impl KeptAnswer {
     /// The outcome of the first request.
     pub fn outcome(&self) -> KeptOutcome {
         if self.resource_type != ResourceType::Change {
-            return self.restored_at.map_or(KeptOutcome::Created, KeptOutcome::Restored);
+            return self.changed_to.map_or(KeptOutcome::Created, KeptOutcome::Changed);
         }
         let is_pending = self.text("status").as_deref() == Some(ChangeStatus::Pending.name());
         let has_approvals = self.member("approvals") != Some(json!([]));
@@ -119,7 +119,7 @@ impl KeptAnswer {
                     self.text("resourceType").as_deref() == Some(ResourceType::ApiKey.name());
                 of_api_key && self.member("before") == Some(Value::Null)
             }
-            KeptOutcome::Restored(_) | KeptOutcome::Decided => false,
+            KeptOutcome::Changed(_) | KeptOutcome::Decided => false,
         }
     }
 
@@ -159,8 +159,8 @@ impl IdempotentCall {
                 match found.resource_type.zip(found.answer) {
                     None => ClaimState::InProgress,
                     Some((resource_type, resource)) => {
-                        let restored_at = found.restored_at;
-                        ClaimState::Again(KeptAnswer { resource_type, resource, restored_at })
+                        let changed_to = found.changed_to;
+                        ClaimState::Again(KeptAnswer { resource_type, resource, changed_to })
                     }
                 }
             });
@@ -190,7 +190,7 @@ impl Claim {
         Err(Error::Conflict(message.to_owned()))
     }
 
-    /// Gives the key back, unless an answer is kept: the request failed and changed nothing.
+    /// Gives the key back, unless an answer is kept: the request changed nothing.
     ///
     /// # Errors
     /// The database fails. The claim then ends by itself.

@@ -14,7 +14,7 @@ pub(super) struct Found {
     pub(super) fingerprint: Vec<u8>,
     pub(super) resource_type: Option<ResourceType>,
     pub(super) answer: Option<String>,
-    pub(super) restored_at: Option<Revision>,
+    pub(super) changed_to: Option<Revision>,
 }
 
 /// Claims the key of a request, unless another request has it since `kept_since`, or without an answer
@@ -31,7 +31,7 @@ pub(super) async fn claim(
          VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (caller, path, key) DO UPDATE
             SET fingerprint = excluded.fingerprint, attempt = excluded.attempt,
-                begun_at = excluded.begun_at, resource_type = NULL, answer = NULL, restored_at = NULL
+                begun_at = excluded.begun_at, resource_type = NULL, answer = NULL, changed_to = NULL
           WHERE known.begun_at <= $7 OR (known.answer IS NULL AND known.begun_at <= $8)",
     )
     .bind(claim.call.caller.uuid())
@@ -52,7 +52,7 @@ pub(super) async fn find(
     call: &IdempotentCall,
 ) -> sqlx::Result<Option<Found>> {
     sqlx::query_as(
-        "SELECT fingerprint, resource_type, answer, restored_at FROM idempotent_calls
+        "SELECT fingerprint, resource_type, answer, changed_to FROM idempotent_calls
           WHERE caller = $1 AND path = $2 AND key = $3",
     )
     .bind(call.caller.uuid())
@@ -69,7 +69,7 @@ pub(super) async fn keep(
     answer: EventAnswer<'_>,
 ) -> sqlx::Result<bool> {
     let done = sqlx::query(
-        "UPDATE idempotent_calls SET resource_type = $5, answer = $6, restored_at = $7
+        "UPDATE idempotent_calls SET resource_type = $5, answer = $6, changed_to = $7
           WHERE caller = $1 AND path = $2 AND key = $3 AND attempt = $4",
     )
     .bind(claim.call.caller.uuid())
@@ -78,7 +78,7 @@ pub(super) async fn keep(
     .bind(claim.attempt)
     .bind(answer.resource_type)
     .bind(answer.resource.get())
-    .bind(answer.restored_at)
+    .bind(answer.changed_to)
     .execute(connection)
     .await?;
     Ok(done.rows_affected() == 1)
