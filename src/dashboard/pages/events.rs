@@ -155,6 +155,7 @@ fn action(action: Action) -> Markup {
         Action::Create
         | Action::Restore
         | Action::Approve
+        | Action::Unlock
         | Action::SignIn
         | Action::Start
         | Action::TokenFound => Tone::Good,
@@ -163,6 +164,7 @@ fn action(action: Action) -> Markup {
         }
         Action::Delete
         | Action::Revoke
+        | Action::Lock
         | Action::Destroy
         | Action::Reject
         | Action::Withdraw
