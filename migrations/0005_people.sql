@@ -52,14 +52,16 @@ COMMENT ON COLUMN people.created_at IS 'The creation time.';
 COMMENT ON COLUMN people.updated_at IS 'The time of the last change.';
 
 CREATE TABLE dashboard_sessions (
-    id         uuid PRIMARY KEY,
-    digest     bytea NOT NULL CHECK (octet_length(digest) = 32),
-    api_key_id uuid REFERENCES api_keys (id),
-    person_id  uuid REFERENCES people (id),
-    started_at timestamptz NOT NULL,
-    seen_at    timestamptz NOT NULL DEFAULT '-infinity',
-    revision   bigint NOT NULL CHECK (revision > 0),
-    seal       bytea,
+    id          uuid PRIMARY KEY,
+    digest      bytea NOT NULL CHECK (octet_length(digest) = 32),
+    api_key_id  uuid REFERENCES api_keys (id),
+    person_id   uuid REFERENCES people (id),
+    at_provider text CHECK (api_key_id IS NULL OR at_provider IS NULL),
+    checked_at  timestamptz NOT NULL,
+    started_at  timestamptz NOT NULL,
+    seen_at     timestamptz NOT NULL DEFAULT '-infinity',
+    revision    bigint NOT NULL CHECK (revision > 0),
+    seal        bytea,
     CONSTRAINT dashboard_sessions_digest_is_unique UNIQUE (digest),
     CONSTRAINT dashboard_sessions_have_one_administrator CHECK (num_nonnulls(api_key_id, person_id) = 1)
 );
@@ -70,7 +72,9 @@ COMMENT ON TABLE dashboard_sessions IS 'Sessions of the dashboard. A later sign-
 COMMENT ON COLUMN dashboard_sessions.id IS 'The first 16 bytes of the digest.';
 COMMENT ON COLUMN dashboard_sessions.digest IS 'SHA-256 of the secret in the cookie, which has 256 random bits and needs no salt.';
 COMMENT ON COLUMN dashboard_sessions.api_key_id IS 'The admin key that signed in; null for a person. The session is valid as long as the key is.';
-COMMENT ON COLUMN dashboard_sessions.person_id IS 'The person who signed in; null for an admin key. The session is valid as long as the person has roles.';
+COMMENT ON COLUMN dashboard_sessions.person_id IS 'The person who signed in; null for an admin key. The session is valid as long as the person has roles and is not locked.';
+COMMENT ON COLUMN dashboard_sessions.at_provider IS 'The session of the person at the provider, which a logout can name; null if the ID token named none.';
+COMMENT ON COLUMN dashboard_sessions.checked_at IS 'The time at which the provider confirmed the person, or of the sign-in with an admin key.';
 COMMENT ON COLUMN dashboard_sessions.started_at IS 'The time of the sign-in. The session ends 12 hours later.';
 COMMENT ON COLUMN dashboard_sessions.seen_at IS 'The time of the last request. The session ends 15 minutes later.';
 COMMENT ON COLUMN dashboard_sessions.revision IS 'Always 1: a session never changes.';
@@ -86,3 +90,14 @@ CREATE INDEX finished_sign_ins_by_time ON finished_sign_ins (finished_at);
 COMMENT ON TABLE finished_sign_ins IS 'Sign-ins with OpenID Connect for which a code was exchanged, so that none is exchanged again. A later sign-in deletes old rows.';
 COMMENT ON COLUMN finished_sign_ins.state_digest IS 'SHA-256 of the state parameter.';
 COMMENT ON COLUMN finished_sign_ins.finished_at IS 'The time of the exchange.';
+
+CREATE TABLE finished_logouts (
+    token_digest bytea PRIMARY KEY CHECK (octet_length(token_digest) = 32),
+    finished_at  timestamptz NOT NULL
+);
+
+CREATE INDEX finished_logouts_by_time ON finished_logouts (finished_at);
+
+COMMENT ON TABLE finished_logouts IS 'Logouts by the provider, so that the token of each counts once. A later logout deletes old rows.';
+COMMENT ON COLUMN finished_logouts.token_digest IS 'SHA-256 of the identifier of the token.';
+COMMENT ON COLUMN finished_logouts.finished_at IS 'The time of the logout.';

@@ -46,7 +46,7 @@ pub use self::rate::{RateLimit, Tier};
 pub(crate) use self::rivals::GivenUpMatch;
 pub use self::role::{Role, Roles};
 pub(crate) use self::sessions::Session;
-pub use self::sessions::{SessionDigest, Sessions, Visit};
+pub use self::sessions::{Check, NewSession, Resumed, SessionDigest, Sessions, Visit};
 pub(crate) use self::stored::UNKNOWN_POLICY;
 pub use self::stored::{
     ApiKey, ApiKeyRequest, ApiKeyStatus, BoundPolicy, Hint, IdentityRequest, IdentityStatus, Limit,

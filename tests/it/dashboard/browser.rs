@@ -3,19 +3,21 @@
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode, header};
 
-use testkit::{Answer, OidcProvider, World};
+use testkit::{Answer, Cookies, OidcProvider, World};
 
 /// A browser, signed in or not.
 pub(crate) struct Browser<'w> {
     world: &'w World,
     pub(crate) cookie: Option<String>,
     token: String,
+    /// The cookies of the provider.
+    at_provider: Cookies,
 }
 
 impl<'w> Browser<'w> {
     /// A browser without a cookie.
-    pub(super) fn new(world: &'w World) -> Self {
-        Self { world, cookie: None, token: String::new() }
+    pub(crate) fn new(world: &'w World) -> Self {
+        Self { world, cookie: None, token: String::new(), at_provider: Cookies::default() }
     }
 
     /// A browser that is signed in with the first admin key.
@@ -27,7 +29,7 @@ impl<'w> Browser<'w> {
         browser
     }
 
-    pub(super) async fn sign_in(&mut self, key: &str) -> Answer {
+    pub(crate) async fn sign_in(&mut self, key: &str) -> Answer {
         self.get("/dashboard/sign-in").await.ok();
         self.send("/dashboard/sign-in", &[("key", key)]).await
     }
@@ -72,7 +74,26 @@ impl<'w> Browser<'w> {
     pub(super) async fn redirect_at(&mut self, provider: &OidcProvider, person: &str) -> String {
         let start = self.get("/dashboard/sign-in/provider").await;
         assert_eq!(start.status, StatusCode::SEE_OTHER, "{}", start.body);
-        provider.sign_in(start.header("location"), person).await
+        let location = start.header("location");
+        let (back, cookies) = provider.visit(location, Some(person), Cookies::default()).await;
+        self.at_provider = cookies;
+        back
+    }
+
+    /// Follows the redirect to a check at the provider, where the person is still signed in, and back. Returns
+    /// the response to the redirect back.
+    pub(crate) async fn confirm_at(&mut self, provider: &OidcProvider, check: &Answer) -> Answer {
+        assert_eq!(check.status, StatusCode::SEE_OTHER, "{}", check.body);
+        let start = self.get(check.header("location")).await;
+        assert_eq!(start.status, StatusCode::SEE_OTHER, "{}", start.body);
+        let cookies = self.at_provider.clone();
+        let (back, _) = provider.visit(start.header("location"), None, cookies).await;
+        self.get(&back).await
+    }
+
+    /// Ends the session at the provider.
+    pub(crate) fn forget_provider(&mut self) {
+        self.at_provider = Cookies::default();
     }
 
     async fn request(&mut self, method: Method, path: &str, body: Body) -> Answer {

@@ -3,13 +3,15 @@
 use axum::http::StatusCode;
 
 /// The reason of a failed sign-in. All invalid keys have the same reason.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SignInRefused {
     BadKey,
     KeysOff,
     TooOften,
     /// The sign-in at the provider cannot be finished.
     Unfinished,
+    /// The provider does not confirm the person of a session.
+    Ended,
     /// The provider is unavailable.
     ProviderAway,
     /// No group of the person has a role.
@@ -21,7 +23,7 @@ pub(super) enum SignInRefused {
 impl SignInRefused {
     pub(super) fn status(self) -> StatusCode {
         match self {
-            Self::BadKey | Self::Unfinished => StatusCode::UNAUTHORIZED,
+            Self::BadKey | Self::Unfinished | Self::Ended => StatusCode::UNAUTHORIZED,
             Self::KeysOff | Self::NoRole | Self::Locked => StatusCode::FORBIDDEN,
             Self::TooOften => StatusCode::TOO_MANY_REQUESTS,
             Self::ProviderAway => StatusCode::SERVICE_UNAVAILABLE,
@@ -35,6 +37,7 @@ impl SignInRefused {
             Self::KeysOff
             | Self::TooOften
             | Self::Unfinished
+            | Self::Ended
             | Self::ProviderAway
             | Self::NoRole
             | Self::Locked => false,
@@ -51,6 +54,10 @@ impl SignInRefused {
             Self::Unfinished => {
                 "The sign-in was not completed. It may have taken too long or started in another \
                  browser. Sign in again."
+            }
+            Self::Ended => {
+                "Your session has ended, because the sign-in service of your organization does not confirm it. \
+                 Sign in again."
             }
             Self::ProviderAway => {
                 "The sign-in service of your organization is unavailable. Try again in a moment."

@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use crate::ids::PersonId;
 use crate::jwt::{
-    Issuer, PublishedKey, PublishedKeys, TokenRefused, TokenRules, Unverified, VerifiedToken,
+    Issuer, PublishedKey, PublishedKeys, Purpose, TokenRefused, TokenRules, Unverified,
+    VerifiedToken,
 };
 use crate::settings::Oidc;
 use formats::algorithms::JwsAlgorithm;
@@ -46,6 +47,7 @@ impl AccessTokens {
             audiences: vec![audience],
             algorithms: JwsAlgorithm::ALL.to_vec(),
             accepts_type: |typ| typ.is_none_or(|typ| matches!(typ, "jwt" | ACCESS_TOKEN)),
+            purpose: Purpose::Identity,
         };
         Some(Self { issuer: Issuer::new(rules, keys), verified: Cache::new(CAPACITY) })
     }

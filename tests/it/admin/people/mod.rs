@@ -50,6 +50,7 @@ async fn lock_by_entry(world: &World, subject: &str) {
         "INSERT INTO revisions SELECT 'people', id, revision + 1, 'locked' FROM people
           WHERE subject = '{subject}'"
     );
-    let entry = sqlx::query(AssertSqlSafe(sql)).execute(&pool(world.as_application()));
+    let login = pool(world.as_application());
+    let entry = sqlx::query(AssertSqlSafe(sql)).execute(&login);
     assert_eq!(entry.await.expect("an entry").rows_affected(), 1);
 }
