@@ -106,15 +106,17 @@ pub(super) async fn run(
     let done = match arguments.action {
         Command::Create(wanted) => create(&system, &wanted).await,
         Command::List(wanted) => list(&system, &wanted).await,
-        Command::Revoke(Revoke { id }) => operator::revoke(&system, id).await.map_err(failure),
+        Command::Revoke(Revoke { id }) => {
+            operator::revoke(&system, id).await.map_err(Failure::from)
+        }
     };
     token.close().await;
     done
 }
 
 async fn create(system: &System, wanted: &Create) -> Result<(), Failure> {
-    let request = request(wanted).map_err(failure)?;
-    let made = operator::create(system, request).await.map_err(failure)?;
+    let request = request(wanted)?;
+    let made = operator::create(system, request).await?;
     Ok(print(&made, wanted.json)?)
 }
 
@@ -124,7 +126,7 @@ async fn list(system: &System, wanted: &ListKeys) -> Result<(), Failure> {
     let mut request = PageRequest::default();
     loop {
         let page = operator::list(system, &filter, request);
-        let page = page.await.map_err(failure)?;
+        let page = page.await?;
         for api_key in &page.items {
             if wanted.json {
                 serde_json::to_writer(io::stdout(), api_key).map_err(io::Error::from)?;
@@ -172,28 +174,4 @@ fn print(made: &Created, json: bool) -> io::Result<()> {
         return writeln!(out);
     }
     writeln!(out, "{}", made.secret.expose_secret())
-}
-
-fn failure(error: Error) -> Failure {
-    match error {
-        Error::Invalid(problems) => {
-            let lines: Vec<String> = problems
-                .as_slice()
-                .iter()
-                .map(|problem| format!("{}: {}", problem.field, problem.message))
-                .collect();
-            Failure::Other(lines.join("\n"))
-        }
-        other @ (Error::Missing(_)
-        | Error::Conflict(_)
-        | Error::Outdated
-        | Error::NotAllowed(_)
-        | Error::Forbidden(_)
-        | Error::NotAnApprover(_)
-        | Error::Proposed(_)
-        | Error::Token(_)
-        | Error::Unauthenticated
-        | Error::BrokenOff
-        | Error::Database(_)) => Failure::Other(other.to_string()),
-    }
 }

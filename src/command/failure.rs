@@ -8,6 +8,7 @@ use hsm::OpenError;
 use engine::audit::{Login, RetentionError};
 use engine::auth::oidc::InvalidAuthorities;
 use engine::ledger::forward::CollectorError;
+use engine::management;
 use engine::management::rows::{NotInitialized, NotSealed};
 use engine::ratelimit::BadAddress;
 use engine::seals::NotDerived;
@@ -62,6 +63,33 @@ pub(super) enum Failure {
     Output(#[from] std::io::Error),
     #[error("{0}")]
     Other(String),
+}
+
+impl From<management::Error> for Failure {
+    fn from(error: management::Error) -> Self {
+        use management::Error;
+        match error {
+            Error::Invalid(problems) => {
+                let lines: Vec<String> = problems
+                    .as_slice()
+                    .iter()
+                    .map(|problem| format!("{}: {}", problem.field, problem.message))
+                    .collect();
+                Self::Other(lines.join("\n"))
+            }
+            other @ (Error::Missing(_)
+            | Error::Conflict(_)
+            | Error::Outdated
+            | Error::NotAllowed(_)
+            | Error::Forbidden(_)
+            | Error::NotAnApprover(_)
+            | Error::Proposed(_)
+            | Error::Token(_)
+            | Error::Unauthenticated
+            | Error::BrokenOff
+            | Error::Database(_)) => Self::Other(other.to_string()),
+        }
+    }
 }
 
 impl Failure {

@@ -13,6 +13,7 @@ mod init;
 mod key;
 mod man_pages;
 mod migrate;
+mod person;
 mod retain;
 mod rows;
 mod serve;
@@ -89,6 +90,13 @@ enum Command {
         #[command(flatten)]
         arguments: api_key::Arguments,
     },
+    /// Unlock people, for example if no owner remains who could.
+    Person {
+        #[command(flatten)]
+        file: ConfigFile,
+        #[command(flatten)]
+        arguments: person::Arguments,
+    },
     /// Begin the tamper-evident logs of the audit records, and verify them.
     Audit {
         #[command(flatten)]
@@ -139,6 +147,9 @@ pub async fn run(arguments: Arguments) -> ExitCode {
         Command::CheckConfig { file } => check_config::run(file.path(), environment),
         Command::ApiKey { file, arguments } => {
             api_key::run(file.path(), environment, arguments).await
+        }
+        Command::Person { file, arguments } => {
+            person::run(file.path(), environment, arguments).await
         }
         Command::Audit { file, arguments } => {
             return audit::run(file.path(), environment, arguments).await;

@@ -55,6 +55,7 @@ fn only_commands_that_read_the_settings_have_config() {
         &["doctor"],
         &["health"],
         &["api-key", "list"],
+        &["person", "unlock", "ada"],
         &["audit", "init"],
     ] {
         let words = [&["sealward"], reads, &["--config", "a.toml"]].concat();

@@ -80,19 +80,31 @@ impl<'w> Browser<'w> {
         back
     }
 
-    /// Follows the redirect to a check at the provider, where the person is still signed in, and back. Returns
-    /// the response to the redirect back.
-    pub(crate) async fn confirm_at(&mut self, provider: &OidcProvider, check: &Answer) -> Answer {
+    /// Follows the redirect to a check at the provider, which shows no page, and returns the place of the
+    /// redirect back.
+    pub(super) async fn checked_at(&mut self, provider: &OidcProvider, check: &Answer) -> String {
         assert_eq!(check.status, StatusCode::SEE_OTHER, "{}", check.body);
         let start = self.get(check.header("location")).await;
         assert_eq!(start.status, StatusCode::SEE_OTHER, "{}", start.body);
         let cookies = self.at_provider.clone();
-        let (back, _) = provider.visit(start.header("location"), None, cookies).await;
+        let (back, cookies) = provider.visit(start.header("location"), None, cookies).await;
+        self.at_provider = cookies;
+        back
+    }
+
+    /// The same, and returns the response to the redirect back.
+    pub(super) async fn confirm_at(&mut self, provider: &OidcProvider, check: &Answer) -> Answer {
+        let back = self.checked_at(provider, check).await;
         self.get(&back).await
     }
 
+    /// Uses the session of another browser at the provider.
+    pub(super) fn use_provider_of(&mut self, other: &Self) {
+        self.at_provider = other.at_provider.clone();
+    }
+
     /// Ends the session at the provider.
-    pub(crate) fn forget_provider(&mut self) {
+    pub(super) fn forget_provider(&mut self) {
         self.at_provider = Cookies::default();
     }
 

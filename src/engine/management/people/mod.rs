@@ -25,7 +25,7 @@ use crate::resource::{Reason, ResourceRequest, Subject};
 
 request! {
     /// A person who is locked before they sign in.
-    pub struct UnseenPersonRequest: UnseenPerson {
+    pub struct UnseenPersonRequest: Person {
         /// The subject of the person, as tokens and admin keys name it.
         "Subject" subject: Subject;
         /// The reason of the lock, for people.
@@ -35,7 +35,7 @@ request! {
 
 request! {
     /// A lock of a person.
-    pub struct LockRequest: Lock {
+    pub struct LockRequest: PersonLock {
         /// The reason, for people.
         "Reason" reason: Reason;
     }

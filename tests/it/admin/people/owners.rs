@@ -39,7 +39,7 @@ async fn second_lock(world: &World, arrange: &'static str) -> Answer {
     hold.execute(&mut *holder).await.expect("a lock");
     let locks = join(lock(&ada, &of_bob), lock(&bob, &of_ada));
     let ((one, two), ()) = join(locks, async {
-        let waiting = "SELECT count(*) = 2 FROM pg_stat_activity
+        let waiting = "SELECT count(*) >= 2 FROM pg_stat_activity
              WHERE datname = current_database() AND wait_event_type = 'Lock'";
         within(PATIENCE, async || {
             sqlx::query_scalar(waiting).fetch_one(&world.pool).await.expect("the activity")
@@ -89,7 +89,7 @@ async fn a_person_who_was_an_owner_at_the_last_check_remains() {
     // Olivia is an owner for the instance where she can sign in.
     let on_other = signing_in.client(bob.key.as_ref().expect("a key"));
     lock(&on_other, &person(&on_other, "ada").await).await.ok();
-    ada.get(PEOPLE).await.refused(401, "AUTHENTICATION_FAILED");
+    within(PATIENCE, async || ada.get(PEOPLE).await.status == 401).await;
     let olivia = signing_in.client(&token);
     lock(&olivia, &person(&olivia, "bob").await).await.ok();
 }

@@ -4,7 +4,7 @@ use engine::change_kind::ChangeKind;
 use serde_json::{Value, json};
 
 use super::{PEOPLE, key_of, lock, lock_by_entry, path, person, unlock};
-use testkit::{Answer, Client, World};
+use testkit::{Answer, Client, PATIENCE, World, within};
 
 const CHANGES: &str = "/admin/changes";
 
@@ -114,6 +114,7 @@ async fn an_approval_does_not_count_again_after_the_lock() {
     unlock(&office.open.admin(), &of_bob).await.ok();
     let shown = ada.get(&change_path(&change)).await.ok().json();
     assert_eq!(shown["approvals"], json!([]));
+    within(PATIENCE, async || bob.get(PEOPLE).await.status == 200).await;
     assert_eq!(approve(&eve, &change).await.ok().text("status"), "pending");
     assert_eq!(approve(&bob, &change).await.ok().text("status"), "applied");
 }
