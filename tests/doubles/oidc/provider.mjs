@@ -11,7 +11,7 @@ import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
 const [home, certificate, key, port, option] = process.argv.slice(2);
-const { default: Provider } = await import(
+const { default: Provider, interactionPolicy } = await import(
   pathToFileURL(`${home}/node_modules/oidc-provider/lib/index.js`)
 );
 
@@ -74,6 +74,13 @@ const grantAll = async (ctx) => {
   return grant;
 };
 
+// A native client otherwise always shows a page, and "prompt=none" fails.
+const withoutPages = () => {
+  const policy = interactionPolicy.base();
+  policy.get("consent").checks.remove("native_client_prompt");
+  return policy;
+};
+
 function start(issuer, isPairwise = false) {
   const provider = new Provider(issuer, {
     clients: [client],
@@ -98,7 +105,7 @@ function start(issuer, isPairwise = false) {
         },
       },
     },
-    interactions: { url: (_, interaction) => `/people/${interaction.uid}` },
+    interactions: { policy: withoutPages(), url: (_, interaction) => `/people/${interaction.uid}` },
     loadExistingGrant: grantAll,
     findAccount: (_, id) =>
       people[id] && { accountId: id, claims: () => ({ sub: id, ...people[id] }) },
