@@ -21,7 +21,8 @@ pub use self::request::{
     ChangeBody, Reader, RequestBody, ResourceRequest, SentBody, object, with_required,
 };
 pub use self::store::{
-    InvalidRow, Marked, Rows, Select, examine, insert, insert_new, invalid, reseal, select, update,
+    InvalidRow, Marked, Rows, Select, examine, insert, insert_new, insert_new_as, invalid, reseal,
+    select, update,
 };
 pub use self::stored::{ColumnGroup, Deletable, Deprivable, Identified, Stored, Touched};
 pub use self::text::{Description, Name, Printable, Reason, Subject, is_hidden};

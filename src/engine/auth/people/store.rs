@@ -74,7 +74,8 @@ pub(super) async fn read(
 /// it could be that of the same person, so that none is made.
 pub(crate) async fn make(mut rows: Rows<&mut PgConnection>, person: &Person) -> sqlx::Result<bool> {
     let (_, are_whole) = of_subject(rows.again(), &person.subject).await?;
-    if !are_whole || !resource::insert_new(rows.again(), person).await? {
+    let what = if person.is_locked() { What::Locked } else { What::Made };
+    if !are_whole || !resource::insert_new_as(rows.again(), person, what).await? {
         return Ok(false);
     }
     let counted = "INSERT INTO revisions (table_name, id, revision, what)

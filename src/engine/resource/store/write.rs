@@ -11,7 +11,7 @@ use crate::seals::{RowName, What};
 
 /// Inserts the row of a new resource, which another row with the same name refuses.
 pub async fn insert<R: Stored>(rows: Rows<&mut PgConnection>, resource: &R) -> sqlx::Result<()> {
-    insert_or(rows, resource, "").await?;
+    insert_or(rows, resource, What::Made, "").await?;
     Ok(())
 }
 
@@ -20,19 +20,29 @@ pub async fn insert_new<R: Stored>(
     rows: Rows<&mut PgConnection>,
     resource: &R,
 ) -> sqlx::Result<bool> {
-    insert_or(rows, resource, "ON CONFLICT DO NOTHING").await
+    insert_new_as(rows, resource, What::Made).await
+}
+
+/// The same with another entry, of a resource that begins without something.
+pub async fn insert_new_as<R: Stored>(
+    rows: Rows<&mut PgConnection>,
+    resource: &R,
+    what: What,
+) -> sqlx::Result<bool> {
+    insert_or(rows, resource, what, "ON CONFLICT DO NOTHING").await
 }
 
 async fn insert_or<R: Stored>(
     rows: Rows<&mut PgConnection>,
     resource: &R,
+    what: What,
     on_conflict: &'static str,
 ) -> sqlx::Result<bool> {
     let mut columns = sealed(&rows, resource)?;
     columns.set_unsealed("id", resource.uuid());
     let inserted = insert_columns(&mut *rows.executor, R::TABLE, columns, on_conflict).await? == 1;
     if inserted {
-        note(rows.executor, resource.row(), resource.revision(), What::Made).await?;
+        note(rows.executor, resource.row(), resource.revision(), what).await?;
     }
     Ok(inserted)
 }
