@@ -119,22 +119,6 @@ async fn an_approval_does_not_count_again_after_the_lock() {
     assert_eq!(approve(&bob, &change).await.ok().text("status"), "applied");
 }
 
-#[tokio::test]
-async fn a_lock_needs_no_approval_and_its_end_does() {
-    let office = Office::requiring(1).await;
-    let [ada, bob, eve] = office.owners().await;
-    let of_eve = person(&ada, "eve").await;
-    lock(&ada, &of_eve).await.ok();
-    let change = accepted(&unlock(&ada, &of_eve).await);
-    assert_eq!(change["action"], json!(["api-key.admin"]));
-    assert_eq!(change["summary"], "Unlock the person \u{201c}eve\u{201d}");
-    eve.get(PEOPLE).await.refused(401, "AUTHENTICATION_FAILED");
-    let applied = approve(&bob, &change).await.ok().json();
-    assert_eq!(applied["status"], "applied");
-    assert_eq!(applied["resourceId"], of_eve["id"]);
-    eve.get(PEOPLE).await.ok();
-}
-
 /// Otherwise an approval from before the second lock would end it.
 #[tokio::test]
 async fn another_lock_makes_the_unlocking_stale() {
