@@ -9,6 +9,7 @@ CREATE TABLE people (
     locked_at       timestamptz,
     locked_by       text CHECK (locked_by <> ''),
     lock_reason     text CHECK (char_length(lock_reason) BETWEEN 1 AND 500),
+    tokens_from     timestamptz,
     issued_at       timestamptz,
     is_confirmed    boolean NOT NULL,
     by_id_token     boolean NOT NULL,
@@ -41,6 +42,7 @@ COMMENT ON COLUMN people.roles IS 'The roles by the groups in the last token; em
 COMMENT ON COLUMN people.locked_at IS 'The time of the lock; null if the person is not locked. An entry locked of the table revisions also locks the person.';
 COMMENT ON COLUMN people.locked_by IS 'The name of the administrator who locked the person; null if the person is not locked.';
 COMMENT ON COLUMN people.lock_reason IS 'The reason of the lock; null if the person is not locked.';
+COMMENT ON COLUMN people.tokens_from IS 'The time of the last lock that has ended, before which no access token was issued that is accepted; null without one.';
 COMMENT ON COLUMN people.issued_at IS 'The time at which the last token was issued; null if no token said so. An older token changes no roles.';
 COMMENT ON COLUMN people.is_confirmed IS 'Whether the subject is that of their ID tokens. Access tokens with another subject identify no person in approvals.';
 COMMENT ON COLUMN people.by_id_token IS 'Whether an ID token had this subject: the person signed in to the dashboard.';

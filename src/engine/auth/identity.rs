@@ -104,8 +104,8 @@ pub enum CredentialRefused {
     /// The workload identity is disabled.
     #[error("disabled workload identity")]
     Disabled,
-    /// The person is locked.
-    #[error("locked person")]
+    /// The person is locked, or was locked after the token was issued.
+    #[error("locked person, or a token from before a lock")]
     Locked,
     /// The row of the person in the database does not count.
     #[error("the row of the person does not count")]

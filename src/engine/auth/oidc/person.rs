@@ -11,7 +11,7 @@ use crate::catalog::Unreadable;
 use crate::db::Pool;
 use crate::ids::PersonId;
 use crate::jwt::{TokenRefused, Unverified};
-use formats::clock::Entropy;
+use formats::clock::{Entropy, Timestamp};
 
 impl Provider {
     /// The person with this access token, as an administrator with their roles by its groups. None if the provider did not
@@ -40,10 +40,10 @@ impl Provider {
             return Ok(None);
         };
         let (digest, now) = (Sha256::digest(token).into(), self.0.clock.now());
-        if let Some(id) = tokens.known(&digest, now).await {
+        if let Some((id, issued_at)) = tokens.known(&digest, now).await {
             // A later token of the person may have given or taken roles.
             let person = Person::read(database, id).await.map_err(Unreadable::from)?;
-            return Ok(person.map(unlocked).transpose()?);
+            return Ok(person.map(|person| accepted(person, issued_at)).transpose()?);
         }
         let unverified = Unverified::parse(token).map_err(CredentialRefused::from)?;
         if !tokens.are_of(&unverified) {
@@ -63,7 +63,8 @@ impl Provider {
         let id = PersonId::new(&self.0.clock, entropy);
         let person = Person::record(database, (id, now), &profile);
         let person = person.await.map_err(Unreadable::from)?;
-        let person = unlocked(person.ok_or(CredentialRefused::InvalidRow)?)?;
+        let person = person.ok_or(CredentialRefused::InvalidRow)?;
+        let person = accepted(person, token.issued_at)?;
         tokens.remember(digest, token, person.id()).await;
         Ok(Some(person))
     }
@@ -76,7 +77,10 @@ impl Provider {
     }
 }
 
-/// The person, unless they are locked.
-fn unlocked(person: Arc<Person>) -> Result<Arc<Person>, CredentialRefused> {
-    if person.is_locked() { Err(CredentialRefused::Locked) } else { Ok(person) }
+/// The person, unless they are locked, or were locked after the token was issued.
+fn accepted(
+    person: Arc<Person>,
+    issued_at: Option<Timestamp>,
+) -> Result<Arc<Person>, CredentialRefused> {
+    if person.accepts(issued_at) { Ok(person) } else { Err(CredentialRefused::Locked) }
 }

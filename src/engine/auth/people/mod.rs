@@ -6,6 +6,7 @@ mod row;
 mod store;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use self::profile::{Profile, TokenKind};
 pub use self::row::{ApiKeyIds, LastSeen, Person, PersonStatus};
@@ -14,6 +15,8 @@ use super::{RateLimit, Roles};
 use crate::db::Pool;
 use crate::ids::PersonId;
 use formats::clock::Timestamp;
+
+const SECOND: Duration = Duration::from_secs(1);
 
 impl Person {
     /// The rate limit: that of an admin key for a person with a role. Others only get refusals, and each
@@ -50,6 +53,12 @@ impl Person {
     /// Whether an administrator or an operator locked them.
     pub fn is_locked(&self) -> bool {
         self.status == PersonStatus::Locked
+    }
+
+    /// Whether an access token that was issued at this time is accepted. Issuers cut times to seconds.
+    pub(super) fn accepts(&self, issued_at: Option<Timestamp>) -> bool {
+        let is_later = |from| issued_at.is_some_and(|at| at.plus(SECOND) > from);
+        !self.is_locked() && self.tokens_from.is_none_or(is_later)
     }
 
     /// Stores the profile of a verified token. Its roles apply to all sessions and access tokens of the

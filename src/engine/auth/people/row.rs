@@ -47,6 +47,8 @@ resource! {
             api_key_ids: ApiKeyIds;
         }
         @internal {
+            /// The time of the last lock that has ended. Access tokens from before stay refused.
+            tokens_from: Option<Timestamp>;
             /// When the last token was issued; none if no token said so.
             issued_at: Option<Timestamp>;
             /// Whether the subject is that of their ID tokens.
@@ -115,6 +117,7 @@ impl Person {
             locked_by: None,
             lock_reason: None,
             api_key_ids: ApiKeyIds::default(),
+            tokens_from: None,
             issued_at: None,
             is_confirmed: false,
             by_id_token: false,
@@ -141,6 +144,7 @@ impl Person {
     pub(crate) fn unlocked(self) -> Self {
         Self {
             status: PersonStatus::Active,
+            tokens_from: self.locked_at,
             locked_at: None,
             locked_by: None,
             lock_reason: None,

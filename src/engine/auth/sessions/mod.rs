@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use moka::future::Cache;
 
-pub(crate) use self::store::Session;
+pub(crate) use self::store::{Session, end_of_person};
 use super::oidc::Logout;
 use super::{Administrator, Admission, ApiKeyDigest, Authenticator, Denied, Person};
 use crate::catalog::Unreadable;

@@ -151,6 +151,18 @@ pub(super) async fn sweep(
     Ok(())
 }
 
+/// Ends the sessions of a person and of the keys that name them.
+pub(crate) async fn end_of_person(
+    database: impl PgExecutor<'_>,
+    person: &Person,
+) -> sqlx::Result<()> {
+    let end = "WITH ended AS (
+        DELETE FROM dashboard_sessions
+         WHERE person_id = $1 OR api_key_id IN (SELECT id FROM api_keys WHERE person = $2)";
+    sqlx::query(sql([end, NOTED])).bind(person.id).bind(&person.subject).execute(database).await?;
+    Ok(())
+}
+
 /// How long the tokens of logouts are remembered. That is longer than they count, also by clocks that differ.
 const KEPT: Duration = Duration::from_secs(60 * 60);
 

@@ -17,6 +17,7 @@ use super::{
     Action, Authorized, Change, Error, Event, Expected, ManagePeople, Page, PageRequest,
     ReadPeople, ResourceType,
 };
+use crate::auth;
 use crate::auth::people;
 pub use crate::auth::{Person, PersonStatus};
 use crate::ids::PersonId;
@@ -115,7 +116,8 @@ pub async fn lock(
     change.save(Action::Lock, before, after).await
 }
 
-/// Unlocks a person. What they proposed or approved before stays without effect.
+/// Unlocks a person. Their sessions and access tokens from before the lock stay ended, and what they proposed
+/// or approved stays without effect.
 ///
 /// # Errors
 /// There is none or they are not in the expected state, the change needs approval, or the database refuses it.
@@ -130,6 +132,7 @@ pub async fn unlock(
     if !before.is_locked() {
         return Ok(before);
     }
+    auth::end_of_person(change.connection(), &before).await?;
     changes::end_of_person(change.rows(), &before).await?;
     let after = before.clone().unlocked();
     change.save(Action::Unlock, before, after).await

@@ -1,6 +1,8 @@
 //! The effects of a lock, on the instance that made it and on another one.
 
-use formats::clock::Clock;
+use std::time::Duration;
+
+use formats::clock::{Clock, Timestamp};
 use serde_json::json;
 
 use super::{PEOPLE, key_of, lock, lock_by_entry, path, person, unlock};
@@ -24,6 +26,14 @@ impl Pair {
         Self { provider, one, other }
     }
 
+    /// Locks Carla with an entry of this time.
+    async fn lock_carla_at(&self, at: Timestamp) {
+        let sql =
+            "INSERT INTO revisions SELECT 'people', id, revision + 1, 'locked', $1 FROM people
+                    WHERE subject = 'carla'";
+        sqlx::query(sql).bind(at).execute(&self.one.pool).await.expect("an entry");
+    }
+
     /// Locks Carla with a request or with an entry alone.
     async fn lock_carla(&self, by_entry: bool) {
         if by_entry {
@@ -40,7 +50,8 @@ async fn a_lock_ends_sessions_on_all_instances() {
     for by_entry in [false, true] {
         let pair = Pair::new().await;
         let mut browsers = [Browser::new(&pair.one), Browser::new(&pair.other)];
-        for browser in &mut browsers {
+        let mut unused = Browser::new(&pair.one);
+        for browser in browsers.iter_mut().chain([&mut unused]) {
             browser.sign_in_at(&pair.provider, "carla").await;
             browser.get("/dashboard/keys").await.ok();
         }
@@ -51,10 +62,10 @@ async fn a_lock_ends_sessions_on_all_instances() {
             assert_eq!(refused.status, 403, "{}", refused.body);
             assert!(refused.body.contains("Your account is locked"), "{}", refused.body);
         }
-        // The session stays ended.
+        // Sessions stay ended, also those that nobody used in the meantime.
         let admin = pair.one.admin();
         unlock(&admin, &person(&admin, "carla").await).await.ok();
-        for browser in &mut browsers {
+        for browser in browsers.iter_mut().chain([&mut unused]) {
             assert_eq!(browser.get("/dashboard/keys").await.status, 303);
         }
     }
@@ -77,6 +88,26 @@ async fn a_lock_refuses_access_tokens_on_all_instances() {
             refused.refused(401, "AUTHENTICATION_FAILED");
         }
     }
+}
+
+#[tokio::test]
+async fn access_tokens_from_before_a_lock_stay_refused() {
+    let mut pair = Pair::new().await;
+    let [used, unused] = [pair.provider.tokens("carla").await, pair.provider.tokens("carla").await];
+    pair.one.client(&used.access_token).get("/admin/keys").await.ok();
+    // Times of tokens are whole seconds.
+    pair.lock_carla_at(pair.one.clock.now().plus(Duration::from_secs(2))).await;
+    let admin = pair.one.admin();
+    unlock(&admin, &person(&admin, "carla").await).await.ok();
+    for world in [&pair.one, &pair.other] {
+        for token in [&used, &unused] {
+            let refused = world.client(&token.access_token).get("/admin/keys").await;
+            refused.refused(401, "AUTHENTICATION_FAILED");
+        }
+    }
+    pair.provider.advance(Duration::from_secs(5));
+    let later = pair.provider.tokens("carla").await.access_token;
+    pair.one.client(&later).get("/admin/keys").await.ok();
 }
 
 #[tokio::test]
