@@ -37,6 +37,7 @@ CREATE TABLE api_keys (
 
 CREATE UNIQUE INDEX api_keys_digest_is_unique ON api_keys (digest);
 CREATE INDEX api_keys_by_service ON api_keys (service_id) WHERE revoked_at IS NULL;
+CREATE INDEX api_keys_by_person ON api_keys (person) WHERE person IS NOT NULL;
 CREATE INDEX api_keys_by_policy ON api_keys (policy_id) WHERE revoked_at IS NULL;
 
 -- Without `last_used_at`, because the use of a key changes nothing that is cached.

@@ -31,9 +31,44 @@ CREATE TRIGGER revisions_tell_catalog
     WHEN (NEW.table_name IN ('services', 'emergency', 'policies', 'keys', 'api_keys', 'identities'))
     EXECUTE FUNCTION tell_catalog_of_revision();
 
+-- Of people, only locks concern a cache, and what ends them: each token of a person adds an entry.
+CREATE FUNCTION tell_catalog_of_lock() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.what = 'locked' OR EXISTS (
+        SELECT FROM revisions
+         WHERE table_name = NEW.table_name AND id = NEW.id AND revision = NEW.revision - 1 AND what = 'locked'
+    ) THEN
+        PERFORM pg_notify('catalog', NEW.table_name);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION tell_catalog_of_lock() IS 'Notifies all instances that a person was locked or unlocked.';
+
+CREATE TRIGGER revisions_tell_catalog_of_lock
+    AFTER INSERT ON revisions
+    FOR EACH ROW
+    WHEN (NEW.table_name = 'people')
+    EXECUTE FUNCTION tell_catalog_of_lock();
+
 COMMENT ON TABLE revisions IS 'Every revision of every row that decides something.';
 COMMENT ON COLUMN revisions.table_name IS 'The table of the row.';
 COMMENT ON COLUMN revisions.id IS 'The row.';
 COMMENT ON COLUMN revisions.revision IS 'The revision of the row, which its seal covers.';
-COMMENT ON COLUMN revisions.what IS 'What happened: made, changed, gone; frozen of a service or the switch for everything, disabled of a key or an identity, and revoked of an API key have their effect also where the row was not written.';
+COMMENT ON COLUMN revisions.what IS 'What happened: made, changed, gone; frozen of a service or the switch for everything, disabled of a key or an identity, revoked of an API key, and locked of a person have their effect also where the row was not written.';
 COMMENT ON COLUMN revisions.at IS 'The time.';
+
+CREATE VIEW locked_people WITH (security_invoker) AS
+    SELECT id, subject FROM people
+     WHERE locked_at IS NOT NULL
+        OR EXISTS (SELECT FROM revisions
+                    WHERE table_name = 'people' AND revisions.id = people.id
+                      AND revisions.revision > people.revision AND what = 'locked');
+
+-- Postgres writes through such a view.
+REVOKE INSERT, UPDATE, DELETE ON locked_people FROM sealward_application;
+
+COMMENT ON VIEW locked_people IS 'People whom their row or a later entry locks.';
+COMMENT ON COLUMN locked_people.id IS 'The person.';
+COMMENT ON COLUMN locked_people.subject IS 'The subject of the person.';

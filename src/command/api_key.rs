@@ -100,7 +100,8 @@ pub(super) async fn run(
         Entropy::system(),
         Catalog::new(),
         database.pool().clone(),
-    );
+    )
+    .with_people_of(settings.admin.oidc.issuer.clone());
     let token = startup::verifying_token(&settings, environment, &database).await?;
     let done = match arguments.action {
         Command::Create(wanted) => create(&system, &wanted).await,

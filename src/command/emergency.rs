@@ -7,7 +7,7 @@ use super::{Failure, startup};
 use engine::catalog::Catalog;
 use engine::ids::{ApiKeyId, KeyId, ServiceId};
 use engine::management::System;
-use engine::management::taking_away::{TakingAway, take_away};
+use engine::management::taking_away::{TakingAway, people_named, take_away};
 use engine::settings::Environment;
 use formats::clock::{Clock, Entropy};
 
@@ -22,6 +22,12 @@ pub(super) struct Arguments {
 enum Command {
     /// Freeze a service, or everything: its operations are refused. The API ends a freeze.
     Freeze(Freeze),
+    /// Lock a person: their sessions, access tokens and admin keys are refused. The API or `sealward person
+    /// unlock` unlocks them.
+    LockPerson {
+        /// The ID or the subject of the person. All people with the subject are locked.
+        person: String,
+    },
     /// Disable a key. The API enables it again.
     DisableKey {
         /// The ID of the key.
@@ -55,13 +61,20 @@ pub(super) async fn run(
     let (clock, entropy, catalog) = (Clock::system(), Entropy::system(), Catalog::new());
     let system = System::new("cli", clock, entropy, catalog, database.pool().clone());
     let (taken, done) = match &arguments.action {
-        Command::Freeze(Freeze { service: Some(id), .. }) => (TakingAway::Service(*id), "frozen"),
-        Command::Freeze(Freeze { service: None, .. }) => (TakingAway::Everything, "frozen"),
-        Command::DisableKey { id } => (TakingAway::Key(*id), "disabled"),
-        Command::RevokeApiKey { id } => (TakingAway::ApiKey(*id), "revoked"),
+        Command::Freeze(Freeze { service: Some(id), .. }) => {
+            (vec![TakingAway::Service(*id)], "frozen")
+        }
+        Command::Freeze(Freeze { service: None, .. }) => (vec![TakingAway::Everything], "frozen"),
+        Command::LockPerson { person } => {
+            let people = people_named(&system, person).await?.into_iter();
+            (people.map(TakingAway::Person).collect(), "locked")
+        }
+        Command::DisableKey { id } => (vec![TakingAway::Key(*id)], "disabled"),
+        Command::RevokeApiKey { id } => (vec![TakingAway::ApiKey(*id)], "revoked"),
     };
-    let is_new = take_away(&system, taken).await?;
-    let already = if is_new { "" } else { "already " };
-    writeln!(io::stdout(), "{already}{done}")?;
+    for taken in taken {
+        let already = if take_away(&system, taken).await? { "" } else { "already " };
+        writeln!(io::stdout(), "{already}{done}")?;
+    }
     Ok(())
 }

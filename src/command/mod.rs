@@ -14,6 +14,7 @@ mod init;
 mod key;
 mod man_pages;
 mod migrate;
+mod person;
 mod retain;
 mod rows;
 mod serve;
@@ -90,6 +91,13 @@ enum Command {
         #[command(flatten)]
         arguments: api_key::Arguments,
     },
+    /// Unlock people, for example if no owner remains who could.
+    Person {
+        #[command(flatten)]
+        file: ConfigFile,
+        #[command(flatten)]
+        arguments: person::Arguments,
+    },
     /// Take something away at once, without a token and without the API.
     ///
     /// Needs only the login of the database. It has its effect on all instances within a second, and an event
@@ -150,6 +158,9 @@ pub async fn run(arguments: Arguments) -> ExitCode {
         Command::CheckConfig { file } => check_config::run(file.path(), environment),
         Command::ApiKey { file, arguments } => {
             api_key::run(file.path(), environment, arguments).await
+        }
+        Command::Person { file, arguments } => {
+            person::run(file.path(), environment, arguments).await
         }
         Command::Audit { file, arguments } => {
             return audit::run(file.path(), environment, arguments).await;

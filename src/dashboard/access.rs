@@ -17,9 +17,10 @@ use super::app::{Dashboard, SharedDashboard};
 use super::cross_site;
 use super::error::{self, PageError};
 use super::form::Form;
+use super::pages::sign_in::provider::check_address;
 use super::session::{Secret, Transport};
 use super::viewer::{TOKEN, Viewer, Visitor};
-use engine::auth::Visit;
+use engine::auth::{Check, Visit};
 use engine::body_memory::{BodyShare, CallerMemory, SMALL_BODY};
 use engine::client_certificates::ClientCertificate;
 use engine::management::security::RefusedRequest;
@@ -57,11 +58,19 @@ pub(super) async fn signed_in_only(
     };
     let certificate = request.extensions().get().cloned().unwrap_or_default();
     let resumed = resume(&dashboard, secret, client, &certificate).instrument(step!("caller"));
-    let viewer = match resumed.await {
-        Ok(Some(viewer)) => viewer,
+    let (viewer, check) = match resumed.await {
+        Ok(Some(resumed)) => resumed,
         Ok(None) => return to_sign_in(&request),
         Err(error) => return error.into_response(),
     };
+    match check {
+        Check::Current => {}
+        Check::Due | Check::Overdue if !has_form(&request) => return to_check(&request),
+        Check::Due => {}
+        Check::Overdue => {
+            return error::render(PageError::Unconfirmed.into_response(), Some(&viewer), &tag);
+        }
+    }
     LoggedCaller::note(request.extensions(), viewer.administrator.id());
     let (method, route) = (request.method().clone(), matched_path(&request));
     let response = match admit(&dashboard, &viewer, &mut request).await {
@@ -163,12 +172,13 @@ async fn resume(
     secret: Secret,
     client: IpAddr,
     certificate: &ClientCertificate,
-) -> Result<Option<Viewer>, PageError> {
+) -> Result<Option<(Viewer, Check)>, PageError> {
     let visit =
         Visit { digest: secret.digest(), client, certificate, now: dashboard.engine.clock.now() };
     let look_up = dashboard.engine.limiter.look_up(client);
     let resumed = dashboard.sessions.resume(&dashboard.engine.authenticator, visit, look_up);
-    Ok(resumed.await?.map(|administrator| Viewer { administrator, secret }))
+    let viewer = |administrator| Viewer { administrator, secret };
+    Ok(resumed.await?.map(|resumed| (viewer(resumed.administrator), resumed.check)))
 }
 
 async fn admit(
@@ -238,10 +248,21 @@ fn is_same_origin(headers: &HeaderMap) -> bool {
 /// The longest target after a sign-in. The page and the redirect repeat it.
 pub(super) const LONGEST_PLACE: usize = 1_024;
 
+/// Redirects to the provider, which confirms the person of the session, and then back to the page.
+fn to_check(request: &Request) -> Response {
+    let place = place_of(request);
+    let place = if place.len() <= LONGEST_PLACE { place } else { "/dashboard" };
+    Redirect::to(&check_address(place)).into_response()
+}
+
+/// The page of a request.
+fn place_of(request: &Request) -> &str {
+    request.uri().path_and_query().map_or("/dashboard", |place| place.as_str())
+}
+
 /// Redirects to the sign-in page, which leads back to a page; forms are not repeated.
 fn to_sign_in(request: &Request) -> Response {
-    let uri = request.uri();
-    let place = uri.path_and_query().map_or("/dashboard", |place| place.as_str());
+    let place = place_of(request);
     let is_kept = *request.method() == Method::GET && place.len() <= LONGEST_PLACE;
     if !is_kept || place == "/dashboard" {
         return Redirect::to("/dashboard/sign-in").into_response();

@@ -28,6 +28,8 @@ pub(super) enum PageError {
     Management(management::Error),
     /// The session cannot be read from the database.
     Unreadable(Unreadable),
+    /// The provider has not confirmed the person of the session for too long.
+    Unconfirmed,
     /// The form token does not belong to this browser.
     ForeignForm,
     /// The form is too large or incomplete.
@@ -63,6 +65,7 @@ impl PageError {
             Self::Management(error) => error.to_string(),
             Self::Unreadable(Unreadable(error)) => error.to_string(),
             Self::NotFound
+            | Self::Unconfirmed
             | Self::ForeignForm
             | Self::UnreadableForm
             | Self::TooMany
@@ -87,6 +90,12 @@ impl PageError {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "This page is temporarily unavailable",
                 "The database cannot be reached. Nothing was changed. Reload the page in a moment.",
+            ),
+            Self::Unconfirmed => description(
+                StatusCode::UNAUTHORIZED,
+                "Your sign-in must be confirmed",
+                "Nothing was changed. Open a page: the sign-in service of your organization then confirms your \
+                 session. Send the form again from there.",
             ),
             Self::ForeignForm => description(
                 StatusCode::FORBIDDEN,

@@ -7,8 +7,8 @@ use axum::routing::{MethodRouter, get, post};
 use super::app::SharedDashboard;
 use super::error::PageError;
 use super::pages::{
-    api_keys, audit, changes, emergency, events, form, identities, keys, overview, policies,
-    removal, services, sign_in,
+    api_keys, audit, changes, emergency, events, form, identities, keys, overview, people,
+    policies, removal, services, sign_in,
 };
 use super::{access, assets, frame};
 use engine::keys::Key;
@@ -21,11 +21,12 @@ use engine::management::services::Service;
 pub fn router(dashboard: SharedDashboard) -> Router {
     let signed_in = from_fn_with_state(dashboard.clone(), access::signed_in_only);
     let visitors = from_fn_with_state(dashboard.clone(), access::visitors);
-    let [administration, entrance, files] = groups().map(|group| group.router);
+    let [administration, entrance, machines, files] = groups().map(|group| group.router);
     administration
         .route("/dashboard/{*unknown}", get(async || PageError::NotFound))
         .route_layer(signed_in)
         .merge(entrance.route_layer(visitors))
+        .merge(machines)
         .merge(files)
         .layer(from_fn_with_state(dashboard.clone(), frame::frame))
         .with_state(dashboard)
@@ -37,7 +38,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// All pages, grouped by permitted visitors.
-fn groups() -> [Pages; 3] {
+fn groups() -> [Pages; 4] {
     let administration = Pages::default()
         .at("/dashboard", get(overview::show))
         .at("/dashboard/services", get(services::list).post(form::create::<Service>))
@@ -96,6 +97,11 @@ fn groups() -> [Pages; 3] {
             "/dashboard/identities/{id}/delete",
             get(removal::ask::<WorkloadIdentity>).post(removal::remove::<WorkloadIdentity>),
         )
+        .at("/dashboard/people", get(people::list).post(people::lock_unseen))
+        .at("/dashboard/people/new", get(people::new))
+        .at("/dashboard/people/{id}", get(people::show))
+        .at("/dashboard/people/{id}/lock", get(people::ask_lock).post(people::lock))
+        .at("/dashboard/people/{id}/unlock", get(people::ask_unlock).post(people::unlock))
         .at("/dashboard/changes", get(changes::list))
         .at("/dashboard/changes/{id}", get(changes::show))
         .at("/dashboard/changes/{id}/{decision}", post(changes::decide))
@@ -114,11 +120,14 @@ fn groups() -> [Pages; 3] {
         .at("/dashboard/sign-in/provider", get(sign_in::provider::start))
         .at("/dashboard/sign-in/callback", get(sign_in::provider::finish));
 
+    let machines =
+        Pages::default().at("/dashboard/backchannel-logout", post(sign_in::backchannel::log_out));
+
     let files = Pages::default()
         .at("/dashboard/style.css", get(assets::style))
         .at("/dashboard/icon.svg", get(assets::icon));
 
-    [administration, entrance, files]
+    [administration, entrance, machines, files]
 }
 
 /// Pages with the same permitted visitors.

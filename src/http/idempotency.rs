@@ -95,10 +95,9 @@ async fn begin(app: &AppState, request: Request) -> Result<(ClaimState, Request)
 async fn run(database: Pool, claim: Claim, request: Request, next: Next) -> Response {
     let run = async move {
         let response = next.run(request).await;
-        if !response.status().is_success()
-            && let Err(error) = claim.release(&database).await
-        {
-            tracing::warn!(%error, "the Idempotency-Key of a failed request could not be released");
+        // A request that failed, or that had no effect, has no kept answer.
+        if let Err(error) = claim.release(&database).await {
+            tracing::warn!(%error, "an Idempotency-Key without an answer could not be released");
         }
         response
     };

@@ -6,7 +6,8 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::routes;
 
 use super::admin::{
-    api_keys, audit, audit_log, changes, emergency, events, identities, keys, policies, services,
+    api_keys, audit, audit_log, changes, emergency, events, identities, keys, people, policies,
+    services,
 };
 use super::app::App;
 use super::error::ApiError;
@@ -82,6 +83,11 @@ fn groups() -> [Routes; 4] {
             "/admin/api-keys/{id}",
             routes!(api_keys::read, api_keys::update, api_keys::patch, api_keys::revoke),
         )
+        .part("People", "People who administer, and their locks.")
+        .at("/admin/people", routes!(people::list, people::lock_unseen))
+        .at("/admin/people/{id}", routes!(people::read))
+        .at("/admin/people/{id}/lock", routes!(people::lock))
+        .at("/admin/people/{id}/unlock", routes!(people::unlock))
         .part("Changes", "Changes that need the approval of other people.")
         .at("/admin/changes", routes!(changes::list))
         .at("/admin/changes/{id}", routes!(changes::read, changes::withdraw))

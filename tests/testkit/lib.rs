@@ -50,7 +50,7 @@ pub use self::envelope_builder::{EnvelopeBuilder, epk};
 pub use self::exposition::Exposition;
 pub use self::issuer::{Behavior, SigningKey, TokenIssuer, encode, unsigned};
 pub use self::jobs::{pulse, write};
-pub use self::oidc_provider::OidcProvider;
+pub use self::oidc_provider::{Cookies, OidcProvider};
 pub use self::postgres::{
     Database, NEXT, begin_to_rewrite, pool, rewrite, superuser, with_migration,
 };

@@ -27,6 +27,10 @@ pub struct Tokens {
     pub access_token: String,
 }
 
+/// The cookies of a browser at the provider.
+#[derive(Clone, Default)]
+pub struct Cookies(Vec<(String, String)>);
+
 /// A provider on this machine with the people of `tests/doubles/oidc/provider.mjs`.
 pub struct OidcProvider {
     issuer: String,
@@ -105,10 +109,21 @@ impl OidcProvider {
     /// Signs in `person` for the authorization request `url`, like a browser. Returns the path and the
     /// query of the redirect back.
     pub async fn sign_in(&self, url: &str, person: &str) -> String {
+        self.visit(url, Some(person), Cookies::default()).await.0
+    }
+
+    /// Follows the authorization request `url` with the cookies of a browser, and signs in `person` if the
+    /// provider asks. Returns the path and the query of the redirect back, and the cookies.
+    pub async fn visit(
+        &self,
+        url: &str,
+        person: Option<&str>,
+        cookies: Cookies,
+    ) -> (String, Cookies) {
         let (agent, issuer) = (self.agent.clone(), self.issuer.clone());
-        let (url, person) = (url.to_owned(), person.to_owned());
-        let signed_in = tokio::task::spawn_blocking(move || visit(&agent, &issuer, url, &person));
-        signed_in.await.expect("a redirect")
+        let (url, person) = (url.to_owned(), person.map(str::to_owned));
+        let visited = move || visit(&agent, &issuer, url, person.as_deref(), cookies);
+        tokio::task::spawn_blocking(visited).await.expect("a redirect")
     }
 
     /// The tokens of `person`, as a program with the credentials of the client gets them.
@@ -165,6 +180,17 @@ impl OidcProvider {
         self.command("pairwise");
     }
 
+    /// Moves `person` to these groups.
+    pub fn move_to(&mut self, person: &str, groups: &[&str]) {
+        self.command(&format!("groups {person} {}", groups.join(",")));
+    }
+
+    /// A token with these claims beside `iss`, `aud`, `iat` and `jti`, which they can replace or, with null,
+    /// remove.
+    pub fn signed(&mut self, claims: &Value) -> String {
+        self.ask(&format!("sign {claims}"))
+    }
+
     /// Moves the clock.
     pub fn advance(&mut self, span: Duration) {
         self.command(&format!("advance {}", span.as_secs()));
@@ -177,10 +203,14 @@ impl OidcProvider {
     }
 
     fn command(&mut self, command: &str) {
+        assert_eq!(self.ask(command), "done");
+    }
+
+    fn ask(&mut self, command: &str) -> String {
         writeln!(self.commands, "{command}").expect("a running provider");
         let mut answer = String::new();
         self.answers.read_line(&mut answer).expect("an answer");
-        assert_eq!(answer, "done\n");
+        answer.trim_end().to_owned()
     }
 }
 
@@ -193,8 +223,13 @@ impl Drop for OidcProvider {
 }
 
 /// Follows redirects at the provider, and chooses the person on its page.
-fn visit(agent: &Agent, issuer: &str, mut url: String, person: &str) -> String {
-    let mut cookies: Vec<(String, String)> = Vec::new();
+fn visit(
+    agent: &Agent,
+    issuer: &str,
+    mut url: String,
+    person: Option<&str>,
+    Cookies(mut cookies): Cookies,
+) -> (String, Cookies) {
     for _ in 0..10 {
         let line: Vec<String> = cookies.iter().map(|(name, it)| format!("{name}={it}")).collect();
         let request = agent.get(&url).header("Cookie", line.join("; "));
@@ -208,12 +243,12 @@ fn visit(agent: &Agent, issuer: &str, mut url: String, person: &str) -> String {
         let Some(location) = response.headers().get("location") else {
             let page = response.body_mut().read_to_string().expect("a page");
             assert!(page.contains("Who signs in?"), "{page}");
-            url = format!("{url}?person={person}");
+            url = format!("{url}?person={}", person.expect("no page"));
             continue;
         };
         let location = location.to_str().expect("text");
         if let Some(place) = location.find("/dashboard/") {
-            return location[place..].to_owned();
+            return (location[place..].to_owned(), Cookies(cookies));
         }
         url = match location.strip_prefix('/') {
             Some(path) => format!("{issuer}/{path}"),

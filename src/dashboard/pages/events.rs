@@ -156,6 +156,7 @@ fn action(action: Action) -> Markup {
         | Action::Restore
         | Action::Approve
         | Action::Unfreeze
+        | Action::Unlock
         | Action::SignIn
         | Action::Start
         | Action::TokenFound => Tone::Good,
@@ -166,6 +167,7 @@ fn action(action: Action) -> Markup {
         | Action::Freeze
         | Action::Disable
         | Action::Revoke
+        | Action::Lock
         | Action::Destroy
         | Action::Reject
         | Action::Withdraw

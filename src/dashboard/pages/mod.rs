@@ -10,6 +10,7 @@ pub(super) mod forwarding;
 pub(super) mod identities;
 pub(super) mod keys;
 pub(super) mod overview;
+pub(super) mod people;
 pub(super) mod policies;
 pub(super) mod removal;
 mod sealed;

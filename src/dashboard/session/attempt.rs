@@ -11,19 +11,24 @@ use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
 use super::Secret;
+use engine::auth::SessionDigest;
+use engine::auth::oidc::Prompt;
 use formats::clock::{Entropy, Timestamp};
 
 /// How long a sign-in may take.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
-/// The bytes of `state` before the page: a random number and the time.
-const HEAD: usize = 16 + 8;
+/// The bytes of `state` before the page: a random number, the time and the prompt.
+const HEAD: usize = 16 + 8 + 1;
+
+/// The byte of a check without pages.
+const CHECK: u8 = 1;
 
 /// A sign-in in progress.
 #[derive(Debug)]
 pub(crate) struct Attempt {
     secret: Secret,
-    /// The content of `state`: a random number, the time of the start, and the page to show.
+    /// The content of `state`: a random number, the time of the start, the prompt, and the page to show.
     content: Vec<u8>,
 }
 
@@ -38,10 +43,19 @@ pub(crate) enum NotResumable {
 
 impl Attempt {
     /// Starts a sign-in that shows `place` at its end.
-    pub(crate) fn start(secret: Secret, entropy: &Entropy, now: Timestamp, place: &str) -> Self {
+    pub(crate) fn start(
+        secret: Secret,
+        entropy: &Entropy,
+        now: Timestamp,
+        (prompt, place): (Prompt, &str),
+    ) -> Self {
         let random: [u8; 16] = entropy.bytes();
         let time = now.as_millis().to_be_bytes();
-        let content = [random.as_slice(), &time, place.as_bytes()].concat();
+        let prompt = match prompt {
+            Prompt::Pages => 0,
+            Prompt::Nothing => CHECK,
+        };
+        let content = [random.as_slice(), &time, &[prompt], place.as_bytes()].concat();
         Self { secret, content }
     }
 
@@ -87,8 +101,18 @@ impl Attempt {
         std::str::from_utf8(place).unwrap_or_default()
     }
 
+    /// Whether the provider could show pages.
+    pub(crate) fn prompt(&self) -> Prompt {
+        if self.content.get(24) == Some(&CHECK) { Prompt::Nothing } else { Prompt::Pages }
+    }
+
+    /// The digest of the session of the browser that started it.
+    pub(crate) fn session(&self) -> SessionDigest {
+        self.secret.digest()
+    }
+
     fn started(&self) -> Option<Timestamp> {
-        let time = self.content.get(16..HEAD)?.try_into().ok()?;
+        let time = self.content.get(16..24)?.try_into().ok()?;
         Some(Timestamp::from_millis(i64::from_be_bytes(time)))
     }
 
@@ -107,8 +131,9 @@ mod tests {
 
     #[test]
     fn only_the_browser_that_started_a_sign_in_finishes_it_in_time() {
+        let place = (Prompt::Nothing, "/dashboard/keys");
         let [ours, other] = [(); 2].map(|()| Secret::generate(&Entropy::system()));
-        let begun = Attempt::start(ours.clone(), &Entropy::system(), now(), "/dashboard/keys");
+        let begun = Attempt::start(ours.clone(), &Entropy::system(), now(), place);
         let state = begun.state();
         let resume = |secret: &Secret, state: &str, now| {
             Attempt::resume(secret.clone(), state, now).map(|attempt| attempt.nonce())
@@ -122,7 +147,7 @@ mod tests {
             assert_eq!(resume(&ours, wrong, now()), Err(NotResumable::Foreign), "{wrong}");
         }
         let resumed = Attempt::resume(ours, &state, now()).unwrap();
-        assert_eq!(resumed.place(), "/dashboard/keys");
+        assert_eq!((resumed.prompt(), resumed.place()), place);
         assert_eq!(*resumed.verifier(), *begun.verifier());
         assert_ne!(*begun.verifier(), begun.nonce());
     }
@@ -131,7 +156,9 @@ mod tests {
     fn each_sign_in_has_its_own_values() {
         let secret = Secret::generate(&Entropy::system());
         let [one, two] = [(); 2].map(|()| {
-            let attempt = Attempt::start(secret.clone(), &Entropy::system(), now(), "/dashboard");
+            let place = (Prompt::Pages, "/dashboard");
+            let attempt = Attempt::start(secret.clone(), &Entropy::system(), now(), place);
+            assert_eq!(attempt.prompt(), Prompt::Pages);
             (attempt.state(), attempt.nonce(), attempt.verifier().to_string())
         });
         assert!(one.0 != two.0 && one.1 != two.1 && one.2 != two.2);

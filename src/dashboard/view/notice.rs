@@ -18,6 +18,8 @@ closed_set! {
         Approved = "approved",
         Rejected = "rejected",
         Withdrawn = "withdrawn",
+        Locked = "locked",
+        Unlocked = "unlocked",
     }
 }
 
@@ -37,6 +39,8 @@ impl Notice {
             Self::Approved => "Your approval is recorded.",
             Self::Rejected => "The change is rejected.",
             Self::Withdrawn => "The change is withdrawn.",
+            Self::Locked => "The person is locked, on all instances.",
+            Self::Unlocked => "The person is unlocked and can sign in again.",
             Self::PolicyRestored => {
                 "The policy is restored and inactive. Its envelopes can be opened under it."
             }

@@ -6,7 +6,9 @@ use super::notice::Notice;
 use crate::assets;
 use crate::viewer::{TOKEN, Viewer};
 use engine::auth::Role;
-use engine::management::{ManageApiKeys, ManageIdentities, ReadAudit, ReadResources, Right as _};
+use engine::management::{
+    ManageApiKeys, ManageIdentities, ReadAudit, ReadPeople, ReadResources, Right as _,
+};
 use formats::closed_set;
 
 closed_set! {
@@ -18,6 +20,7 @@ closed_set! {
         Keys = "Keys",
         ApiKeys = "API Keys",
         Identities = "Identities",
+        People = "People",
         Changes = "Changes",
         Audit = "Audit",
         Events = "Management events",
@@ -34,6 +37,7 @@ impl Section {
             Self::Keys => "/dashboard/keys",
             Self::ApiKeys => "/dashboard/api-keys",
             Self::Identities => "/dashboard/identities",
+            Self::People => "/dashboard/people",
             Self::Changes => "/dashboard/changes",
             Self::Audit => "/dashboard/audit",
             Self::Events => "/dashboard/events",
@@ -48,6 +52,7 @@ impl Section {
             }
             Self::ApiKeys => ManageApiKeys::ROLES,
             Self::Identities => ManageIdentities::ROLES,
+            Self::People => ReadPeople::ROLES,
             Self::Audit | Self::Events => ReadAudit::ROLES,
         }
     }

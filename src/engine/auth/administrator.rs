@@ -46,9 +46,9 @@ impl Administrator {
         Self(Credential::Key(caller, id))
     }
 
-    /// A person who signed in, if they have a role.
+    /// A person who signed in, if they have a role and are not locked.
     pub(super) fn signed_in(person: Arc<Person>, client_address: IpAddr) -> Option<Self> {
-        let person = Some(person).filter(|person| person.has_roles());
+        let person = Some(person).filter(|person| person.has_roles() && !person.is_locked());
         person.map(|person| Self::with_token(person, client_address))
     }
 

@@ -48,7 +48,7 @@ impl Authenticator {
         let certificates =
             Certificates::new(clock.clone(), catalog.clone(), of_certificates, wholeness, is_on);
         let emergency = EmergencySwitch::new(catalog.clone(), pool.clone());
-        let topics = &[Topic::ApiKeys, Topic::Services];
+        let topics = &[Topic::ApiKeys, Topic::Services, Topic::People];
         let read = move |at_rest| {
             let pool = pool.clone();
             async move { Ok(store::api_key(&pool, at_rest).await?.map(Arc::new)) }

@@ -42,6 +42,8 @@ pub(super) struct StoredKey {
     pub(super) certificate: Option<Fingerprint>,
     pub(super) expires_at: Option<Timestamp>,
     pub(super) revoked_at: Option<Timestamp>,
+    /// Whether its person is locked.
+    pub(super) is_cut_off: bool,
     pub(super) identity: Arc<Identity>,
 }
 
@@ -62,6 +64,9 @@ impl StoredKey {
     ) -> Option<CredentialRefused> {
         if self.revoked_at.is_some() {
             return Some(CredentialRefused::Revoked);
+        }
+        if self.is_cut_off {
+            return Some(CredentialRefused::Locked);
         }
         if self.expires_at.is_some_and(|expiry| expiry <= now) {
             return Some(CredentialRefused::Expired);
@@ -101,6 +106,9 @@ pub enum CredentialRefused {
     /// The workload identity is disabled.
     #[error("disabled workload identity")]
     Disabled,
+    /// The person is locked, or was locked after the token was issued.
+    #[error("locked person, or a token from before a lock")]
+    Locked,
     /// The row of the person in the database does not count.
     #[error("the row of the person does not count")]
     InvalidRow,
@@ -165,6 +173,7 @@ impl StoredKey {
             certificate: None,
             expires_at: None,
             revoked_at: None,
+            is_cut_off: false,
             identity: Arc::new(Identity::sample()),
         }
     }
@@ -199,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_invalid_after_its_expiry_or_revocation() {
+    fn a_key_is_invalid_after_its_expiry_or_revocation_or_a_lock() {
         let at = |millis| Some(Timestamp::from_millis(millis));
         let expiring = |expires_at| StoredKey { expires_at, ..StoredKey::sample() };
         let stage = Stage::Production;
@@ -208,6 +217,8 @@ mod tests {
         assert_eq!(over, Some(CredentialRefused::Expired));
         let revoked = StoredKey { revoked_at: at(NOW), ..StoredKey::sample() };
         assert_eq!(refusal(&revoked, stage, "::1"), Some(CredentialRefused::Revoked));
+        let locked = StoredKey { is_cut_off: true, ..StoredKey::sample() };
+        assert_eq!(refusal(&locked, stage, "::1"), Some(CredentialRefused::Locked));
     }
 
     #[test]

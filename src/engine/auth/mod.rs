@@ -20,7 +20,7 @@ mod kind;
 mod last_use;
 mod matching;
 pub mod oidc;
-mod people;
+pub(crate) mod people;
 mod rate;
 mod rivals;
 mod role;
@@ -44,12 +44,12 @@ pub use self::identity::{CredentialRefused, Identity};
 pub use self::kind::ApiKeyType;
 pub use self::last_use::LastUse;
 pub use self::matching::{Match, TokenRule};
-pub use self::people::{Person, Profile, TokenKind};
+pub use self::people::{ApiKeyIds, LastSeen, Person, PersonStatus, Profile, TokenKind};
 pub use self::rate::{RateLimit, Tier};
 pub(crate) use self::rivals::GivenUpMatch;
 pub use self::role::{Role, Roles};
-pub(crate) use self::sessions::Session;
-pub use self::sessions::{SessionDigest, Sessions, Visit};
+pub use self::sessions::{Check, NewSession, Resumed, SessionDigest, Sessions, Visit};
+pub(crate) use self::sessions::{Session, end_of_person};
 pub(crate) use self::stored::UNKNOWN_POLICY;
 pub use self::stored::{
     ApiKey, ApiKeyRequest, ApiKeyStatus, BoundPolicy, Emergency, Hint, IdentityRequest,

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::identity::{Identity, Noted, StoredKey, Workload};
 use super::{
     ApiKey, ApiKeyDigest, IdentityStatus, Match, RateLimit, Roles, Service, ServiceStatus,
-    WorkloadIdentity,
+    WorkloadIdentity, people,
 };
 use crate::db::{Pool, sql};
 use crate::ids::{CredentialId, IdentityId, ServiceId};
@@ -25,11 +25,18 @@ pub(super) async fn api_key(
     let Some(api_key) = found.fetch_optional(database.rows()).await? else {
         return Ok(None);
     };
+    let is_cut_off = match &api_key.person {
+        None => false,
+        Some(person) => {
+            let mut connection = database.acquire().await?;
+            people::is_cut_off(database.rows_on(&mut connection), person).await?
+        }
+    };
     let Some(id) = api_key.service_id else {
-        return Ok(Some(StoredKey::of(api_key, None)));
+        return Ok(Some(StoredKey::of(api_key, None, is_cut_off)));
     };
     let service = service(database, id).await?;
-    Ok(service.map(|service| StoredKey::of(api_key, Some(&service))))
+    Ok(service.map(|service| StoredKey::of(api_key, Some(&service), is_cut_off)))
 }
 
 async fn service(database: &Pool, id: ServiceId) -> sqlx::Result<Option<Service>> {
@@ -181,7 +188,7 @@ impl Workload {
 
 impl StoredKey {
     /// An API key of a service, or of an administrator.
-    fn of(api_key: ApiKey, service: Option<&Service>) -> Self {
+    fn of(api_key: ApiKey, service: Option<&Service>, is_cut_off: bool) -> Self {
         Self {
             at_rest: api_key.digest,
             kind: api_key.r#type,
@@ -189,6 +196,7 @@ impl StoredKey {
             certificate: api_key.certificate_sha256,
             expires_at: api_key.expires_at,
             revoked_at: api_key.revoked_at,
+            is_cut_off,
             identity: Arc::new(Identity {
                 credential_id: CredentialId::ApiKey(api_key.id),
                 name: api_key.name.to_string(),

@@ -18,7 +18,7 @@ use super::{Admission, Caller, Match, store};
 use crate::catalog::{Cache, Catalog, Topic, Unreadable};
 use crate::db::Pool;
 use crate::jwt::{
-    Issuer, Location, PublishedKeys, TokenRefused, TokenRules, Unverified, VerifiedToken,
+    Issuer, Location, PublishedKeys, Purpose, TokenRefused, TokenRules, Unverified, VerifiedToken,
 };
 use crate::settings::{Auth, AuthIssuer, NotInPem, certificates};
 use formats::clock::Clock;
@@ -198,6 +198,7 @@ pub fn issuer(clock: &Clock, settings: &AuthIssuer) -> Result<Arc<Issuer>, Unusa
         audiences: vec![settings.audience.clone()],
         algorithms: settings.algorithms.clone(),
         accepts_type: is_credential,
+        purpose: Purpose::Identity,
     };
     let keys = PublishedKeys::new(clock.clone(), location, authorities.transpose()?.as_deref());
     Ok(Arc::new(Issuer::new(rules, keys)))

@@ -39,16 +39,19 @@ pub enum Topic {
     Keys,
     /// The table `identities`.
     Identities,
+    /// The locks in the table `people`.
+    People,
 }
 
 impl Topic {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Services,
         Self::Emergency,
         Self::Policies,
         Self::ApiKeys,
         Self::Keys,
         Self::Identities,
+        Self::People,
     ];
 
     fn of_table(name: &str) -> Option<Self> {
@@ -59,6 +62,7 @@ impl Topic {
             "api_keys" => Some(Self::ApiKeys),
             "keys" => Some(Self::Keys),
             "identities" => Some(Self::Identities),
+            "people" => Some(Self::People),
             _ => None,
         }
     }
@@ -85,6 +89,7 @@ struct Epochs {
     api_keys: AtomicU64,
     keys: AtomicU64,
     identities: AtomicU64,
+    people: AtomicU64,
 }
 
 impl Catalog {
@@ -142,6 +147,7 @@ impl Catalog {
             Topic::ApiKeys => &epochs.api_keys,
             Topic::Keys => &epochs.keys,
             Topic::Identities => &epochs.identities,
+            Topic::People => &epochs.people,
         }
     }
 

@@ -9,12 +9,15 @@ use serde_json::{Map, Value};
 use super::compact::Header;
 use super::key_set::PublishedKey;
 use super::refused::TokenRefused;
-use super::rules::TokenRules;
+use super::rules::{Purpose, TokenRules};
 use formats::clock::Timestamp;
 use formats::json::{Members, Text, ValueKind};
 
 /// The tolerated difference between the clocks of an issuer and of this machine.
 const LEEWAY: Duration = Duration::from_secs(60);
+
+/// How long after its issue a logout token counts.
+const LOGOUT: Duration = Duration::from_secs(10 * 60);
 
 /// The most audiences of a token.
 const AUDIENCES: usize = 100;
@@ -23,6 +26,7 @@ const AUDIENCES: usize = 100;
 #[derive(Clone)]
 pub struct VerifiedToken {
     pub issuer: String,
+    /// Empty of a logout token that names only a session.
     pub subject: String,
     /// The time from which the token is refused.
     pub refused_from: Timestamp,
@@ -53,7 +57,13 @@ impl VerifiedToken {
             return Err(TokenRefused::Claim);
         };
         let mut members = Members::of(text, &["iss", "aud", "sub", "exp", "nbf", "iat"]);
-        let [issuer, subject] = ["iss", "sub"].map(|name| members.required_string(name));
+        let is_logout = rules.purpose == Purpose::Logout;
+        let can_lack_subject = is_logout && !all.contains_key("sub");
+        let issuer = members.required_string("iss");
+        let subject = match can_lack_subject {
+            true => Some("".into()),
+            false => members.required_string("sub"),
+        };
         let audiences = members.get("aud").and_then(audiences);
         let [expiry, start, issued] = ["exp", "nbf", "iat"].map(|name| members.get(name));
         let texts = members.finish(|| issuer.zip(subject));
@@ -62,14 +72,23 @@ impl VerifiedToken {
             return Err(TokenRefused::Issuer);
         }
         // Postgres has no texts with U+0000.
-        if subject.is_empty() || subject.contains('\0') {
+        if (subject.is_empty() && !can_lack_subject) || subject.contains('\0') {
             return Err(TokenRefused::Claim);
         }
         let audiences = audiences.ok_or(TokenRefused::Claim)?;
         if !audiences.iter().any(|it| rules.audiences.contains(it)) {
             return Err(TokenRefused::Audience);
         }
-        let refused_from = moment(expiry.ok_or(TokenRefused::Claim)?)?.plus(LEEWAY);
+        let expiry = expiry.map(moment).transpose()?;
+        let issued_at = issued.map(moment).transpose()?;
+        let end = match rules.purpose {
+            Purpose::Identity => expiry.ok_or(TokenRefused::Claim)?,
+            Purpose::Logout => {
+                let end = issued_at.ok_or(TokenRefused::Claim)?.plus(LOGOUT);
+                expiry.map_or(end, |expiry| expiry.min(end))
+            }
+        };
+        let refused_from = end.plus(LEEWAY);
         if refused_from <= now {
             return Err(TokenRefused::Expired);
         }
@@ -82,7 +101,7 @@ impl VerifiedToken {
             issuer: issuer.into_owned(),
             subject: subject.into_owned(),
             refused_from,
-            issued_at: issued.map(moment).transpose()?,
+            issued_at,
             typ: header.typ,
             claims: all,
             key,

@@ -57,6 +57,11 @@ impl Actor {
         }
     }
 
+    /// The provider at which people sign in, which sent a request.
+    pub fn provider(client: IpAddr, request_id: String) -> Self {
+        Self { name: "identity provider".to_owned(), ..Self::anonymous(client, request_id) }
+    }
+
     /// A part of the service itself, such as the command line or a job. It has no roles: see
     /// [`System`](super::System).
     pub fn system(name: &str) -> Self {

@@ -9,7 +9,7 @@ use super::changes::{self, Authority, Proposal, Proposed, Proposer, StoredReques
 use super::event::EventAnswer;
 use super::store::{self, Author};
 use super::{Action, Actor, Authorized, Context, Error, Event, Referrers, Resource, Right};
-use crate::auth::Role;
+use crate::auth::{Person, Role};
 use crate::change_kind::ChangeKind;
 use crate::ids::{ApiKeyId, ChangeId, EventId};
 use crate::resource::{self, Deletable, Rows, Stored, Touched};
@@ -93,6 +93,28 @@ impl Change<'_> {
         self.author.as_ref()?.person.as_deref()
     }
 
+    /// Whether the author is this person, or has a key that names them.
+    pub(super) fn is_by_person(&self, person: &Person) -> bool {
+        let actor = self.context.actor.person.as_ref();
+        actor.is_some_and(|actor| actor.id() == person.id())
+            || self.person() == Some(person.subject())
+    }
+
+    /// The author, for people: the person, or else the name of the credential.
+    pub(super) fn author_name(&self) -> String {
+        self.person().unwrap_or(&self.context.actor.name).to_owned()
+    }
+
+    /// Whether the author is the service itself, or an operator on its machine.
+    pub(super) fn is_by_system(&self) -> bool {
+        matches!(self.authority, Authority::System)
+    }
+
+    /// The issuer of the people whom admin keys name; none without `admin.oidc`.
+    pub(super) fn people_issuer(&self) -> Option<&str> {
+        self.context.people_issuer.as_deref()
+    }
+
     /// Whether the author has a credential that names no person.
     pub(super) fn is_by_unknown_person(&self) -> bool {
         self.author.as_ref().is_some_and(|author| author.person.is_none())
@@ -140,7 +162,7 @@ impl Change<'_> {
             return Ok(before);
         }
         let after = after.touched(self.now);
-        resource::update(self.rows(), &after, What::Changed).await?;
+        resource::update(self.rows(), &after, action.entry()).await?;
         self.commit(Event::changed(action, &before, &after)).await?;
         Ok(after)
     }

@@ -13,6 +13,7 @@ use crate::ids::{
 };
 use crate::resource::Identified;
 use crate::revision::Revision;
+use crate::seals::What;
 use formats::closed_set;
 
 /// A resource that administrators manage, as the API shows it. It holds no secrets.
@@ -95,6 +96,10 @@ closed_set! {
         Disable = "disable",
         /// The API key was revoked.
         Revoke = "revoke",
+        /// The person was locked.
+        Lock = "lock",
+        /// The person was unlocked.
+        Unlock = "unlock",
         /// The key was destroyed in the token.
         Destroy = "destroy",
         /// A person approved the change.
@@ -132,6 +137,13 @@ closed_set! {
     }
 }
 
+impl Action {
+    /// The entry of a change that is saved by this action.
+    pub(super) fn entry(self) -> What {
+        if self == Self::Lock { What::Locked } else { What::Changed }
+    }
+}
+
 impl ResourceType {
     /// The part of the catalog that depends on such resources, if any.
     pub(super) const fn topic(self) -> Option<Topic> {
@@ -142,8 +154,8 @@ impl ResourceType {
             Self::Key | Self::ImportKey => Some(Topic::Keys),
             Self::ApiKey => Some(Topic::ApiKeys),
             Self::Identity => Some(Topic::Identities),
+            Self::Person => Some(Topic::People),
             Self::Change
-            | Self::Person
             | Self::Dashboard
             | Self::Request
             | Self::AuditLog
@@ -181,9 +193,9 @@ impl ResourceType {
             Self::ApiKey => Some("api-keys"),
             Self::Identity => Some("identities"),
             Self::Change => Some("changes"),
+            Self::Person => Some("people"),
             Self::Emergency
             | Self::ImportKey
-            | Self::Person
             | Self::Dashboard
             | Self::Request
             | Self::AuditLog
@@ -314,7 +326,10 @@ impl Event {
     pub(super) fn answer(&self) -> Option<EventAnswer<'_>> {
         let is_decision =
             self.resource_type == ResourceType::Change && self.action != Action::Update;
-        let is_changed = matches!(self.action, Action::Restore | Action::Freeze | Action::Unfreeze);
+        let is_changed = matches!(
+            self.action,
+            Action::Restore | Action::Freeze | Action::Unfreeze | Action::Lock | Action::Unlock
+        );
         let is_answer = self.action == Action::Create || is_changed || is_decision;
         Some(EventAnswer {
             resource_type: self.resource_type,

@@ -57,6 +57,7 @@ pub mod idempotency;
 pub mod identities;
 pub mod keys;
 mod page;
+pub mod people;
 pub mod policies;
 mod referrers;
 mod right;
@@ -78,6 +79,6 @@ pub use self::page::{Cursor, Limit, NotACursor, Page, PageRequest};
 use self::referrers::Referrers;
 pub use self::right::{
     Authorized, FreezeEverything, ManageAdminKeys, ManageApiKeys, ManageIdentities, ManageKeys,
-    ManagePolicies, ReadAudit, ReadResources, Right,
+    ManagePeople, ManagePolicies, ReadAudit, ReadPeople, ReadResources, Right,
 };
 pub use self::system::System;

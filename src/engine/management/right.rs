@@ -42,6 +42,10 @@ rights! {
     ManageIdentities: Owner PolicyAdmin;
     /// Freezes everything, and ends the freeze.
     FreezeEverything: Owner;
+    /// Reads people.
+    ReadPeople: Owner Auditor;
+    /// Locks and unlocks people.
+    ManagePeople: Owner;
     /// Reads and exports the audit logs.
     ReadAudit: Owner Auditor;
 }
@@ -89,8 +93,7 @@ impl System {
                 actor: Actor::system(self.name),
                 post_quantum: false,
                 owners_sign_in: false,
-                // An operator on the machine can prepare the key of a person who has not signed in yet.
-                people_issuer: None,
+                people_issuer: self.people_issuer.clone(),
                 claim: None,
             },
             authority: Authority::System,

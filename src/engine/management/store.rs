@@ -1,12 +1,12 @@
 //! The authors of changes, and the record of each change.
 
 use sqlx::types::Json;
-use sqlx::{AssertSqlSafe, PgConnection};
+use sqlx::{AssertSqlSafe, PgConnection, PgExecutor};
 
 use super::changes::Proposal;
 use super::{Actor, Event};
-use crate::auth::{ApiKey, Person, Roles};
-use crate::ids::EventId;
+use crate::auth::{ApiKey, Person, Role, Roles, people};
+use crate::ids::{EventId, PersonId};
 use crate::resource::{Rows, select};
 use crate::seals::RowName;
 use formats::clock::Timestamp;
@@ -20,40 +20,50 @@ pub(super) struct Author {
     pub(super) known_to: Vec<String>,
 }
 
-/// The author, unless the API key is revoked or expired. None for the service itself.
+/// The author, unless the API key is revoked or expired, or the person is locked. None for the service itself.
 pub(super) async fn author(
-    rows: Rows<&mut PgConnection>,
+    mut rows: Rows<&mut PgConnection>,
     actor: &Actor,
     now: Timestamp,
 ) -> sqlx::Result<Option<Author>> {
     if let Some(id) = actor.api_key_id {
-        let api_key = select("WHERE id = $1").bind(id).fetch_optional(rows).await?;
-        return Ok(api_key.and_then(|api_key| Author::of(api_key, now)));
+        let api_key = select("WHERE id = $1").bind(id).fetch_optional(rows.again()).await?;
+        let author = api_key.and_then(|api_key| Author::of(api_key, now));
+        let is_cut_off = match author.as_ref().and_then(|author| author.person.as_deref()) {
+            Some(person) => people::is_cut_off(rows, person).await?,
+            None => false,
+        };
+        return Ok(author.filter(|_| !is_cut_off));
     }
     let Some(person) = &actor.person else {
         return Ok(None);
     };
     let person: Option<Person> =
         select("WHERE id = $1").bind(person.id()).fetch_optional(rows).await?;
-    Ok(person.map(Author::of_person))
+    Ok(person.and_then(Author::of_person))
 }
 
 /// The same, once transactions that change the credential have ended. Later ones wait for this one.
 pub(super) async fn lock_author(
-    rows: Rows<&mut PgConnection>,
+    mut rows: Rows<&mut PgConnection>,
     actor: &Actor,
     now: Timestamp,
 ) -> sqlx::Result<Option<Author>> {
     if let Some(id) = actor.api_key_id {
-        let api_key = select("WHERE id = $1").bind(id).lock_all("FOR SHARE", rows).await?;
-        return Ok(api_key.into_iter().next().and_then(|api_key| Author::of(api_key, now)));
+        let api_key = select("WHERE id = $1").bind(id).lock_all("FOR SHARE", rows.again()).await?;
+        let author = api_key.into_iter().next().and_then(|api_key| Author::of(api_key, now));
+        let is_cut_off = match author.as_ref().and_then(|author| author.person.as_deref()) {
+            Some(person) => people::is_cut_off_now(rows, person).await?,
+            None => false,
+        };
+        return Ok(author.filter(|_| !is_cut_off));
     }
     let Some(person) = &actor.person else {
         return Ok(None);
     };
     let person: Vec<Person> =
         select("WHERE id = $1").bind(person.id()).lock_all("FOR SHARE", rows).await?;
-    Ok(person.into_iter().next().map(Author::of_person))
+    Ok(person.into_iter().next().and_then(Author::of_person))
 }
 
 impl Author {
@@ -66,13 +76,44 @@ impl Author {
         })
     }
 
-    fn of_person(person: Person) -> Self {
-        Self {
+    fn of_person(person: Person) -> Option<Self> {
+        let is_active = !person.is_locked();
+        is_active.then(|| Self {
             roles: person.roles,
             person: person.is_confirmed.then_some(person.subject),
             known_to: Vec::new(),
+        })
+    }
+}
+
+/// The advisory lock of transactions that can take away an owner.
+const OWNERS: i64 = 0x5ea1_3a8d_0026;
+
+/// Waits for other transactions that change admin keys or lock people. Two of them could otherwise take away
+/// the last two owners, or wait for each other: each holds the row that it changes, and its event refers to
+/// the credential of its author.
+pub(super) async fn lock_owners(connection: &mut PgConnection) -> sqlx::Result<()> {
+    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(OWNERS).execute(connection).await?;
+    Ok(())
+}
+
+/// The owner keys that are neither revoked nor expired at `now`, and whose people are not locked.
+pub(super) async fn usable_owner_keys(
+    mut rows: Rows<&mut PgConnection>,
+    now: Timestamp,
+) -> sqlx::Result<Vec<ApiKey>> {
+    let keys = select::<ApiKey>("WHERE $1 = ANY (roles) AND revoked_at IS NULL").bind(Role::Owner);
+    let mut usable = Vec::new();
+    for key in keys.fetch_all(rows.again()).await? {
+        let is_cut_off = match &key.person {
+            Some(person) => people::is_cut_off(rows.again(), person).await?,
+            None => false,
+        };
+        if key.is_active_at(now) && !is_cut_off {
+            usable.push(key);
         }
     }
+    Ok(usable)
 }
 
 /// The advisory lock of processes that make internal keys.
@@ -83,6 +124,15 @@ pub(super) async fn lock_initialization(connection: &mut PgConnection) -> sqlx::
     let lock = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(INITIALIZATION);
     lock.execute(connection).await?;
     Ok(())
+}
+
+/// The people with this subject, whether their rows count or not.
+pub(super) async fn people_of(
+    database: impl PgExecutor<'_>,
+    subject: &str,
+) -> sqlx::Result<Vec<PersonId>> {
+    let found = sqlx::query_scalar("SELECT id FROM people WHERE subject = $1 ORDER BY id");
+    found.bind(subject).fetch_all(database).await
 }
 
 /// Locks a row, if it is there.
@@ -125,7 +175,7 @@ pub(super) async fn insert_event(
     .bind(event.read_digest)
     .bind(approved.map(|change| change.id))
     .bind(approved.map(Proposal::approvers))
-    .bind(actor.person.as_ref().map(|person| person.issuer()))
+    .bind(actor.person.as_ref().and_then(|person| person.issuer()))
     .bind(actor.person.as_ref().map(|person| person.subject()))
     .execute(connection)
     .await?;

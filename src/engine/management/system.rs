@@ -21,6 +21,8 @@ pub struct System {
     pub(super) catalog: Catalog,
     pub(super) pool: Pool,
     pub(super) name: &'static str,
+    /// The issuer of the people whom admin keys name.
+    pub(super) people_issuer: Option<String>,
 }
 
 impl System {
@@ -32,6 +34,11 @@ impl System {
         catalog: Catalog,
         pool: Pool,
     ) -> Self {
-        Self { clock, entropy, catalog, pool, name }
+        Self { clock, entropy, catalog, pool, name, people_issuer: None }
+    }
+
+    /// The same part, whose admin keys name people of this issuer.
+    pub fn with_people_of(self, issuer: Option<String>) -> Self {
+        Self { people_issuer: issuer, ..self }
     }
 }

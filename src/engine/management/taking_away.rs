@@ -2,8 +2,8 @@
 //! their effect although no row is written.
 
 use super::{Action, Actor, Error, Event, ResourceType, System, emergency, store};
-use crate::auth::{ApiKey, Emergency, Service};
-use crate::ids::{ApiKeyId, EventId, KeyId, ServiceId};
+use crate::auth::{ApiKey, Emergency, Person, Service};
+use crate::ids::{ApiKeyId, EventId, KeyId, PersonId, ServiceId};
 use crate::keys::Key;
 use crate::resource::Stored as _;
 use crate::seals::{RowName, What, add_entry, newest_entry};
@@ -19,6 +19,8 @@ pub enum TakingAway {
     Key(KeyId),
     /// An API key is revoked.
     ApiKey(ApiKeyId),
+    /// A person is locked.
+    Person(PersonId),
 }
 
 /// Takes it away, with the login of the service alone. Returns whether it was there.
@@ -51,6 +53,18 @@ pub async fn take_away(system: &System, taken: TakingAway) -> Result<bool, Error
     Ok(true)
 }
 
+/// The people whom an operator names by their identifier or their subject.
+///
+/// # Errors
+/// There is none, or the database does not answer.
+pub async fn people_named(system: &System, name: &str) -> Result<Vec<PersonId>, Error> {
+    if let Ok(id) = name.parse() {
+        return Ok(vec![id]);
+    }
+    let people = store::people_of(&system.pool, name).await?;
+    if people.is_empty() { Err(Error::Missing(ResourceType::Person)) } else { Ok(people) }
+}
+
 impl TakingAway {
     /// The row, and what it loses.
     fn entry(self) -> (RowName, What) {
@@ -59,6 +73,7 @@ impl TakingAway {
             Self::Service(id) => (Service::TABLE, id.uuid(), What::Frozen),
             Self::Key(id) => (Key::TABLE, id.uuid(), What::Disabled),
             Self::ApiKey(id) => (ApiKey::TABLE, id.uuid(), What::Revoked),
+            Self::Person(id) => (Person::TABLE, id.uuid(), What::Locked),
         };
         (RowName { table, id }, what)
     }
@@ -69,6 +84,7 @@ impl TakingAway {
             Self::Service(_) => (ResourceType::Service, Action::Freeze),
             Self::Key(_) => (ResourceType::Key, Action::Disable),
             Self::ApiKey(_) => (ResourceType::ApiKey, Action::Revoke),
+            Self::Person(_) => (ResourceType::Person, Action::Lock),
         }
     }
 }

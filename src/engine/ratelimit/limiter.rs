@@ -216,7 +216,7 @@ impl Limiter {
     }
 
     /// The decisions per scope.
-    pub fn counts(&self) -> [Counts; 4] {
+    pub fn counts(&self) -> [Counts; 5] {
         self.tally.read()
     }
 

@@ -18,6 +18,8 @@ pub enum Scope {
     Failures(IpAddr),
     /// Sign-in attempts from one address.
     SignIns(IpAddr),
+    /// Logouts by the provider from one address.
+    Logouts(IpAddr),
 }
 
 impl Scope {
@@ -26,6 +28,7 @@ impl Scope {
         match self {
             Self::Failures(address) => Self::Failures(network_of(address)),
             Self::SignIns(address) => Self::SignIns(network_of(address)),
+            Self::Logouts(address) => Self::Logouts(network_of(address)),
             Self::Service(_) | Self::AdminKey(_) | Self::Person(_) => self,
         }
     }
@@ -40,6 +43,7 @@ impl fmt::Display for Scope {
             Self::Person(id) => write!(f, "sealward:limit:{id}"),
             Self::Failures(address) => write!(f, "sealward:limit:failures:{address}"),
             Self::SignIns(address) => write!(f, "sealward:limit:sign-ins:{address}"),
+            Self::Logouts(address) => write!(f, "sealward:limit:logouts:{address}"),
         }
     }
 }

@@ -35,6 +35,7 @@ pub(super) struct Tally {
     admin_keys: Decisions,
     failures: Decisions,
     sign_ins: Decisions,
+    logouts: Decisions,
 }
 
 #[derive(Debug, Default)]
@@ -56,6 +57,7 @@ impl Tally {
             Scope::AdminKey(_) | Scope::Person(_) => &self.admin_keys,
             Scope::Failures(_) => &self.failures,
             Scope::SignIns(_) => &self.sign_ins,
+            Scope::Logouts(_) => &self.logouts,
         };
         let decided = if is_admitted { &of_scope.admitted } else { &of_scope.refused };
         decided.fetch_add(1, Ordering::Relaxed);
@@ -67,12 +69,13 @@ impl Tally {
             .map(|(place, decided)| (place, decided.load(Ordering::Relaxed)))
     }
 
-    pub(super) fn read(&self) -> [Counts; 4] {
+    pub(super) fn read(&self) -> [Counts; 5] {
         [
             ("service", &self.services),
             ("admin_key", &self.admin_keys),
             ("failed_authentication", &self.failures),
             ("sign_in", &self.sign_ins),
+            ("logout", &self.logouts),
         ]
         .map(|(scope, decided)| Counts {
             scope,

@@ -135,12 +135,13 @@ macro_rules! request {
 /// answer, and the request that creates or changes it ([`request!`](crate::request)).
 ///
 /// Every resource also has `id`, `created_at`, `updated_at` and `revision`. `requested by` generates both
-/// requests, `changed by` only the one that changes it. Answers lack the members that are `@internal`.
+/// requests, `changed by` only the one that changes it, and `shown without Request` none. Answers lack the
+/// members that are `@internal`.
 #[macro_export]
 macro_rules! resource {
     (
         $(#[doc = $resource_doc:literal])*
-        $vis:vis struct $Resource:ident($Id:ty) in $table:literal, $how:ident by $Request:ident {
+        $vis:vis struct $Resource:ident($Id:ty) in $table:literal, $how:ident $by:ident $Request:ident {
             $(@fixed {
                 $(
                     $(#[doc = $fixed_doc:literal])*
@@ -228,6 +229,7 @@ macro_rules! resource {
             pub seal_valid: Option<bool>,
         }
 
+        $crate::resource!(@request $how {
         $crate::request! {
             #[doc = concat!("The members of [`", stringify!($Resource), "`] that requests can set.")]
             $vis struct $Request: $Resource {
@@ -256,6 +258,7 @@ macro_rules! resource {
         impl $crate::resource::ChangeBody for $Request {
             type Resource = $Resource;
         }
+        });
 
         $crate::resource!(@create $how {
         impl $Request {
@@ -293,6 +296,7 @@ macro_rules! resource {
         }
         });
 
+        $crate::resource!(@request $how {
         impl $Request {
             /// The resource after this change; the one before it, where nothing changes. Members that
             /// cannot change are noted.
@@ -309,6 +313,7 @@ macro_rules! resource {
                 }
             }
         }
+        });
 
         impl $crate::resource::Identified for $Resource {
             fn uuid(&self) -> ::uuid::Uuid {
@@ -377,8 +382,12 @@ macro_rules! resource {
     };
     (@member $name:ident) => { $crate::member_name!($name) };
     (@member $name:ident, $json:literal) => { $json };
+    (@request requested { $($item:tt)* }) => { $($item)* };
+    (@request changed { $($item:tt)* }) => { $($item)* };
+    (@request shown { $($item:tt)* }) => {};
     (@create requested { $($item:tt)* }) => { $($item)* };
     (@create changed { $($item:tt)* }) => {};
+    (@create shown { $($item:tt)* }) => {};
     (@default) => { None };
     (@default $default:expr) => { Some($default) };
 }

@@ -21,10 +21,10 @@ pub use self::request::{
     ChangeBody, Reader, RequestBody, ResourceRequest, SentBody, object, with_required,
 };
 pub use self::store::{
-    InvalidRow, Marked, Rows, Select, examine, insert, insert_new, invalid, put, reseal, select,
-    update,
+    InvalidRow, Marked, Rows, Select, examine, insert, insert_new, insert_new_as, invalid, put,
+    reseal, select, update,
 };
 pub use self::stored::{ColumnGroup, Deletable, Deprivable, Identified, Stored, Touched};
-pub use self::text::{Description, Name, Person, Printable, Reason, is_hidden};
+pub use self::text::{Description, Name, Printable, Reason, Subject, is_hidden};
 pub(crate) use self::value::wrong_type;
 pub use self::value::{Positive, Value, list, string};

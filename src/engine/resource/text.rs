@@ -60,9 +60,9 @@ macro_rules! texts {
 texts! {
     /// The name of a resource, for people.
     Name: 1 to 100, Line, and [];
-    /// A person, as their organization identifies them.
-    Person: 1 to 128, Line, and [];
-    /// The reason for a change, for people.
+    /// The subject of a person: how their organization identifies them.
+    Subject: 1 to 128, Line, and [];
+    /// The reason of a change, for people.
     Reason: 1 to 500, Paragraph, and ['\n', '\t'];
     /// The description of a resource, for people.
     Description: 0 to 1000, Paragraph, and ['\n', '\t'];

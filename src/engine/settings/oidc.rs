@@ -6,7 +6,7 @@ use axum::http::Uri;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{SecretSource, Stage};
+use super::{SecretSource, Span, Stage};
 
 /// The path of every redirect URI.
 const CALLBACK: &str = "/dashboard/sign-in/callback";
@@ -39,6 +39,10 @@ pub struct Oidc {
     /// The scope that these access tokens must have. Required if the provider issues them without the type
     /// `at+jwt`.
     pub api_scope: Option<String>,
+    /// How often the session of a person in the dashboard is checked again at the provider, without a page for
+    /// the person: from 1m to 12h. A person whom the provider does not confirm is signed out, and roles follow
+    /// their groups.
+    pub recheck: Span,
     /// PEM file with the CA certificates of the provider. Default: the CAs of the system.
     pub ca: Option<PathBuf>,
 }
@@ -70,6 +74,7 @@ impl Default for Oidc {
             roles: RoleGroups::default(),
             api_audience: None,
             api_scope: None,
+            recheck: Span::seconds(60 * 60),
             ca: None,
         }
     }
@@ -146,6 +151,9 @@ impl Oidc {
         if self.api_scope.as_deref().is_some_and(|scope| scope.is_empty() || scope.contains(' ')) {
             refuse("admin.oidc.api_scope must be one scope");
         }
+        if !(Span::seconds(60)..=Span::seconds(12 * 60 * 60)).contains(&self.recheck) {
+            refuse("admin.oidc.recheck must be from 1m to 12h");
+        }
         let roles = &self.roles;
         let groups = [&roles.owner, &roles.custodian, &roles.policy_admin, &roles.auditor];
         if groups.into_iter().all(Vec::is_empty) {
@@ -206,7 +214,7 @@ mod tests {
     #[test]
     fn each_mistake_names_its_setting() {
         type Mistake = fn(&mut Oidc);
-        let cases: [(&str, Mistake); 14] = [
+        let cases: [(&str, Mistake); 16] = [
             ("api_audience", |it| it.api_audience = Some("sealward".to_owned())),
             ("api_audience", |it| it.api_audience = Some(String::new())),
             ("api_scope", |it| it.api_scope = Some("admin".to_owned())),
@@ -227,6 +235,8 @@ mod tests {
             }),
             ("scopes", |it| it.scopes = vec!["profile".to_owned()]),
             ("groups_claim", |it| it.groups_claim.clear()),
+            ("recheck", |it| it.recheck = Span::seconds(59)),
+            ("recheck", |it| it.recheck = Span::seconds(12 * 60 * 60 + 1)),
             ("roles", |it| it.roles = RoleGroups::default()),
         ];
         for (setting, change) in cases {

@@ -12,6 +12,7 @@ mod extract;
 mod filters;
 pub(super) mod identities;
 pub(super) mod keys;
+pub(super) mod people;
 pub(super) mod policies;
 pub(super) mod services;
 

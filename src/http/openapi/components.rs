@@ -17,6 +17,7 @@ use engine::management::changes::Proposal;
 use engine::management::emergency::Emergency;
 use engine::management::events::Recorded;
 use engine::management::keys::ImportParameters;
+use engine::management::people::Person;
 
 pub(super) const APPLICATION_KEY: &str = "applicationKey";
 pub(super) const ADMIN_KEY: &str = "adminKey";
@@ -36,6 +37,7 @@ pub(super) fn all() -> Components {
     add_list::<Entry>(&mut schemas);
     add_list::<Recorded>(&mut schemas);
     add_list::<Proposal>(&mut schemas);
+    add_list::<Person>(&mut schemas);
     add::<Accepted<'_>>(&mut schemas);
     add::<ProofBody>(&mut schemas);
     add::<Log>(&mut schemas);

@@ -117,7 +117,7 @@ async fn the_person_of_a_key_has_signed_in() {
         source: TokenKind::Id,
     };
     let id = PersonId::new(&world.clock, &Entropy::system());
-    Person::record(&world.pool, id, &profile).await.expect("a person");
+    Person::record(&world.pool, (id, world.clock.now()), &profile).await.expect("a person");
     world.admin().post("/admin/api-keys", body).await.created();
 }
 
@@ -151,7 +151,7 @@ async fn a_token_without_a_time_restores_no_roles() {
             issued_at,
             source: TokenKind::Id,
         };
-        let person = Person::record(&world.pool, id, &profile).await;
+        let person = Person::record(&world.pool, (id, world.clock.now()), &profile).await;
         person.expect("a row").expect("a person").roles().clone()
     };
     let (owner, none) = ([Role::Owner], []);
@@ -233,7 +233,7 @@ async fn people_of_different_kinds_of_token_do_not_approve_each_other() {
         issued_at: Some(world.clock.now()),
         source: TokenKind::Id,
     };
-    let known = Person::record(&world.pool, id, &signed_in).await;
+    let known = Person::record(&world.pool, (id, world.clock.now()), &signed_in).await;
     known.expect("a person");
     let body = json!({ "name": "billing", "type": "admin" });
     let proposed = world.admin().post("/admin/api-keys", body).await;
@@ -289,7 +289,7 @@ async fn a_token_with_another_subject_is_no_second_person() {
         source: TokenKind::Id,
     };
     let id = PersonId::new(&world.clock, &Entropy::system());
-    let confirmed = Person::record(&world.pool, id, &profile).await;
+    let confirmed = Person::record(&world.pool, (id, world.clock.now()), &profile).await;
     confirmed.expect("a person");
     let applied = other.post(&place, json!({})).await.ok().json();
     assert_eq!(applied["status"], "applied");

@@ -11,6 +11,7 @@ mod identities;
 mod instances;
 mod keys;
 mod patch;
+mod people;
 mod policies;
 mod restore;
 mod revocation;

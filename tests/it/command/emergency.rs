@@ -78,6 +78,26 @@ async fn a_key_is_disabled_and_an_api_key_revoked() {
     assert_eq!(shown.text("status"), "revoked");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_is_locked_until_an_operator_unlocks_them() {
+    let site = Site::new().await;
+    let process = Process::start(&site).await;
+    let body = json!({ "name": "n", "type": "admin", "roles": ["auditor"], "person": "ada" });
+    let created = process.admin().post("/admin/api-keys", body).await.created();
+    let secret = created.text("secret");
+    let ada = process.client(&secret);
+    ada.get("/admin/services").await.ok();
+    let lock = || emergency(&site, &["lock-person", "ada"]).success();
+    assert_eq!(lock().line(), "locked");
+    within(PATIENCE, async || ada.get("/admin/services").await.status == 401).await;
+    assert_eq!(event(&process, "lock").await["actor"], "cli");
+    let people = process.admin().get("/admin/people?status=locked").await.ok().json();
+    assert_eq!(people["items"][0]["subject"], "ada");
+    assert_eq!(lock().line(), "already locked");
+    site.run(&["person", "unlock", "ada"]).success();
+    within(PATIENCE, async || ada.get("/admin/services").await.status == 200).await;
+}
+
 #[tokio::test]
 async fn what_is_not_there_is_named() {
     let site = Site::new().await;
@@ -87,6 +107,7 @@ async fn what_is_not_there_is_named() {
         .failure(1, &["there is no such key"]);
     emergency(&site, &["revoke-api-key", "ak_01h455vb4pex5vsknk084sn02q"])
         .failure(1, &["there is no such API key"]);
+    emergency(&site, &["lock-person", "ada"]).failure(1, &["there is no such person"]);
     emergency(&site, &["freeze"]).failure(2, &["--service", "--all"]);
     let both = ["freeze", "--all", "--service", "svc_01h455vb4pex5vsknk084sn02q"];
     emergency(&site, &both).failure(2, &["--service", "--all"]);

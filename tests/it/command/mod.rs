@@ -13,6 +13,7 @@ mod import;
 mod memory;
 mod observed;
 mod packaged;
+mod person;
 mod privileges;
 mod refused_pins;
 mod request_log;

@@ -56,6 +56,7 @@ fn only_commands_that_read_the_settings_have_config() {
         &["health"],
         &["api-key", "list"],
         &["emergency", "freeze", "--all"],
+        &["person", "unlock", "ada"],
         &["audit", "init"],
     ] {
         let words = [&["sealward"], reads, &["--config", "a.toml"]].concat();

@@ -3,19 +3,21 @@
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode, header};
 
-use testkit::{Answer, OidcProvider, World};
+use testkit::{Answer, Cookies, OidcProvider, World};
 
 /// A browser, signed in or not.
 pub(crate) struct Browser<'w> {
     world: &'w World,
     pub(crate) cookie: Option<String>,
     token: String,
+    /// The cookies of the provider.
+    at_provider: Cookies,
 }
 
 impl<'w> Browser<'w> {
     /// A browser without a cookie.
-    pub(super) fn new(world: &'w World) -> Self {
-        Self { world, cookie: None, token: String::new() }
+    pub(crate) fn new(world: &'w World) -> Self {
+        Self { world, cookie: None, token: String::new(), at_provider: Cookies::default() }
     }
 
     /// A browser that is signed in with the first admin key.
@@ -27,7 +29,7 @@ impl<'w> Browser<'w> {
         browser
     }
 
-    pub(super) async fn sign_in(&mut self, key: &str) -> Answer {
+    pub(crate) async fn sign_in(&mut self, key: &str) -> Answer {
         self.get("/dashboard/sign-in").await.ok();
         self.send("/dashboard/sign-in", &[("key", key)]).await
     }
@@ -72,7 +74,38 @@ impl<'w> Browser<'w> {
     pub(super) async fn redirect_at(&mut self, provider: &OidcProvider, person: &str) -> String {
         let start = self.get("/dashboard/sign-in/provider").await;
         assert_eq!(start.status, StatusCode::SEE_OTHER, "{}", start.body);
-        provider.sign_in(start.header("location"), person).await
+        let location = start.header("location");
+        let (back, cookies) = provider.visit(location, Some(person), Cookies::default()).await;
+        self.at_provider = cookies;
+        back
+    }
+
+    /// Follows the redirect to a check at the provider, which shows no page, and returns the place of the
+    /// redirect back.
+    pub(super) async fn checked_at(&mut self, provider: &OidcProvider, check: &Answer) -> String {
+        assert_eq!(check.status, StatusCode::SEE_OTHER, "{}", check.body);
+        let start = self.get(check.header("location")).await;
+        assert_eq!(start.status, StatusCode::SEE_OTHER, "{}", start.body);
+        let cookies = self.at_provider.clone();
+        let (back, cookies) = provider.visit(start.header("location"), None, cookies).await;
+        self.at_provider = cookies;
+        back
+    }
+
+    /// The same, and returns the response to the redirect back.
+    pub(super) async fn confirm_at(&mut self, provider: &OidcProvider, check: &Answer) -> Answer {
+        let back = self.checked_at(provider, check).await;
+        self.get(&back).await
+    }
+
+    /// Uses the session of another browser at the provider.
+    pub(super) fn use_provider_of(&mut self, other: &Self) {
+        self.at_provider = other.at_provider.clone();
+    }
+
+    /// Ends the session at the provider.
+    pub(super) fn forget_provider(&mut self) {
+        self.at_provider = Cookies::default();
     }
 
     async fn request(&mut self, method: Method, path: &str, body: Body) -> Answer {

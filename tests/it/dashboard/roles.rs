@@ -6,20 +6,21 @@ use serde_json::json;
 use super::Browser;
 use testkit::World;
 
-const NAVIGATION: [(&str, &str); 9] = [
+const NAVIGATION: [(&str, &str); 10] = [
     ("/dashboard", "owner custodian policy-admin auditor"),
     ("/dashboard/services", "owner custodian policy-admin auditor"),
     ("/dashboard/policies", "owner custodian policy-admin auditor"),
     ("/dashboard/keys", "owner custodian policy-admin auditor"),
     ("/dashboard/api-keys", "owner policy-admin"),
     ("/dashboard/identities", "owner policy-admin"),
+    ("/dashboard/people", "owner auditor"),
     ("/dashboard/changes", "owner custodian policy-admin auditor"),
     ("/dashboard/audit", "owner auditor"),
     ("/dashboard/events", "owner auditor"),
 ];
 
 /// The pages that begin a change, and the pages that link to them.
-const FORMS: [(&str, &str, &str); 12] = [
+const FORMS: [(&str, &str, &str); 14] = [
     ("/dashboard/services", "/dashboard/services/new", "owner policy-admin"),
     ("SERVICE", "SERVICE/edit", "owner policy-admin"),
     ("SERVICE", "SERVICE/delete", "owner policy-admin"),
@@ -32,6 +33,8 @@ const FORMS: [(&str, &str, &str); 12] = [
     ("/dashboard/keys", "/dashboard/keys/import", "owner custodian"),
     ("/dashboard/api-keys", "/dashboard/api-keys/new", "owner policy-admin"),
     ("/dashboard/identities", "/dashboard/identities/new", "owner policy-admin"),
+    ("/dashboard/people", "/dashboard/people/new", "owner"),
+    ("PERSON", "PERSON/lock", "owner"),
 ];
 
 const ROLES: [&str; 4] = ["owner", "custodian", "policy-admin", "auditor"];
@@ -74,7 +77,12 @@ async fn pages_offer_only_the_changes_of_the_role() {
     let number = world.policy(&service).await;
     let deleted = world.admin().get(&format!("/admin/policies/{number}")).await.ok().text("id");
     world.admin().delete(&format!("/admin/policies/{number}")).await.gone();
+    let body = json!({ "name": "n", "type": "admin", "person": "ada" });
+    world.admin().post("/admin/api-keys", body).await.created();
+    let people = world.admin().get("/admin/people").await.ok().json();
+    let person = people["items"][0]["id"].as_str().expect("a person").to_owned();
     let path = |text: &str| {
+        let text = text.replace("PERSON", &format!("/dashboard/people/{person}"));
         let text = text.replace("SERVICE", &format!("/dashboard/services/{service}"));
         let text = text.replace("DELETED", &format!("/dashboard/policies/{deleted}"));
         text.replace("POLICY", &format!("/dashboard/policies/{policy}"))

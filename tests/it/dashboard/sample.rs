@@ -36,6 +36,8 @@ pub(super) struct Sample {
     pub(super) api_key: String,
     pub(super) revoked_api_key: String,
     pub(super) identity: String,
+    pub(super) person: String,
+    pub(super) locked_person: String,
     /// A pending change.
     pub(super) change: String,
 }
@@ -98,6 +100,12 @@ impl Sample {
             json!({ "serviceId": billing, "policyNumber": "BILLING", "match": matching });
         let identity = admin.create("identities", "billing on Kubernetes", workload);
         let identity = identity.await.0;
+        let person = admin.person("ada").await;
+        let path = format!("/admin/people/{person}/unlock");
+        world.admin().post_nothing(&path).await.ok();
+        let owner = json!({ "type": "admin", "person": admin.name("ada") });
+        admin.api_key("laptop of ada", owner).await;
+        let locked_person = admin.person("bob").await;
         let strict = world.requiring(&[ChangeKind::PolicyOpen], 1).await;
         let wider = json!({ "allowedServiceIds": ["*"] });
         let path = format!("/admin/policies/{policy}");
@@ -126,6 +134,8 @@ impl Sample {
             api_key: api_key.0,
             revoked_api_key,
             identity,
+            person,
+            locked_person,
             change,
             world,
         }
@@ -155,6 +165,13 @@ impl Admin<'_> {
         let path = format!("/admin/{collection}");
         let created = self.world.admin().post(&path, body).await.created();
         (created.text("id"), created.json())
+    }
+
+    /// A person who is locked.
+    async fn person(&self, subject: &str) -> String {
+        let body = json!({ "subject": self.name(subject), "reason": self.name("On leave") });
+        self.world.clock.advance(Duration::from_secs(7));
+        self.world.admin().post("/admin/people", body).await.created().text("id")
     }
 
     async fn change(&self, collection: &str, id: &str, change: Value) {

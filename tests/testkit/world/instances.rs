@@ -59,6 +59,14 @@ impl World {
         self.another_with(options, settings).await
     }
 
+    /// Another instance whose administrators sign in like this.
+    pub async fn another_admitting(&self, admin: Admin) -> Self {
+        let mut settings = settings(self.stage);
+        settings.admin = admin;
+        let options = self.database.options().clone();
+        self.another_with(options, settings).await
+    }
+
     /// Another instance where changes of these kinds need this number of approvals.
     pub async fn requiring(&self, required: &[ChangeKind], approvers: u8) -> Self {
         let mut settings = settings(self.stage);

@@ -1,5 +1,6 @@
 //! Sign-in with an admin key or at the provider, and sign-out.
 
+pub(crate) mod backchannel;
 pub(crate) mod provider;
 mod refused;
 
@@ -18,7 +19,7 @@ use crate::form::Form;
 use crate::session::{Secret, Transport};
 use crate::view::shell;
 use crate::viewer::{TOKEN, Visitor};
-use engine::auth::{Administrator, Authorization, Credentials, Denied};
+use engine::auth::{Administrator, Authorization, Credentials, Denied, NewSession};
 use engine::client_certificates::ClientCertificate;
 use engine::management::{Actor, Event};
 use engine::ratelimit::{Crowded, Rule, Scope};
@@ -79,25 +80,34 @@ pub(crate) async fn enter(
             return Ok(again(SignInRefused::BadKey));
         }
     };
-    admit(&dashboard, &administrator, transport, &tag, place(&form)).await
+    let session = StartedSession { administrator: &administrator, at_provider: None };
+    admit(&dashboard, session, transport, &tag, place(&form)).await
+}
+
+/// The session of an administrator who signed in.
+struct StartedSession<'a> {
+    administrator: &'a Administrator,
+    /// The session of a person at the provider.
+    at_provider: Option<&'a str>,
 }
 
 /// Starts the session of an administrator and shows `place`.
 async fn admit(
     dashboard: &Dashboard,
-    administrator: &Administrator,
+    session: StartedSession<'_>,
     transport: Transport,
     tag: &RequestTag,
     place: &str,
 ) -> Result<Response, PageError> {
+    let StartedSession { administrator, at_provider } = session;
     let actor = Actor::administrator(administrator, tag.to_string());
     let event = Event::signed_in(administrator);
     dashboard.security.record(&actor, event).await?;
     // A new secret, because another site may have set the secret of the browser (session fixation).
     let secret = Secret::generate(&dashboard.engine.entropy);
-    let now = dashboard.engine.clock.now();
-    let sessions = &dashboard.sessions;
-    sessions.open(now, secret.digest(), administrator).await?;
+    let digest = secret.digest();
+    let session = NewSession { digest, administrator, at_provider, continues: None };
+    dashboard.sessions.open(dashboard.engine.clock.now(), session).await?;
     Ok(with_cookie(Redirect::to(place).into_response(), transport.keep(&secret)))
 }
 

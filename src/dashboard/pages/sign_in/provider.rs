@@ -8,13 +8,14 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use zeroize::Zeroizing;
 
 use super::refused::SignInRefused;
-use super::{admit, page, place};
+use super::{StartedSession, admit, page, place, with_cookie};
 use crate::app::{Dashboard, SharedDashboard};
 use crate::error::PageError;
 use crate::extract::Query;
-use crate::session::{Attempt, Transport};
+use crate::session::{Attempt, Secret, Transport};
 use crate::viewer::Visitor;
-use engine::auth::oidc::{self, Binding, NotSignedIn};
+use engine::auth::NewSession;
+use engine::auth::oidc::{self, Binding, NotSignedIn, Prompt, SignedIn};
 use engine::management::Event;
 use engine::ratelimit::{Rule, Scope, network_of};
 use engine::request_tag::RequestTag;
@@ -26,6 +27,14 @@ pub(super) fn address(to: &str) -> String {
     query.append_pair("to", to);
     format!("/dashboard/sign-in/provider?{}", query.finish())
 }
+
+/// The URL that asks the provider whether the person of the session is still signed in, and then shows `to`.
+pub(crate) fn check_address(to: &str) -> String {
+    format!("{}&{CHECK}=yes", address(to))
+}
+
+/// The parameter of a check without pages.
+const CHECK: &str = "check";
 
 /// Redirects to the provider.
 pub(crate) async fn start(
@@ -41,9 +50,10 @@ pub(crate) async fn start(
         return Ok(refused);
     }
     let (secret, now) = (visitor.secret.clone(), dashboard.engine.clock.now());
-    let attempt = Attempt::start(secret, &dashboard.engine.entropy, now, place(&query));
+    let prompt = if query.has(CHECK, "yes") { Prompt::Nothing } else { Prompt::Pages };
+    let attempt = Attempt::start(secret, &dashboard.engine.entropy, now, (prompt, place(&query)));
     let values = Values::of(&attempt);
-    match provider.authorization_url(values.binding()).await {
+    match provider.authorization_url(values.binding(), prompt).await {
         Ok(url) => Ok(Redirect::to(&url).into_response()),
         Err(error) => Ok(failure.respond(refusal(&error), &error.to_string())),
     }
@@ -77,13 +87,66 @@ pub(crate) async fn finish(
     };
     let (database, entropy) = (&dashboard.engine.database, &dashboard.engine.entropy);
     let signed_in = provider.sign_in(database, entropy, client, values.binding(), redirect);
-    match signed_in.await {
-        Ok(administrator) => {
-            let place = attempt.place();
-            admit(&dashboard, &administrator, transport, &tag, place).await
+    let person = match signed_in.await {
+        Ok(person) => person,
+        Err(NotSignedIn::Unreadable(error)) => return Err(error.into()),
+        Err(error) => {
+            let refused = refusal(&error);
+            if attempt.prompt() == Prompt::Pages || !ends_session(&error) {
+                return Ok(failure.respond(refused, &error.to_string()));
+            }
+            dashboard.sessions.close(attempt.session()).await?;
+            let refused =
+                if refused == SignInRefused::Unfinished { SignInRefused::Ended } else { refused };
+            return Ok(failure.respond_at(attempt.place(), refused, &error.to_string()));
         }
-        Err(NotSignedIn::Unreadable(error)) => Err(error.into()),
-        Err(error) => Ok(failure.respond(refusal(&error), &error.to_string())),
+    };
+    let SignedIn { administrator, session } = &person;
+    match attempt.prompt() {
+        Prompt::Pages => {
+            let session = StartedSession { administrator, at_provider: session.as_deref() };
+            admit(&dashboard, session, transport, &tag, attempt.place()).await
+        }
+        Prompt::Nothing => match confirm(&dashboard, &attempt, &person).await? {
+            Some(secret) => {
+                let place = Redirect::to(attempt.place()).into_response();
+                Ok(with_cookie(place, transport.keep(&secret)))
+            }
+            None => {
+                let reason = "the session is not that of the person whom the provider confirms";
+                Ok(failure.respond_at(attempt.place(), SignInRefused::Ended, reason))
+            }
+        },
+    }
+}
+
+/// Continues the session that started a check. None if it has ended, or is that of another person.
+async fn confirm(
+    dashboard: &Dashboard,
+    attempt: &Attempt,
+    person: &SignedIn,
+) -> Result<Option<Secret>, PageError> {
+    let secret = Secret::generate(&dashboard.engine.entropy);
+    let session = NewSession {
+        digest: secret.digest(),
+        administrator: &person.administrator,
+        at_provider: person.session.as_deref(),
+        continues: Some(attempt.session()),
+    };
+    let is_continued = dashboard.sessions.open(dashboard.engine.clock.now(), session).await?;
+    Ok(is_continued.then_some(secret))
+}
+
+/// Whether the provider or the roles of the person say that a session has ended. Other errors say nothing about
+/// the person.
+fn ends_session(error: &NotSignedIn) -> bool {
+    match error {
+        NotSignedIn::Refused(_) | NotSignedIn::NoRole(_) | NotSignedIn::Locked(_) => true,
+        NotSignedIn::Unavailable(_)
+        | NotSignedIn::Token(_)
+        | NotSignedIn::Repeated
+        | NotSignedIn::Claim(_)
+        | NotSignedIn::Unreadable(_) => false,
     }
 }
 
@@ -123,11 +186,16 @@ impl SignInFailure<'_> {
 
     /// Records the failure and shows the sign-in page.
     fn respond(&self, refused: SignInRefused, reason: &str) -> Response {
+        self.respond_at("/dashboard", refused, reason)
+    }
+
+    /// The same, with a page that leads to `place`.
+    fn respond_at(&self, place: &str, refused: SignInRefused, reason: &str) -> Response {
         tracing::info!(client = %self.client, %reason, "a sign-in to the dashboard was refused");
         let event = Event::sign_in_failed(reason);
         let security = &self.dashboard.security;
         security.submit_anonymous(self.client, self.tag.to_string(), event);
-        let page = page(self.dashboard, self.visitor, "/dashboard", Some(refused), None);
+        let page = page(self.dashboard, self.visitor, place, Some(refused), None);
         (refused.status(), page).into_response()
     }
 }
@@ -136,6 +204,7 @@ fn refusal(error: &NotSignedIn) -> SignInRefused {
     match error {
         NotSignedIn::Unavailable(_) | NotSignedIn::Unreadable(_) => SignInRefused::ProviderAway,
         NotSignedIn::NoRole(_) => SignInRefused::NoRole,
+        NotSignedIn::Locked(_) => SignInRefused::Locked,
         NotSignedIn::Refused(_)
         | NotSignedIn::Token(_)
         | NotSignedIn::Repeated

@@ -3,24 +3,28 @@
 use axum::http::StatusCode;
 
 /// The reason of a failed sign-in. All invalid keys have the same reason.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SignInRefused {
     BadKey,
     KeysOff,
     TooOften,
     /// The sign-in at the provider cannot be finished.
     Unfinished,
+    /// The provider does not confirm the person of a session.
+    Ended,
     /// The provider is unavailable.
     ProviderAway,
     /// No group of the person has a role.
     NoRole,
+    /// The person is locked.
+    Locked,
 }
 
 impl SignInRefused {
     pub(super) fn status(self) -> StatusCode {
         match self {
-            Self::BadKey | Self::Unfinished => StatusCode::UNAUTHORIZED,
-            Self::KeysOff | Self::NoRole => StatusCode::FORBIDDEN,
+            Self::BadKey | Self::Unfinished | Self::Ended => StatusCode::UNAUTHORIZED,
+            Self::KeysOff | Self::NoRole | Self::Locked => StatusCode::FORBIDDEN,
             Self::TooOften => StatusCode::TOO_MANY_REQUESTS,
             Self::ProviderAway => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -33,8 +37,10 @@ impl SignInRefused {
             Self::KeysOff
             | Self::TooOften
             | Self::Unfinished
+            | Self::Ended
             | Self::ProviderAway
-            | Self::NoRole => false,
+            | Self::NoRole
+            | Self::Locked => false,
         }
     }
 
@@ -49,6 +55,10 @@ impl SignInRefused {
                 "The sign-in was not completed. It may have taken too long or started in another \
                  browser. Sign in again."
             }
+            Self::Ended => {
+                "Your session has ended, because the sign-in service of your organization does not confirm it. \
+                 Sign in again."
+            }
             Self::ProviderAway => {
                 "The sign-in service of your organization is unavailable. Try again in a moment."
             }
@@ -56,6 +66,7 @@ impl SignInRefused {
                 "Your account has no role in Sealward: none of your groups is assigned to one. Ask \
                  an administrator for access, or sign in with another account."
             }
+            Self::Locked => "Your account is locked in Sealward. Ask an owner to unlock it.",
         }
     }
 }

@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use crate::ids::PersonId;
 use crate::jwt::{
-    Issuer, PublishedKey, PublishedKeys, TokenRefused, TokenRules, Unverified, VerifiedToken,
+    Issuer, PublishedKey, PublishedKeys, Purpose, TokenRefused, TokenRules, Unverified,
+    VerifiedToken,
 };
 use crate::settings::Oidc;
 use formats::algorithms::JwsAlgorithm;
@@ -33,6 +34,7 @@ pub(super) struct AccessTokens {
 #[derive(Debug)]
 struct CachedToken {
     person: PersonId,
+    issued_at: Option<Timestamp>,
     refused_from: Timestamp,
     key: Arc<PublishedKey>,
 }
@@ -46,15 +48,20 @@ impl AccessTokens {
             audiences: vec![audience],
             algorithms: JwsAlgorithm::ALL.to_vec(),
             accepts_type: |typ| typ.is_none_or(|typ| matches!(typ, "jwt" | ACCESS_TOKEN)),
+            purpose: Purpose::Identity,
         };
         Some(Self { issuer: Issuer::new(rules, keys), verified: Cache::new(CAPACITY) })
     }
 
-    /// The person of a token that was verified before, while it is valid.
-    pub(super) async fn known(&self, digest: &[u8; 32], now: Timestamp) -> Option<PersonId> {
+    /// The person of a token that was verified before, while it is valid, and when it was issued.
+    pub(super) async fn known(
+        &self,
+        digest: &[u8; 32],
+        now: Timestamp,
+    ) -> Option<(PersonId, Option<Timestamp>)> {
         let known = self.verified.get(digest).await?;
         let is_current = now < known.refused_from && self.issuer.publishes(&known.key);
-        is_current.then_some(known.person)
+        is_current.then_some((known.person, known.issued_at))
     }
 
     /// Whether the provider issued the token.
@@ -79,7 +86,12 @@ impl AccessTokens {
 
     /// Remembers the person of a verified token.
     pub(super) async fn remember(&self, digest: [u8; 32], token: VerifiedToken, person: PersonId) {
-        let verified = CachedToken { person, refused_from: token.refused_from, key: token.key };
+        let verified = CachedToken {
+            person,
+            issued_at: token.issued_at,
+            refused_from: token.refused_from,
+            key: token.key,
+        };
         self.verified.insert(digest, Arc::new(verified)).await;
     }
 }

@@ -6,6 +6,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 mod access;
+mod logout;
 mod metadata;
 mod person;
 mod profile;
@@ -24,11 +25,12 @@ use sha2::{Digest as _, Sha256};
 use ureq::Agent;
 
 use self::access::AccessTokens;
+pub use self::logout::{Logout, LogoutRefused};
 use self::metadata::Metadata;
-pub use self::redeem::Redirect;
+pub use self::redeem::{Redirect, SignedIn};
 pub use self::roles::without_groups;
 use crate::catalog::Unreadable;
-use crate::jwt::{Issuer, Location, PublishedKeys, TokenRefused, TokenRules};
+use crate::jwt::{Issuer, Location, PublishedKeys, Purpose, TokenRefused, TokenRules};
 use crate::settings::{NotInPem, Oidc, certificates};
 use crate::shares::{PROVIDER_REQUESTS, Shares};
 use crate::web_client::client;
@@ -63,6 +65,8 @@ struct Inner {
     metadata: Cache<(), Arc<Metadata>>,
     /// Verifies ID tokens.
     id_tokens: Issuer,
+    /// Verifies logout tokens.
+    logout_tokens: Issuer,
     /// Verifies access tokens, if the management API accepts them.
     access_tokens: Option<AccessTokens>,
 }
@@ -76,6 +80,15 @@ pub struct Binding<'a> {
     pub nonce: &'a str,
     /// The PKCE verifier.
     pub verifier: &'a str,
+}
+
+/// Whether the provider can show pages to the person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prompt {
+    /// It can: the person signs in.
+    Pages,
+    /// It shows none: it confirms that the person is still signed in, or refuses.
+    Nothing,
 }
 
 /// The CA file of the provider cannot be used.
@@ -107,6 +120,9 @@ pub enum NotSignedIn {
     /// No group of the person has a role.
     #[error("no group of {0:?} has a role")]
     NoRole(String),
+    /// The person is locked, or a row that could say so does not count.
+    #[error("{0:?} is locked")]
+    Locked(String),
     /// The person cannot be recorded.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
@@ -139,6 +155,12 @@ impl Provider {
             algorithms: JwsAlgorithm::ALL.to_vec(),
             // Access tokens have the type `at+jwt`.
             accepts_type: |typ| typ.is_none_or(|typ| typ == "jwt"),
+            purpose: Purpose::Identity,
+        };
+        let logout_rules = TokenRules {
+            accepts_type: |typ| typ.is_none_or(|typ| matches!(typ, "jwt" | "logout+jwt")),
+            purpose: Purpose::Logout,
+            ..rules.clone()
         };
         Ok(Some(Self(Arc::new(Inner {
             clock,
@@ -150,6 +172,7 @@ impl Provider {
             requests: Shares::new(PROVIDER_REQUESTS),
             metadata: Cache::builder().time_to_live(CACHED).build(),
             access_tokens: AccessTokens::new(settings, keys.clone()),
+            logout_tokens: Issuer::new(logout_rules, keys.clone()),
             id_tokens: Issuer::new(rules, keys),
         }))))
     }
@@ -168,12 +191,16 @@ impl Provider {
         &self.0.issuer
     }
 
-    /// The URL at the provider where a person signs in.
-    pub async fn authorization_url(&self, binding: Binding<'_>) -> Result<String, NotSignedIn> {
+    /// The URL at the provider where a person signs in, or where the provider confirms the person without a page.
+    pub async fn authorization_url(
+        &self,
+        binding: Binding<'_>,
+        prompt: Prompt,
+    ) -> Result<String, NotSignedIn> {
         let metadata = self.metadata().await?;
         let challenge = to_base64url(&Sha256::digest(binding.verifier.as_bytes()));
         let scopes = self.0.settings.scopes.join(" ");
-        let query = [
+        let mut query = vec![
             ("response_type", "code"),
             ("client_id", &self.0.settings.client_id),
             ("redirect_uri", &self.0.redirect_uri),
@@ -183,6 +210,9 @@ impl Provider {
             ("code_challenge", &challenge),
             ("code_challenge_method", "S256"),
         ];
+        if prompt == Prompt::Nothing {
+            query.push(("prompt", "none"));
+        }
         Ok(with_query(&metadata.authorization_endpoint, &query))
     }
 

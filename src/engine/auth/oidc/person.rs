@@ -11,7 +11,7 @@ use crate::catalog::Unreadable;
 use crate::db::Pool;
 use crate::ids::PersonId;
 use crate::jwt::{TokenRefused, Unverified};
-use formats::clock::Entropy;
+use formats::clock::{Entropy, Timestamp};
 
 impl Provider {
     /// The person with this access token, as an administrator with their roles by its groups. None if the provider did not
@@ -40,9 +40,10 @@ impl Provider {
             return Ok(None);
         };
         let (digest, now) = (Sha256::digest(token).into(), self.0.clock.now());
-        if let Some(id) = tokens.known(&digest, now).await {
+        if let Some((id, issued_at)) = tokens.known(&digest, now).await {
             // A later token of the person may have given or taken roles.
-            return Ok(Person::read(database, id).await.map_err(Unreadable::from)?);
+            let person = Person::read(database, id).await.map_err(Unreadable::from)?;
+            return Ok(person.map(|person| accepted(person, issued_at)).transpose()?);
         }
         let unverified = Unverified::parse(token).map_err(CredentialRefused::from)?;
         if !tokens.are_of(&unverified) {
@@ -60,9 +61,10 @@ impl Provider {
             .map_err(|_| CredentialRefused::from(TokenRefused::Claim))?;
         admission.turn().await?;
         let id = PersonId::new(&self.0.clock, entropy);
-        let person = Person::record(database, id, &profile);
+        let person = Person::record(database, (id, now), &profile);
         let person = person.await.map_err(Unreadable::from)?;
         let person = person.ok_or(CredentialRefused::InvalidRow)?;
+        let person = accepted(person, token.issued_at)?;
         tokens.remember(digest, token, person.id()).await;
         Ok(Some(person))
     }
@@ -73,4 +75,12 @@ impl Provider {
         let metadata = self.metadata().await;
         metadata.is_ok_and(|metadata| metadata.has_public_subjects())
     }
+}
+
+/// The person, unless they are locked, or were locked after the token was issued.
+fn accepted(
+    person: Arc<Person>,
+    issued_at: Option<Timestamp>,
+) -> Result<Arc<Person>, CredentialRefused> {
+    if person.accepts(issued_at) { Ok(person) } else { Err(CredentialRefused::Locked) }
 }

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::metadata::Metadata;
 use super::{Binding, NotSignedIn, OK, Provider, profile, store};
-use crate::auth::{Administrator, Person, Profile, TokenKind};
+use crate::auth::{Administrator, Person, TokenKind};
 use crate::catalog::Unreadable;
 use crate::db::Pool;
 use crate::ids::PersonId;
@@ -30,6 +30,18 @@ pub struct Redirect<'a> {
     /// The network of the client. The clients of a network share requests to the provider.
     pub network: IpAddr,
 }
+
+/// A person whom the provider authenticated.
+#[derive(Debug)]
+pub struct SignedIn {
+    /// The person with their roles.
+    pub administrator: Administrator,
+    /// The session at the provider, which a logout can name.
+    pub session: Option<String>,
+}
+
+/// The claim of the session at the provider.
+const SESSION: &str = "sid";
 
 #[derive(Deserialize)]
 struct TokenResponse {
@@ -50,22 +62,28 @@ impl Provider {
         client: IpAddr,
         binding: Binding<'_>,
         redirect: Redirect<'_>,
-    ) -> Result<Administrator, NotSignedIn> {
-        let profile = self.redeem(database, binding, redirect).await?;
+    ) -> Result<SignedIn, NotSignedIn> {
+        let token = self.redeem(database, binding, redirect).await?;
+        let profile = profile::of(&self.0.settings, &token, TokenKind::Id)?;
         let id = PersonId::new(&self.0.clock, entropy);
-        let person = Person::record(database, id, &profile).await;
+        let person = Person::record(database, (id, self.0.clock.now()), &profile).await;
         let person = person.map_err(Unreadable::from)?;
+        if person.as_ref().is_none_or(|person| person.is_locked()) {
+            return Err(NotSignedIn::Locked(profile.subject));
+        }
         let administrator = person.and_then(|person| Administrator::signed_in(person, client));
-        administrator.ok_or(NotSignedIn::NoRole(profile.subject))
+        let administrator = administrator.ok_or(NotSignedIn::NoRole(profile.subject))?;
+        let session = token.claims.get(SESSION).and_then(serde_json::Value::as_str);
+        Ok(SignedIn { administrator, session: session.map(str::to_owned) })
     }
 
-    /// The person whom the provider authenticated. They can have no roles.
+    /// The ID token of the person whom the provider authenticated. They can have no roles.
     async fn redeem(
         &self,
         database: &Pool,
         binding: Binding<'_>,
         redirect: Redirect<'_>,
-    ) -> Result<Profile, NotSignedIn> {
+    ) -> Result<VerifiedToken, NotSignedIn> {
         let metadata = self.metadata().await?;
         // The redirect of another provider (mix-up attack).
         match redirect.issuer {
@@ -86,8 +104,7 @@ impl Provider {
         }
         let exchanged = self.exchange(&metadata, code, binding.verifier, redirect.network);
         let token = exchanged.await?;
-        let token = self.verify(&token, binding.nonce).await?;
-        profile::of(&self.0.settings, &token, TokenKind::Id)
+        self.verify(&token, binding.nonce).await
     }
 
     /// Exchanges a code for an ID token.

@@ -1,78 +1,22 @@
-//! People who sign in with OpenID Connect, and their roles by their last token.
+//! People: who signs in with OpenID Connect or has an admin key, their roles by their last token, and their
+//! locks.
 
+mod profile;
+mod row;
 mod store;
 
 use std::sync::Arc;
+use std::time::Duration;
 
+pub use self::profile::{Profile, TokenKind};
+pub use self::row::{ApiKeyIds, LastSeen, Person, PersonStatus};
+pub(crate) use self::store::{is_cut_off, is_cut_off_now, make};
 use super::{RateLimit, Roles};
 use crate::db::Pool;
 use crate::ids::PersonId;
-use crate::resource::Deprivable;
-use crate::revision::Revision;
-use crate::row;
 use formats::clock::Timestamp;
 
-row! {
-    /// A person who signed in. The issuer and the subject identify them.
-    #[derive(Debug, PartialEq, Eq)]
-    pub struct Person(PersonId) in "people", kept: true {
-        /// The issuer of their tokens.
-        issuer: String;
-        /// The subject of their tokens.
-        subject: String;
-        /// Their name in the last token.
-        name: String;
-        /// Their roles by the groups in the last token.
-        roles: Roles;
-        /// When the last token was issued; none if no token said so.
-        issued_at: Option<Timestamp>;
-        /// Whether the subject is that of their ID tokens.
-        is_confirmed: bool;
-        /// Whether an ID token had this subject.
-        by_id_token: bool;
-        /// Whether an access token had this subject.
-        by_access_token: bool;
-    }
-}
-
-impl Deprivable for Person {}
-
-/// A person as a verified token describes them.
-#[derive(Clone, Debug)]
-pub struct Profile {
-    /// The issuer of the token.
-    pub issuer: String,
-    pub subject: String,
-    /// Their name, if the token has one.
-    pub name: Option<String>,
-    /// Their roles by their groups.
-    pub roles: Roles,
-    /// When the token was issued, if it says so.
-    pub issued_at: Option<Timestamp>,
-    pub source: TokenKind,
-}
-
-/// The kind of a token that describes a person. One person can have different subjects in both kinds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenKind {
-    /// An ID token, of a sign-in to the dashboard.
-    Id,
-    /// An access token for the management API.
-    Access {
-        /// Whether the provider announces that ID tokens have the same subject.
-        has_public_subject: bool,
-    },
-}
-
-impl TokenKind {
-    /// Whether the subject identifies a person.
-    const fn identifies(self) -> bool {
-        match self {
-            Self::Id => true,
-            Self::Access { has_public_subject } => has_public_subject,
-        }
-    }
-}
+const SECOND: Duration = Duration::from_secs(1);
 
 impl Person {
     /// The rate limit: that of an admin key for a person with a role. Others only get refusals, and each
@@ -86,9 +30,9 @@ impl Person {
         self.id
     }
 
-    /// The issuer of their tokens.
-    pub fn issuer(&self) -> &str {
-        &self.issuer
+    /// The issuer of their tokens; none for a person of admin keys without OpenID Connect.
+    pub fn issuer(&self) -> Option<&str> {
+        self.issuer.as_deref()
     }
 
     /// The subject of their tokens.
@@ -106,60 +50,31 @@ impl Person {
         !self.roles.is_empty()
     }
 
+    /// Whether an administrator or an operator locked them.
+    pub fn is_locked(&self) -> bool {
+        self.status == PersonStatus::Locked
+    }
+
+    /// Whether an access token that was issued at this time is accepted. Issuers cut times to seconds.
+    pub(super) fn accepts(&self, issued_at: Option<Timestamp>) -> bool {
+        let is_later = |from| issued_at.is_some_and(|at| at.plus(SECOND) > from);
+        !self.is_locked() && self.tokens_from.is_none_or(is_later)
+    }
+
     /// Stores the profile of a verified token. Its roles apply to all sessions and access tokens of the
     /// person, unless a later token has given others. A token without a time is older than every other: it
-    /// gives roles only to a new person. A new person gets the identifier `id`. None if the row of the person
-    /// does not count.
+    /// gives roles only to a new person. A new person gets the identifier `id`. A token changes nothing of a
+    /// locked person. None if the row of the person does not count.
     pub async fn record(
         database: &Pool,
-        id: PersonId,
+        (id, now): (PersonId, Timestamp),
         profile: &Profile,
     ) -> sqlx::Result<Option<Arc<Self>>> {
-        Ok(store::record(database, id, profile).await?.map(Arc::new))
-    }
-
-    /// A person whom a first token describes.
-    fn new(id: PersonId, profile: &Profile) -> Self {
-        let (issuer, subject) = (profile.issuer.clone(), profile.subject.clone());
-        Self {
-            id,
-            name: profile.name.clone().unwrap_or_else(|| subject.clone()),
-            issuer,
-            subject,
-            roles: profile.roles.clone(),
-            issued_at: profile.issued_at,
-            is_confirmed: profile.source.identifies(),
-            by_id_token: profile.source == TokenKind::Id,
-            by_access_token: profile.source != TokenKind::Id,
-            revision: Revision::FIRST,
-        }
-    }
-
-    /// The same person after one more token.
-    fn described(self, profile: &Profile) -> Self {
-        let roles = match (self.issued_at, profile.issued_at) {
-            (known, Some(at)) if known.is_none_or(|known| known <= at) => profile.roles.clone(),
-            // Tokens without a time have no order: the roles of both remain.
-            (None, None) => {
-                let both = self.roles.iter().filter(|role| profile.roles.meet(&[*role]));
-                both.collect()
-            }
-            (Some(_) | None, Some(_) | None) => self.roles.clone(),
-        };
-        let source = profile.source;
-        Self {
-            name: profile.name.clone().unwrap_or(self.name),
-            roles,
-            issued_at: self.issued_at.max(profile.issued_at),
-            is_confirmed: self.is_confirmed || source.identifies(),
-            by_id_token: self.by_id_token || source == TokenKind::Id,
-            by_access_token: self.by_access_token || source != TokenKind::Id,
-            ..self
-        }
+        Ok(store::record(database, (id, now), profile).await?.map(Arc::new))
     }
 
     /// The person with this identifier.
     pub async fn read(database: &Pool, id: PersonId) -> sqlx::Result<Option<Arc<Self>>> {
-        Ok(store::read(database, id).await?.map(Arc::new))
+        Ok(store::read(database.rows(), id).await?.map(Arc::new))
     }
 }

@@ -1,42 +1,54 @@
 //! People in the database.
 
-use sqlx::PgConnection;
+use sha2::{Digest as _, Sha256};
+use sqlx::{PgConnection, PgExecutor};
+use uuid::Uuid;
 
 use super::{Person, Profile};
 use crate::db::Pool;
 use crate::ids::PersonId;
-use crate::resource::{self, Rows, Stored as _, select};
-use crate::seals::What;
+use crate::resource::{self, Rows, Touched as _, select};
+use crate::seals::{RowName, What, newest_entry};
+use formats::clock::Timestamp;
+
+/// The name of the entries in `revisions` that count the people with one subject. Without them, somebody who
+/// takes away the row of a locked person makes room for the same person without a lock.
+const SUBJECTS: &str = "people of a subject";
 
 /// Records the profile of a token. None if the row of the person does not count.
 pub(super) async fn record(
     database: &Pool,
-    id: PersonId,
+    at: (PersonId, Timestamp),
     profile: &Profile,
 ) -> sqlx::Result<Option<Person>> {
     let mut transaction = database.begin().await?;
     let mut rows = database.rows_on(&mut transaction);
     let mut known = lock(rows.again(), profile).await?;
     if known.is_none() {
-        let new = Person::new(id, profile);
-        if resource::insert_new(rows.again(), &new).await? {
+        let new = profile.person(at);
+        if make(rows.again(), &new).await? {
+            see(rows.executor, new.id, at.1).await?;
             transaction.commit().await?;
             return Ok(Some(new));
         }
         // Another token of the person was first, or the row does not count.
         known = lock(rows.again(), profile).await?;
     }
-    let Some(known) = known else {
-        return Ok(None);
+    let known = match known {
+        Some(known) if !known.is_locked() => known,
+        locked_or_none => return Ok(locked_or_none),
     };
-    let after = known.clone().described(profile);
-    if after == known {
-        return Ok(Some(known));
-    }
-    let after = after.rewritten();
-    resource::update(rows, &after, What::Changed).await?;
+    see(&mut *rows.executor, known.id, at.1).await?;
+    let described = known.clone().described(profile);
+    let person = if described == known {
+        known
+    } else {
+        let after = described.touched(at.1);
+        resource::update(rows, &after, What::Changed).await?;
+        after
+    };
     transaction.commit().await?;
-    Ok(Some(after))
+    Ok(Some(person))
 }
 
 async fn lock(rows: Rows<&mut PgConnection>, profile: &Profile) -> sqlx::Result<Option<Person>> {
@@ -44,6 +56,68 @@ async fn lock(rows: Rows<&mut PgConnection>, profile: &Profile) -> sqlx::Result<
     found.bind(&profile.issuer).bind(&profile.subject).lock(rows).await
 }
 
-pub(super) async fn read(database: &Pool, id: PersonId) -> sqlx::Result<Option<Person>> {
-    select("WHERE id = $1").bind(id).fetch_optional(database.rows()).await
+/// Notes that a person was seen.
+async fn see(database: impl PgExecutor<'_>, id: PersonId, now: Timestamp) -> sqlx::Result<()> {
+    let seen = "UPDATE people SET last_seen_at = greatest(last_seen_at, $2) WHERE id = $1";
+    sqlx::query(seen).bind(id).bind(now).execute(database).await?;
+    Ok(())
+}
+
+pub(super) async fn read(
+    rows: Rows<impl PgExecutor<'_>>,
+    id: PersonId,
+) -> sqlx::Result<Option<Person>> {
+    select("WHERE id = $1").bind(id).fetch_optional(rows).await
+}
+
+/// Inserts the row of a new person; whether there was none. While a row with the same subject does not count,
+/// it could be that of the same person, so that none is made.
+pub(crate) async fn make(mut rows: Rows<&mut PgConnection>, person: &Person) -> sqlx::Result<bool> {
+    let (_, are_whole) = of_subject(rows.again(), &person.subject).await?;
+    let what = if person.is_locked() { What::Locked } else { What::Made };
+    if !are_whole || !resource::insert_new_as(rows.again(), person, what).await? {
+        return Ok(false);
+    }
+    let counted = "INSERT INTO revisions (table_name, id, revision, what)
+                   SELECT $1, $2, coalesce(max(revision), 0) + 1, $3
+                     FROM revisions WHERE table_name = $1 AND id = $2";
+    let RowName { table, id } = entries_of(&person.subject);
+    sqlx::query(counted).bind(table).bind(id).bind(What::Made).execute(rows.executor).await?;
+    Ok(true)
+}
+
+/// Whether the admin keys of a person are refused: the person is locked, or a row does not count that could
+/// say so.
+pub(crate) async fn is_cut_off(rows: Rows<&mut PgConnection>, subject: &str) -> sqlx::Result<bool> {
+    let (people, are_whole) = of_subject(rows, subject).await?;
+    Ok(!are_whole || people.iter().any(Person::is_locked))
+}
+
+/// The same, once transactions that change the person have ended. Later ones wait for this one.
+pub(crate) async fn is_cut_off_now(
+    mut rows: Rows<&mut PgConnection>,
+    subject: &str,
+) -> sqlx::Result<bool> {
+    let named = select::<Person>("WHERE subject = $1").bind(subject);
+    named.lock_all("FOR SHARE", rows.again()).await?;
+    is_cut_off(rows, subject).await
+}
+
+/// The people with a subject, of any issuer, and whether all of them have valid rows.
+async fn of_subject(
+    mut rows: Rows<&mut PgConnection>,
+    subject: &str,
+) -> sqlx::Result<(Vec<Person>, bool)> {
+    let people = select::<Person>("WHERE subject = $1").bind(subject);
+    let people = people.fetch_all(rows.again()).await?;
+    let counted = newest_entry(rows.executor, entries_of(subject)).await?;
+    let are_whole = i64::try_from(people.len()) == Ok(counted.map_or(0, |entry| entry.revision));
+    Ok((people, are_whole))
+}
+
+/// The entries that count the people with a subject.
+fn entries_of(subject: &str) -> RowName {
+    let digest = Sha256::digest(subject);
+    let first = digest.first_chunk().copied();
+    RowName { table: SUBJECTS, id: Uuid::from_bytes(first.unwrap_or_default()) }
 }

@@ -1,8 +1,9 @@
 //! Sessions of people with a browser: the digest of a secret in the database, and the admin key or the
 //! person behind it.
 //!
-//! A session ends after 15 minutes without requests, after 12 hours, at sign-out, and when its key
-//! becomes invalid or its person has no roles.
+//! A session ends after 15 minutes without requests, after 12 hours, at sign-out, when the provider logs out
+//! its person, and when its key becomes invalid or its person has no roles or is locked. The provider confirms
+//! the person of a session again and again.
 
 mod store;
 
@@ -11,7 +12,8 @@ use std::time::Duration;
 
 use moka::future::Cache;
 
-pub(crate) use self::store::Session;
+pub(crate) use self::store::{Session, end_of_person};
+use super::oidc::Logout;
 use super::{Administrator, Admission, ApiKeyDigest, Authenticator, Denied, Person};
 use crate::catalog::Unreadable;
 use crate::client_certificates::ClientCertificate;
@@ -25,6 +27,9 @@ const IDLE: Duration = Duration::from_secs(15 * 60);
 
 /// The longest duration of a session.
 const LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
+
+/// How long requests that are no visits of pages are served after a check at the provider is due.
+const GRACE: Duration = Duration::from_secs(5 * 60);
 
 /// The number of sessions and of unknown secrets that an instance remembers.
 const REMEMBERED: u64 = 10_000;
@@ -43,6 +48,8 @@ pub struct Sessions {
     key_sign_in: bool,
     /// The issuer of the people who can have sessions.
     issuer: Option<String>,
+    /// How often the provider confirms a person.
+    recheck: Duration,
     valid: Cache<SessionDigest, ()>,
     unknown: Cache<SessionDigest, ()>,
 }
@@ -64,8 +71,41 @@ pub struct Visit<'a> {
 enum Holder {
     /// The admin key with this digest.
     Key(ApiKeyDigest),
-    /// A person who signed in.
-    Person(PersonId),
+    /// A person whom the provider confirmed at this time.
+    Person(PersonId, Timestamp),
+}
+
+/// A session that begins.
+#[derive(Clone, Copy, Debug)]
+pub struct NewSession<'a> {
+    /// The digest of the secret of the browser.
+    pub digest: SessionDigest,
+    /// Who signed in.
+    pub administrator: &'a Administrator,
+    /// The session of the person at the provider.
+    pub at_provider: Option<&'a str>,
+    /// The session that it continues, because the provider confirmed its person.
+    pub continues: Option<SessionDigest>,
+}
+
+/// A request in a valid session.
+#[derive(Clone, Debug)]
+pub struct Resumed {
+    /// Who is signed in.
+    pub administrator: Administrator,
+    /// Whether the provider confirmed the person recently.
+    pub check: Check,
+}
+
+/// Whether the provider confirmed the person of a session recently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// It did, or the session is that of an admin key.
+    Current,
+    /// The next visit of a page asks the provider.
+    Due,
+    /// Nothing else is served before the provider confirms the person.
+    Overdue,
 }
 
 impl Sessions {
@@ -79,23 +119,39 @@ impl Sessions {
             database,
             key_sign_in: settings.key_sign_in,
             issuer: settings.oidc.issuer.clone(),
+            recheck: settings.oidc.recheck.0,
             valid: cache(LIFETIME),
             unknown: cache(UNKNOWN_FOR),
         }
     }
 
-    /// Starts a session and deletes expired ones.
-    pub async fn open(
-        &self,
-        now: Timestamp,
-        digest: SessionDigest,
-        administrator: &Administrator,
-    ) -> sqlx::Result<()> {
+    /// Starts a session and deletes expired ones. Returns whether it did: a session is only continued by the
+    /// same person, and ends otherwise.
+    pub async fn open(&self, now: Timestamp, session: NewSession<'_>) -> sqlx::Result<bool> {
         store::sweep(&self.database, now.minus(IDLE), now.minus(LIFETIME)).await?;
+        let mut started_at = now;
+        if let Some(former) = session.continues {
+            let (idle_since, began) = (now.minus(IDLE), now.minus(LIFETIME));
+            let former_session = store::valid(&self.database, former, idle_since, began).await?;
+            self.close(former).await?;
+            let person = session.administrator.person().map(|person| person.id());
+            let same = former_session.filter(|former| former.person_id == person);
+            let Some(same) = same else {
+                return Ok(false);
+            };
+            started_at = same.started_at;
+        }
         let mut transaction = self.database.begin().await?;
         let rows = self.database.rows_on(&mut transaction);
-        store::insert(rows, digest, administrator, now).await?;
-        transaction.commit().await
+        store::insert(rows, session, started_at, now).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// Ends the sessions of a logout by the provider, and returns their number. None if its token was used
+    /// before.
+    pub async fn log_out(&self, logout: &Logout, now: Timestamp) -> sqlx::Result<Option<u64>> {
+        store::log_out(&self.database, logout, now).await
     }
 
     /// The administrator of a valid session, whose last use becomes now. A session without one ends. The
@@ -105,18 +161,34 @@ impl Sessions {
         authenticator: &Authenticator,
         visit: Visit<'_>,
         admission: impl Admission,
-    ) -> Result<Option<Administrator>, Denied> {
+    ) -> Result<Option<Resumed>, Denied> {
         let Some(holder) = self.holder(&visit, admission).await? else {
             return Ok(None);
         };
-        let administrator = match holder {
-            Holder::Key(at_rest) => self.of_key(authenticator, at_rest, &visit).await?,
-            Holder::Person(id) => self.of_person(id, visit.client).await?,
+        let (administrator, check) = match holder {
+            Holder::Key(at_rest) => {
+                (self.of_key(authenticator, at_rest, &visit).await?, Check::Current)
+            }
+            Holder::Person(id, checked_at) => {
+                (self.of_person(id, visit.client).await?, self.check(checked_at, visit.now))
+            }
         };
-        if administrator.is_none() {
+        let Some(administrator) = administrator else {
             self.close(visit.digest).await.map_err(Unreadable::from)?;
+            return Ok(None);
+        };
+        Ok(Some(Resumed { administrator, check }))
+    }
+
+    fn check(&self, checked_at: Timestamp, now: Timestamp) -> Check {
+        let due_at = checked_at.plus(self.recheck);
+        if now < due_at {
+            Check::Current
+        } else if now < due_at.plus(GRACE) {
+            Check::Due
+        } else {
+            Check::Overdue
         }
-        Ok(administrator)
     }
 
     async fn holder(
@@ -162,7 +234,7 @@ impl Sessions {
         }
     }
 
-    /// A person of the configured provider; none if they have no roles any more.
+    /// A person of the configured provider; none if they have no roles any more, or are locked.
     async fn of_person(
         &self,
         id: PersonId,
@@ -170,11 +242,11 @@ impl Sessions {
     ) -> Result<Option<Administrator>, Denied> {
         let person = Person::read(&self.database, id).await;
         let person = person.map_err(Unreadable::from)?;
-        let person = person.filter(|person| Some(person.issuer()) == self.issuer.as_deref());
+        let person = person.filter(|person| person.issuer() == self.issuer.as_deref());
         Ok(person.and_then(|person| Administrator::signed_in(person, client)))
     }
 
-    /// Whether the session of a browser is still valid. This is no use of it.
+    /// Whether the session of a browser is still valid, and its person not locked. This is no use of it.
     pub async fn is_valid(&self, now: Timestamp, digest: SessionDigest) -> sqlx::Result<bool> {
         let (idle_since, began) = (now.minus(IDLE), now.minus(LIFETIME));
         store::is_valid(&self.database, digest, idle_since, began).await

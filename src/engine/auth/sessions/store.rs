@@ -1,10 +1,13 @@
 //! Sessions in the database.
 
+use std::time::Duration;
+
 use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
-use super::{Holder, SessionDigest};
-use crate::auth::{Administrator, ApiKey};
+use super::{Holder, NewSession, SessionDigest};
+use crate::auth::oidc::Logout;
+use crate::auth::{ApiKey, Person, people};
 use crate::db::{Pool, sql};
 use crate::ids::{ApiKeyId, PersonId, SessionId};
 use crate::resource::{self, Deprivable, Rows, select};
@@ -18,6 +21,8 @@ row! {
         digest: SessionDigest;
         api_key_id: Option<ApiKeyId>;
         person_id: Option<PersonId>;
+        at_provider: Option<String>;
+        checked_at: Timestamp;
         started_at: Timestamp;
     }
 }
@@ -32,16 +37,18 @@ fn id_of(digest: &SessionDigest) -> SessionId {
 
 pub(super) async fn insert(
     mut rows: Rows<&mut PgConnection>,
-    digest: SessionDigest,
-    administrator: &Administrator,
+    session: NewSession<'_>,
+    started_at: Timestamp,
     now: Timestamp,
 ) -> sqlx::Result<()> {
     let session = Session {
-        id: id_of(&digest),
-        digest,
-        api_key_id: administrator.api_key_id(),
-        person_id: administrator.person().map(|person| person.id()),
-        started_at: now,
+        id: id_of(&session.digest),
+        digest: session.digest,
+        api_key_id: session.administrator.api_key_id(),
+        person_id: session.administrator.person().map(|person| person.id()),
+        at_provider: session.at_provider.map(str::to_owned),
+        checked_at: now,
+        started_at,
         revision: Revision::FIRST,
     };
     resource::insert(rows.again(), &session).await?;
@@ -73,21 +80,37 @@ pub(super) async fn touch(
             let api_key = api_key.fetch_optional(database.rows()).await?;
             api_key.map(|api_key| Holder::Key(api_key.digest))
         }
-        (None, person) => person.map(Holder::Person),
+        (None, person) => person.map(|person| Holder::Person(person, session.checked_at)),
     })
 }
 
-/// Whether a session is valid. This is no use of it.
+/// Whether a session is valid, and its person not locked. This is no use of it.
 pub(super) async fn is_valid(
     database: &Pool,
     digest: SessionDigest,
     idle_since: Timestamp,
     began: Timestamp,
 ) -> sqlx::Result<bool> {
-    Ok(valid(database, digest, idle_since, began).await?.is_some())
+    let Some(session) = valid(database, digest, idle_since, began).await? else {
+        return Ok(false);
+    };
+    if let Some(id) = session.api_key_id {
+        let api_key = select::<ApiKey>("WHERE id = $1").bind(id).fetch_optional(database.rows());
+        return match api_key.await?.and_then(|api_key| api_key.person) {
+            None => Ok(true),
+            Some(person) => {
+                let mut connection = database.acquire().await?;
+                Ok(!people::is_cut_off(database.rows_on(&mut connection), &person).await?)
+            }
+        };
+    }
+    let person = select::<Person>("WHERE id = $1").bind(session.person_id);
+    let person = person.fetch_optional(database.rows()).await?;
+    Ok(person.is_some_and(|person| !person.is_locked()))
 }
 
-async fn valid(
+/// The session with this digest, if it is valid.
+pub(super) async fn valid(
     database: &Pool,
     digest: SessionDigest,
     idle_since: Timestamp,
@@ -126,4 +149,55 @@ pub(super) async fn sweep(
         "WITH ended AS (DELETE FROM dashboard_sessions WHERE seen_at <= $1 OR started_at <= $2";
     sqlx::query(sql([end, NOTED])).bind(idle_since).bind(began).execute(database).await?;
     Ok(())
+}
+
+/// Ends the sessions of a person and of the keys that name them.
+pub(crate) async fn end_of_person(
+    database: impl PgExecutor<'_>,
+    person: &Person,
+) -> sqlx::Result<()> {
+    let end = "WITH ended AS (
+        DELETE FROM dashboard_sessions
+         WHERE person_id = $1 OR api_key_id IN (SELECT id FROM api_keys WHERE person = $2)";
+    sqlx::query(sql([end, NOTED])).bind(person.id).bind(&person.subject).execute(database).await?;
+    Ok(())
+}
+
+/// How long the tokens of logouts are remembered. That is longer than they count, also by clocks that differ.
+const KEPT: Duration = Duration::from_secs(60 * 60);
+
+/// Ends the sessions of a logout, and returns their number. None if its token was used before.
+pub(super) async fn log_out(
+    database: &Pool,
+    logout: &Logout,
+    now: Timestamp,
+) -> sqlx::Result<Option<u64>> {
+    let mut transaction = database.begin().await?;
+    let first = sqlx::query(
+        "WITH forgotten AS (DELETE FROM finished_logouts WHERE finished_at < $3)
+         INSERT INTO finished_logouts (token_digest, finished_at) VALUES ($1, $2)
+         ON CONFLICT DO NOTHING",
+    )
+    .bind(logout.token.as_slice())
+    .bind(now)
+    .bind(now.minus(KEPT))
+    .execute(&mut *transaction)
+    .await?;
+    if first.rows_affected() == 0 {
+        return Ok(None);
+    }
+    // A session that names none at the provider can be the one of the logout.
+    let end = "WITH ended AS (
+        DELETE FROM dashboard_sessions
+         WHERE person_id IN (SELECT id FROM people
+                              WHERE issuer = $1 AND ($2::text IS NULL OR subject = $2))
+           AND ($3::text IS NULL OR at_provider = $3 OR ($2 IS NOT NULL AND at_provider IS NULL))";
+    let ended = sqlx::query(sql([end, NOTED]))
+        .bind(&logout.issuer)
+        .bind(&logout.subject)
+        .bind(&logout.session)
+        .execute(&mut *transaction)
+        .await?;
+    transaction.commit().await?;
+    Ok(Some(ended.rows_affected()))
 }

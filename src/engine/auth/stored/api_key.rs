@@ -14,7 +14,7 @@ use crate::fingerprint::Fingerprint;
 use crate::ids::{ApiKeyId, ServiceId};
 use crate::operation::Operations;
 use crate::resource;
-use crate::resource::{ColumnGroup, Columns, Deprivable, Name, Person};
+use crate::resource::{ColumnGroup, Columns, Deprivable, Name, Subject};
 use crate::seals::What;
 use formats::clock::Timestamp;
 use formats::closed_set;
@@ -30,7 +30,7 @@ resource! {
             "Service" service_id: Option<ServiceId> = None;
             /// The person who uses an admin key, as the organization identifies them. Two keys of one
             /// person count as one person.
-            "Person" person: Option<Person> = None;
+            "Person" person: Option<Subject> = None;
         }
         /// Identifies the key to people, such as the application and its location.
         "Name" name: Name;

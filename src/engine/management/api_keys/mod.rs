@@ -14,13 +14,14 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::changes::{NewCredential, StoredRequest};
 use super::check::checked;
+use super::store::{lock_owners, usable_owner_keys};
 use super::{
     Action, Authorized, Change, Error, Event, Expected, ManageAdminKeys, ManageApiKeys, Page,
-    PageRequest, ResourceType, ResourceView,
+    PageRequest, ResourceType, ResourceView, people,
 };
 use crate::auth::{ApiKeySecret, ApiKeyType};
 use crate::change_kind::ChangeKind;
-use crate::ids::{ApiKeyId, ServiceId};
+use crate::ids::{ApiKeyId, PersonId, ServiceId};
 use crate::resource::ResourceRequest;
 use formats::clock::Timestamp;
 
@@ -153,7 +154,10 @@ pub(super) async fn record(
     let call = StoredRequest::create(ResourceType::ApiKey, &request);
     let (mut problems, mut body) = (request.problems, request.body);
     check::check(change.connection(), &mut problems, now, None, &mut body).await?;
-    if let Some(issuer) = &context.people_issuer {
+    // An operator on the machine can prepare the key of a person who has not signed in yet.
+    if let Some(issuer) = &context.people_issuer
+        && !change.is_by_system()
+    {
         check::refuse_unknown_person(change.rows(), &mut problems, issuer, &body).await?;
     }
     // Before approvals are required, one person often creates the keys of all.
@@ -172,7 +176,14 @@ pub(super) async fn record(
     api_key.known_to = known_to;
     change.propose_as(call.with_credential(credential.clone()));
     change.insert(&api_key).await?;
-    change.commit(Event::created(&api_key)).await?;
+    let mut events = Vec::new();
+    if let Some(person) = &api_key.person {
+        let id = PersonId::new(&context.clock, &context.entropy);
+        let new = people::record_named(&mut change, id, person).await?;
+        events.extend(new.iter().map(Event::created));
+    }
+    events.push(Event::created(&api_key));
+    change.commit_all(events).await?;
     Ok(api_key)
 }
 
@@ -226,7 +237,7 @@ async fn lock(change: &mut Change<'_>, id: ApiKeyId, expected: &Expected) -> Res
     let now = change.now();
     if store::kind(change.connection(), id).await? == Some(ApiKeyType::Admin) {
         change.require::<ManageAdminKeys>()?;
-        store::lock_admin_keys(change.connection()).await?;
+        lock_owners(change.connection()).await?;
     }
     let api_key =
         store::lock(change.rows(), now, id).await?.ok_or(Error::Missing(ResourceType::ApiKey))?;
@@ -251,7 +262,11 @@ async fn keep_an_owner(
         Some(end) if ends_earlier(end) => end,
         Some(_) | None => return Ok(()),
     };
-    if change.owners_sign_in() || store::has_other_owner(change.rows(), end, before.id).await? {
+    if change.owners_sign_in() {
+        return Ok(());
+    }
+    let others = usable_owner_keys(change.rows(), end).await?;
+    if others.iter().any(|other| other.id != before.id) {
         return Ok(());
     }
     let message =

@@ -3,14 +3,11 @@
 use sqlx::{PgConnection, PgExecutor};
 
 use super::{ApiKey, ApiKeyFilter, ApiKeyStatus};
-use crate::auth::{ApiKeyType, Person, Role};
+use crate::auth::{ApiKeyType, Person};
 use crate::ids::ApiKeyId;
 use crate::management::PageRequest;
 use crate::resource::{Rows, select};
 use formats::clock::Timestamp;
-
-/// The advisory lock of transactions that change admin keys.
-const ADMIN_KEYS: i64 = 0x5ea1_3a8d_0026;
 
 pub(super) async fn list(
     rows: Rows<impl PgExecutor<'_>>,
@@ -77,25 +74,6 @@ pub(super) async fn kind(
         .bind(id)
         .fetch_optional(connection)
         .await
-}
-
-/// Waits for other transactions that change admin keys. Two of them could otherwise remove the last two
-/// owners, or wait for each other: each holds the key that it changes, and its event refers to the key of
-/// its author.
-pub(super) async fn lock_admin_keys(connection: &mut PgConnection) -> sqlx::Result<()> {
-    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(ADMIN_KEYS).execute(connection).await?;
-    Ok(())
-}
-
-/// Whether an owner key other than this one is neither revoked nor expired at `now`.
-pub(super) async fn has_other_owner(
-    rows: Rows<&mut PgConnection>,
-    now: Timestamp,
-    id: ApiKeyId,
-) -> sqlx::Result<bool> {
-    let owners = select("WHERE id <> $1 AND $2 = ANY (roles) AND revoked_at IS NULL");
-    let owners: Vec<ApiKey> = owners.bind(id).bind(Role::Owner).fetch_all(rows).await?;
-    Ok(owners.iter().any(|owner| owner.is_active_at(now)))
 }
 
 /// Whether a person with this subject signed in at this issuer.

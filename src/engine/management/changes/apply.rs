@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::authority::{Authority, LastApproval};
 use super::call::{StoredRequest, Verb};
 use crate::auth::{Person, Roles};
-use crate::ids::{ApiKeyId, IdentityId, KeyId, PolicyId, ServiceId};
+use crate::ids::{ApiKeyId, IdentityId, KeyId, PersonId, PolicyId, ServiceId};
 use crate::keys::Vault;
 use crate::management::keys::KeyRules;
 use crate::management::{
     Actor, Authorized, Context, Error, Expected, ResourceType, Right, api_keys, emergency,
-    identities, keys, policies, services,
+    identities, keys, people, policies, services,
 };
 use crate::resource::{RequestBody, ResourceRequest, SentBody};
 
@@ -94,6 +94,9 @@ pub(super) async fn apply(
         (ResourceType::Identity, Verb::Delete, Some(id)) => {
             let id = IdentityId::from_uuid(id);
             identities::delete(&by.authorized(), id, &expected).await?;
+        }
+        (ResourceType::Person, Verb::Unlock, Some(id)) => {
+            people::unlock(&by.authorized(), PersonId::from_uuid(id), &expected).await?;
         }
         _ => return Err(Error::BrokenOff),
     }

@@ -64,10 +64,14 @@ async fn carry_out(
     };
     match apply(context, token, Arc::new(last), &call).await {
         // A use case without effect does not mark its change as applied.
-        Ok(()) => match store::read(context.pool.rows(), context.clock.now(), id).await? {
-            Some(after) if after.status == ChangeStatus::Applied => Ok(after),
-            Some(_) | None => Err(Error::Conflict("it would have no effect".to_owned())),
-        },
+        Ok(()) => {
+            let mut connection = context.pool.acquire().await?;
+            let rows = context.pool.rows_on(&mut connection);
+            match store::read(rows, context.clock.now(), id).await? {
+                Some(after) if after.status == ChangeStatus::Applied => Ok(after),
+                Some(_) | None => Err(Error::Conflict("it would have no effect".to_owned())),
+            }
+        }
         Err(error) if error.is_temporary() => Err(error),
         Err(error) => {
             close(context, before).await?;

@@ -28,6 +28,7 @@ pub(in crate::management) enum Verb {
     Update,
     Delete,
     Restore,
+    Unlock,
 }
 
 /// A new API key, without the key itself.
@@ -63,6 +64,10 @@ impl StoredRequest {
 
     pub(in crate::management) fn delete(resource_type: ResourceType) -> Self {
         Self::of(Verb::Delete, resource_type)
+    }
+
+    pub(in crate::management) fn unlock(resource_type: ResourceType) -> Self {
+        Self::of(Verb::Unlock, resource_type)
     }
 
     /// The body in JSON.

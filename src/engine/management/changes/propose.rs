@@ -78,6 +78,7 @@ fn summary(call: &StoredRequest, kinds: &[ChangeKind], state: Option<&Value>) ->
         Verb::Update => "Change",
         Verb::Delete => "Delete",
         Verb::Restore => "Restore",
+        Verb::Unlock => "Unlock",
     };
     let noun = if call.resource_type == ResourceType::ApiKey {
         "API key".to_owned()

@@ -18,13 +18,17 @@ pub async fn list(
     filter: &ChangeFilter,
     page: PageRequest,
 ) -> Result<Page<Proposal>, Error> {
-    let rows = store::list(context.pool.rows(), context.clock.now(), filter, page).await?;
+    let mut connection = context.pool.acquire().await?;
+    let rows = context.pool.rows_on(&mut connection);
+    let rows = store::list(rows, context.clock.now(), filter, page).await?;
     let shown = rows.into_iter().map(|proposal| proposal.shown_to(context));
     Ok(Page::of(page, shown.collect(), Proposal::uuid))
 }
 
 pub async fn read(context: &Authorized<ReadResources>, id: ChangeId) -> Result<Proposal, Error> {
-    let found = store::read(context.pool.rows(), context.clock.now(), id).await?;
+    let mut connection = context.pool.acquire().await?;
+    let rows = context.pool.rows_on(&mut connection);
+    let found = store::read(rows, context.clock.now(), id).await?;
     let proposal = found.ok_or(Error::Missing(ResourceType::Change))?;
     Ok(proposal.shown_to(context))
 }

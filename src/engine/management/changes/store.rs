@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::call::StoredRequest;
 use super::filter::ChangeFilter;
 use super::proposal::{Approval, ChangeStatus, Proposal, Proposer, Target};
-use crate::auth::{ApiKey, Person, Role, Roles};
+use crate::auth::{ApiKey, Person, Role, Roles, people};
 use crate::change_kind::ChangeKind;
 use crate::ids::{ApiKeyId, ChangeId, PersonId};
 use crate::management::{Error, PageRequest, ResourceType};
@@ -47,15 +47,20 @@ row! {
 impl Deprivable for StoredChange {}
 
 pub(super) async fn list(
-    rows: Rows<impl PgExecutor<'_>>,
+    mut rows: Rows<&mut PgConnection>,
     now: Timestamp,
     filter: &ChangeFilter,
     page: PageRequest,
 ) -> sqlx::Result<Vec<Proposal>> {
+    let locked = Locked::read(rows.again()).await?;
     let listed: Vec<StoredChange> = select(
         "WHERE ($2::uuid IS NULL OR id > $2)
             AND ($3::text IS NULL
-                 OR $3 = CASE WHEN status = 'pending' AND expires_at <= $1 THEN 'expired' ELSE status END)
+                 OR $3 = CASE WHEN status <> 'pending' THEN status
+                              WHEN expires_at <= $1 THEN 'expired'
+                              WHEN proposer_id = ANY ($6)
+                                OR (proposer_id IS NULL AND proposer_person = ANY ($7)) THEN 'stale'
+                              ELSE status END)
             AND ($4::text IS NULL OR $4 = ANY (kinds))
           ORDER BY id
           LIMIT $5",
@@ -65,18 +70,21 @@ pub(super) async fn list(
     .bind(filter.status)
     .bind(filter.action)
     .bind(page.rows())
+    .bind(&locked.ids)
+    .bind(&locked.subjects)
     .fetch_all(rows)
     .await?;
-    Ok(listed.into_iter().map(|change| change.proposal(now)).collect())
+    Ok(listed.into_iter().map(|change| change.proposal(now, &locked)).collect())
 }
 
 pub(super) async fn read(
-    rows: Rows<impl PgExecutor<'_>>,
+    mut rows: Rows<&mut PgConnection>,
     now: Timestamp,
     id: ChangeId,
 ) -> sqlx::Result<Option<Proposal>> {
+    let locked = Locked::read(rows.again()).await?;
     let found: Option<StoredChange> = select("WHERE id = $1").bind(id).fetch_optional(rows).await?;
-    Ok(found.map(|change| change.proposal(now)))
+    Ok(found.map(|change| change.proposal(now, &locked)))
 }
 
 /// The use case of a change; none if there is no such change.
@@ -90,12 +98,13 @@ pub(super) async fn call(
 
 /// Reads a change. Other decisions about it wait until the transaction ends.
 pub(super) async fn lock(
-    rows: Rows<&mut PgConnection>,
+    mut rows: Rows<&mut PgConnection>,
     now: Timestamp,
     id: ChangeId,
 ) -> sqlx::Result<Option<Proposal>> {
-    let found: Option<StoredChange> = select("WHERE id = $1").bind(id).lock(rows).await?;
-    Ok(found.map(|change| change.proposal(now)))
+    let found: Option<StoredChange> = select("WHERE id = $1").bind(id).lock(rows.again()).await?;
+    let locked = Locked::read(rows).await?;
+    Ok(found.map(|change| change.proposal(now, &locked)))
 }
 
 /// Inserts a proposal, which has no decisions yet.
@@ -177,6 +186,32 @@ pub(in crate::management) async fn make_stale(
     Ok(())
 }
 
+/// Ends what a locked person began, before they are unlocked: what they proposed becomes stale, and their
+/// approvals of pending changes are removed.
+pub(in crate::management) async fn end_of_person(
+    mut rows: Rows<&mut PgConnection>,
+    person: &Person,
+) -> sqlx::Result<()> {
+    let pending = select(
+        "WHERE status = 'pending'
+           AND (proposer_id = $1 OR proposer_person = $2
+                OR approvals @> jsonb_build_array(jsonb_build_object('person', $2::text)))",
+    );
+    let pending: Vec<StoredChange> =
+        pending.bind(person.id).bind(&person.subject).lock_all("FOR UPDATE", rows.again()).await?;
+    let locked = Locked { ids: vec![person.id], subjects: vec![person.subject.clone()] };
+    for change in pending {
+        let status = if locked.proposed(&change) { ChangeStatus::Stale } else { change.status };
+        let given = change.approvals.0.iter().cloned().zip(change.approver_ids.iter().copied());
+        let (approvals, approver_ids) =
+            given.filter(|(approval, _)| approval.person != person.subject).unzip();
+        let approvals = Json(approvals);
+        let ended = StoredChange { status, approvals, approver_ids, ..change.rewritten() };
+        resource::update(rows.again(), &ended, What::Changed).await?;
+    }
+    Ok(())
+}
+
 /// The people who may know these API keys besides their own people.
 pub(super) async fn known_to(
     rows: Rows<&mut PgConnection>,
@@ -194,22 +229,32 @@ pub(super) async fn can_be_one(
 ) -> sqlx::Result<bool> {
     let known = select::<Person>("WHERE subject = ANY ($1)").bind(people).fetch_all(rows).await?;
     let is_one_of = |is_one: fn(&Person) -> bool| known.iter().any(is_one);
-    Ok(is_one_of(|person| !person.by_access_token) && is_one_of(|person| !person.by_id_token))
+    Ok(is_one_of(|person| person.by_id_token && !person.by_access_token)
+        && is_one_of(|person| person.by_access_token && !person.by_id_token))
 }
 
-/// Those of these valid API keys and people that have a role of each of these lists.
+/// Those of these valid API keys and people that have a role of each of these lists. The credentials of locked
+/// people are not valid.
 pub(super) async fn with_roles(
     mut rows: Rows<&mut PgConnection>,
     ids: &[Option<Uuid>],
     lists: &[&[Role]],
     now: Timestamp,
 ) -> sqlx::Result<Vec<Uuid>> {
+    let mut holders: Vec<(Uuid, Roles)> = Vec::new();
     let api_keys = select::<ApiKey>("WHERE id = ANY ($1)").bind(ids).fetch_all(rows.again());
-    let api_keys = api_keys.await?.into_iter().filter(|api_key| api_key.is_active_at(now));
-    let mut holders: Vec<(Uuid, Roles)> =
-        api_keys.map(|api_key| (api_key.id.uuid(), api_key.roles)).collect();
+    for api_key in api_keys.await? {
+        let is_cut_off = match &api_key.person {
+            Some(person) => people::is_cut_off(rows.again(), person).await?,
+            None => false,
+        };
+        if api_key.is_active_at(now) && !is_cut_off {
+            holders.push((api_key.id.uuid(), api_key.roles));
+        }
+    }
     let people = select::<Person>("WHERE id = ANY ($1)").bind(ids).fetch_all(rows).await?;
-    holders.extend(people.into_iter().map(|person| (person.id.uuid(), person.roles)));
+    let people = people.into_iter().filter(|person| !person.is_locked());
+    holders.extend(people.map(|person| (person.id.uuid(), person.roles)));
     let able = holders.into_iter().filter(|(_, roles)| lists.iter().all(|list| roles.meet(list)));
     Ok(able.map(|(id, _)| id).collect())
 }
@@ -220,14 +265,19 @@ pub(super) async fn backlog(
     now: Timestamp,
 ) -> sqlx::Result<(i64, Option<Timestamp>)> {
     sqlx::query_as(
-        "SELECT count(*), min(proposed_at) FROM changes WHERE status = 'pending' AND expires_at > $1",
+        "SELECT count(*), min(proposed_at) FROM changes
+          WHERE status = 'pending' AND expires_at > $1
+            AND NOT EXISTS (SELECT FROM locked_people AS locked
+                             WHERE locked.id = proposer_id
+                                OR (proposer_id IS NULL AND locked.subject = proposer_person))",
     )
     .bind(now)
     .fetch_one(database)
     .await
 }
 
-/// How many different people have one of these roles, by a valid admin key or by their last sign-in.
+/// How many different people who are not locked have one of these roles, by a valid admin key or by their last
+/// sign-in.
 pub(super) async fn people(
     database: impl PgExecutor<'_>,
     roles: &[Role],
@@ -237,8 +287,11 @@ pub(super) async fn people(
         "SELECT count(DISTINCT person) FROM (
              SELECT person FROM api_keys
               WHERE roles && $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
+                AND NOT EXISTS (SELECT FROM locked_people WHERE subject = person)
               UNION ALL
-             SELECT subject FROM people WHERE roles && $1 AND is_confirmed) AS able",
+             SELECT subject FROM people
+              WHERE roles && $1 AND is_confirmed
+                AND NOT EXISTS (SELECT FROM locked_people WHERE locked_people.id = people.id)) AS able",
     )
     .bind(roles)
     .bind(now)
@@ -265,10 +318,38 @@ pub(super) async fn unknown_people(
     .await
 }
 
+/// The people who are locked. What they proposed is stale.
+struct Locked {
+    ids: Vec<PersonId>,
+    /// The people of admin keys.
+    subjects: Vec<String>,
+}
+
+impl Locked {
+    async fn read(rows: Rows<&mut PgConnection>) -> sqlx::Result<Self> {
+        let people = select::<Person>("WHERE id IN (SELECT id FROM locked_people)");
+        let people = people.fetch_all(rows).await?.into_iter();
+        let (ids, subjects) = people.map(|person| (person.id, person.subject)).unzip();
+        Ok(Self { ids, subjects })
+    }
+
+    fn proposed(&self, change: &StoredChange) -> bool {
+        match (change.proposer_id, &change.proposer_person) {
+            (Some(id), _) => self.ids.contains(&id),
+            (None, Some(person)) => self.subjects.contains(person),
+            (None, None) => false,
+        }
+    }
+}
+
 impl StoredChange {
-    /// The change as it is at this time.
-    fn proposal(self, now: Timestamp) -> Proposal {
-        let is_expired = self.status == ChangeStatus::Pending && self.expires_at <= now;
+    /// The change as it is at this time, while these people are locked.
+    fn proposal(self, now: Timestamp, locked: &Locked) -> Proposal {
+        let status = match self.status {
+            ChangeStatus::Pending if self.expires_at <= now => ChangeStatus::Expired,
+            ChangeStatus::Pending if locked.proposed(&self) => ChangeStatus::Stale,
+            status => status,
+        };
         Proposal {
             id: self.id,
             action: self.kinds,
@@ -286,7 +367,7 @@ impl StoredChange {
             required: self.required,
             approvals: self.approvals.0,
             rejection: self.rejection.map(|Json(rejection)| rejection),
-            status: if is_expired { ChangeStatus::Expired } else { self.status },
+            status,
             before: self.before,
             after: self.after,
             approver_ids: self.approver_ids,

@@ -191,7 +191,7 @@ impl Claim {
         Err(Error::Conflict(message.to_owned()))
     }
 
-    /// Gives the key back, unless an answer is kept: the request failed and changed nothing.
+    /// Gives the key back, unless an answer is kept: the request changed nothing.
     ///
     /// # Errors
     /// The database fails. The claim then ends by itself.

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::audit::clean;
 use crate::auth::Administrator;
+use crate::auth::oidc::Logout;
 use crate::ids::{Id, Named};
 use crate::management::{Action, Event, ResourceType};
 use crate::seals::{Flaw, RowName};
@@ -77,6 +78,13 @@ impl Event {
 
     pub fn signed_out(administrator: &Administrator) -> Self {
         Self::of_session(Action::SignOut, administrator)
+    }
+
+    /// The provider ended this number of sessions.
+    pub fn logged_out(logout: &Logout, sessions: u64) -> Self {
+        let subject = logout.subject.as_deref().map(clean);
+        let details = json!({ "subject": subject, "sessions": sessions });
+        Self::of_security(Action::SignOut, ResourceType::Dashboard, &details)
     }
 
     /// A sign-in failed; `reason` is the one in the log.

@@ -10,8 +10,8 @@ use super::select::select;
 use crate::resource::stored::Stored;
 use crate::seals::{Flaw, RowName, What};
 
-/// Examines every row of one kind, so that those that do not count are findings. A first entry that takes
-/// something away belongs to a row that nobody has made yet.
+/// Examines every row of one kind, so that those that do not count are findings. A first entry that freezes
+/// belongs to a row that nobody has made yet.
 pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
     rows: &Rows<E>,
 ) -> sqlx::Result<()> {
@@ -30,11 +30,11 @@ pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
     let missing: Vec<Uuid> = sqlx::query_scalar(AssertSqlSafe(format!(
         "SELECT id FROM (SELECT DISTINCT ON (id) id, revision, what FROM revisions
                           WHERE table_name = '{table}' ORDER BY id, revision DESC) AS newest
-          WHERE (what <> $1 OR $2) AND (what = $3 OR revision > 1) AND NOT EXISTS (SELECT FROM {table} WHERE {table}.id = newest.id)"
+          WHERE (what <> $1 OR $2) AND (what <> $3 OR revision > 1) AND NOT EXISTS (SELECT FROM {table} WHERE {table}.id = newest.id)"
     )))
     .bind(What::Gone)
     .bind(R::IS_KEPT)
-    .bind(What::Made)
+    .bind(What::Frozen)
     .fetch_all(rows.executor)
     .await?;
     for id in missing {

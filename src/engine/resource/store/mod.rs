@@ -10,4 +10,4 @@ pub use self::examine::examine;
 pub use self::reseal::{InvalidRow, invalid, reseal};
 pub use self::rows::Rows;
 pub use self::select::{Marked, Select, select};
-pub use self::write::{insert, insert_new, put, update};
+pub use self::write::{insert, insert_new, insert_new_as, put, update};

@@ -10,7 +10,7 @@ use crate::seals::{What, add_entry};
 
 /// Inserts the row of a new resource, which another row with the same name refuses.
 pub async fn insert<R: Stored>(rows: Rows<&mut PgConnection>, resource: &R) -> sqlx::Result<()> {
-    insert_or(rows, resource, "").await?;
+    insert_or(rows, resource, What::Made, "").await?;
     Ok(())
 }
 
@@ -19,19 +19,29 @@ pub async fn insert_new<R: Stored>(
     rows: Rows<&mut PgConnection>,
     resource: &R,
 ) -> sqlx::Result<bool> {
-    insert_or(rows, resource, "ON CONFLICT DO NOTHING").await
+    insert_new_as(rows, resource, What::Made).await
+}
+
+/// The same with another entry, of a resource that begins without something.
+pub async fn insert_new_as<R: Stored>(
+    rows: Rows<&mut PgConnection>,
+    resource: &R,
+    what: What,
+) -> sqlx::Result<bool> {
+    insert_or(rows, resource, what, "ON CONFLICT DO NOTHING").await
 }
 
 async fn insert_or<R: Stored>(
     rows: Rows<&mut PgConnection>,
     resource: &R,
+    what: What,
     on_conflict: &'static str,
 ) -> sqlx::Result<bool> {
     let mut columns = sealed(&rows, resource)?;
     columns.set_unsealed("id", resource.uuid());
     let inserted = insert_columns(&mut *rows.executor, R::TABLE, columns, on_conflict).await? == 1;
     if inserted {
-        add_entry(rows.executor, resource.row(), resource.revision().number(), What::Made).await?;
+        add_entry(rows.executor, resource.row(), resource.revision().number(), what).await?;
     }
     Ok(inserted)
 }

@@ -1,5 +1,7 @@
 //! Sign-in with OpenID Connect at a certified provider.
 
+mod checks;
+mod logout;
 mod refusals;
 mod sessions;
 

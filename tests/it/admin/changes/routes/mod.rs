@@ -3,6 +3,7 @@
 mod api_keys;
 mod identities;
 mod keys;
+mod people;
 mod policies;
 
 use std::collections::BTreeSet;
@@ -18,7 +19,7 @@ use testkit::{Answer, Client};
 type Row = (Value, Value, bool);
 
 /// The writing routes that the tests of this file cover.
-const COVERED: [&str; 18] = [
+const COVERED: [&str; 19] = [
     "POST /admin/policies",
     "PUT /admin/policies/{id}",
     "PATCH /admin/policies/{id}",
@@ -37,14 +38,17 @@ const COVERED: [&str; 18] = [
     "PUT /admin/identities/{id}",
     "PATCH /admin/identities/{id}",
     "DELETE /admin/identities/{id}",
+    "POST /admin/people/{id}/unlock",
 ];
 
 /// The writing routes that never need approval: they open nothing, or are the approval itself.
-const EXEMPT: [&str; 7] = [
+const EXEMPT: [&str; 9] = [
     "POST /admin/services",
     "PUT /admin/services/{id}",
     "PATCH /admin/services/{id}",
     "DELETE /admin/services/{id}",
+    "POST /admin/people",
+    "POST /admin/people/{id}/lock",
     "POST /admin/changes/{id}/approve",
     "POST /admin/changes/{id}/reject",
     "DELETE /admin/changes/{id}",
