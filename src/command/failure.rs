@@ -8,7 +8,7 @@ use hsm::OpenError;
 use engine::audit::{Login, RetentionError};
 use engine::auth::oidc::InvalidAuthorities;
 use engine::ledger::forward::CollectorError;
-use engine::management::rows::{NotInitialized, NotSealed};
+use engine::rows::{NotInitialized, NotSealed};
 use engine::ratelimit::BadAddress;
 use engine::seals::NotDerived;
 use engine::settings::SecretError;

@@ -169,6 +169,7 @@ fn action(action: Action) -> Markup {
         | Action::SignInFailed
         | Action::Refuse
         | Action::RowInvalid
+        | Action::RowDeviates
         | Action::RowSealed
         | Action::TokenLost
         | Action::PinRefused => Tone::Bad,

@@ -25,6 +25,12 @@ pub enum SealError {
     /// The origin is not one of this log.
     #[error("the origin of the {0} log does not end in /{0}: it was changed in the database")]
     Origin(Log),
+    /// The row of a key does not count.
+    #[error(
+        "the row of a key of the audit logs was changed or removed in the database: see \"Rows that do not \
+         count\" in the operations guide"
+    )]
+    Keys,
     /// The log does not extend a checkpoint.
     #[error(
         "the {log} log does not extend its checkpoint of {size} records in {place}: records were lost \

@@ -59,7 +59,6 @@ mod page;
 pub mod policies;
 mod referrers;
 mod right;
-pub mod rows;
 pub mod security;
 pub mod services;
 mod store;
@@ -78,4 +77,5 @@ pub use self::right::{
     Authorized, ManageAdminKeys, ManageApiKeys, ManageIdentities, ManageKeys, ManagePolicies,
     ReadAudit, ReadResources, Right,
 };
+pub(crate) use self::store::insert_event;
 pub use self::system::System;

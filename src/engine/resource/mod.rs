@@ -21,7 +21,7 @@ pub use self::request::{
     ChangeBody, Reader, RequestBody, ResourceRequest, SentBody, object, with_required,
 };
 pub use self::store::{
-    InvalidRow, Marked, Rows, Select, examine, insert, insert_new, invalid, reseal, select, update,
+    Marked, Rows, SeenRow, Select, examine, insert, insert_new, reseal, seen, select, update,
 };
 pub use self::stored::{ColumnGroup, Deletable, Deprivable, Identified, Stored, Touched};
 pub use self::text::{Description, Name, Person, Printable, is_hidden};

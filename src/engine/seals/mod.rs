@@ -8,6 +8,7 @@
 //!
 //! The process keeps the row key ([`Seals`]) from the first answer of a token until it ends.
 
+mod deviation;
 mod findings;
 mod form;
 mod key;
@@ -20,13 +21,15 @@ use std::sync::{Arc, OnceLock};
 
 use uuid::Uuid;
 
+use self::deviation::Deviations;
+pub use self::deviation::{Deviation, Difference};
 use self::findings::Findings;
 pub use self::findings::{Finding, Flaw};
 pub use self::form::Form;
 pub use self::key::RowKey;
 pub use self::opening::{NotDerived, initialize};
 pub use self::standing::{Entry, Standing, What};
-pub use self::store::{Entries, entries_of, newest_of, was_made};
+pub use self::store::{Entries, entries_of, living, newest_of, was_made};
 
 /// The key of the seals, once a token has answered, and the invalid rows that were seen. Clones share both.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +39,7 @@ pub struct Seals(Arc<Shared>);
 struct Shared {
     key: OnceLock<RowKey>,
     findings: Findings,
+    deviations: Deviations,
 }
 
 /// No token has answered yet, so that no row can be believed.
@@ -111,6 +115,26 @@ impl Seals {
     /// The rows that are invalid, as far as they were read.
     pub fn findings(&self) -> Vec<Finding> {
         self.0.findings.all()
+    }
+
+    /// Keeps the deviations that a comparison with the events found.
+    pub fn keep_deviations(&self, found: &[Deviation]) {
+        self.0.deviations.replace(found);
+    }
+
+    /// Notes whether the public key in a row is another one than that of the token.
+    pub fn note_public_key(&self, row: RowName, is_other: bool) {
+        self.0.deviations.note_public_key(row, is_other);
+    }
+
+    /// The rows that deviate, as far as they were compared.
+    pub fn deviations(&self) -> Vec<Deviation> {
+        self.0.deviations.all()
+    }
+
+    /// Whether no row is known that does not count or deviates.
+    pub fn is_clean(&self) -> bool {
+        self.findings().is_empty() && self.deviations().is_empty()
     }
 
     fn key(&self) -> Result<&RowKey, NoRowKey> {

@@ -7,7 +7,7 @@ mod select;
 mod write;
 
 pub use self::examine::examine;
-pub use self::reseal::{InvalidRow, invalid, reseal};
+pub use self::reseal::{SeenRow, reseal, seen};
 pub use self::rows::Rows;
 pub use self::select::{Marked, Select, select};
 pub use self::write::{insert, insert_new, update};

@@ -13,7 +13,7 @@ use super::rows::Rows;
 use crate::resource::columns::column_name;
 use crate::resource::stored::Stored;
 use crate::revision::Revision;
-use crate::seals::{Entries, Flaw, RowName, Seals, entries_of};
+use crate::seals::{Entries, Flaw, RowName, Seals, Standing, entries_of};
 
 /// A query of resources. `rest` follows their columns and their table. The columns are named, so that a
 /// migration that adds a column does not invalidate the statements that open connections have prepared.
@@ -65,6 +65,22 @@ impl<R: Stored + Send + Unpin> Select<R> {
         self,
         rows: Rows<impl PgExecutor<'_>>,
     ) -> sqlx::Result<Vec<Marked<R>>> {
+        let read = self.read(rows.executor).await?.into_iter();
+        let marked = read.map(|read| read.judged(&rows.seals));
+        marked.collect()
+    }
+
+    /// All rows as they and their entries are, for comparisons. No seal was verified, so nothing may be
+    /// decided by them.
+    pub async fn fetch_unverified(
+        self,
+        executor: impl PgExecutor<'_>,
+    ) -> sqlx::Result<Vec<(Uuid, Option<R>)>> {
+        let read = self.read(executor).await?.into_iter();
+        Ok(read.map(Read::unverified).collect())
+    }
+
+    async fn read(self, executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<Read<R>>> {
         if let Some(error) = self.error {
             return Err(error);
         }
@@ -72,9 +88,7 @@ impl<R: Stored + Send + Unpin> Select<R> {
         let entries = entries_of(table);
         let sql = format!("SELECT {columns}, seal, {entries} FROM {table} {rest}");
         let read = sqlx::query_as_with::<_, Read<R>, _>(AssertSqlSafe(sql), self.arguments);
-        let read = read.fetch_all(rows.executor).await?;
-        let marked = read.into_iter().map(|read| read.judged(&rows.seals));
-        marked.collect()
+        read.fetch_all(executor).await
     }
 
     /// Locks the rows, and then reads the valid resources by their identifiers. `lock` is the strength of
@@ -152,13 +166,30 @@ impl<R: Stored> Read<R> {
         let entries = (R::LOSES, self.entries.0);
         let judged = seals.judge(resource.row(), of, self.seal.as_deref(), entries)?;
         let is_valid = judged.is_ok();
-        let Ok(standing) = judged else {
-            return Ok(Marked { id, resource: Some(resource), is_valid });
+        let resource = match judged {
+            Ok(standing) => standing_as(resource, standing),
+            Err(_) => resource,
         };
-        let mut resource = resource.at(Revision::of(standing.newest));
-        for entry in standing.taken {
-            resource.deprive(entry.at);
-        }
         Ok(Marked { id, resource: Some(resource), is_valid })
     }
+
+    fn unverified(self) -> (Uuid, Option<R>) {
+        let resource = self.resource.map(|resource| {
+            let revision = resource.revision().number();
+            match Standing::of(revision, R::LOSES, self.entries.0) {
+                Ok(standing) => standing_as(resource, standing),
+                Err(_) => resource,
+            }
+        });
+        (self.id, resource)
+    }
+}
+
+/// The resource at its newest revision, without what was taken away.
+fn standing_as<R: Stored>(resource: R, standing: Standing) -> R {
+    let mut resource = resource.at(Revision::of(standing.newest));
+    for entry in standing.taken {
+        resource.deprive(entry.at);
+    }
+    resource
 }

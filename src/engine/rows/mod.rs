@@ -1,0 +1,17 @@
+//! All sealed rows: the row key, the rows that do not count, and those that deviate from the log of
+//! management events.
+
+mod attested;
+mod compare;
+mod examine;
+mod initialize;
+mod kinds;
+mod reseal;
+mod store;
+mod watch;
+
+pub use self::compare::compare;
+pub use self::examine::{examine_all, invalid_rows};
+pub use self::initialize::{NotInitialized, initialize};
+pub use self::reseal::{NotSealed, seal_and_record, seal_seen};
+pub use self::watch::{RecordedFindings, watch};
