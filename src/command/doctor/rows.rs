@@ -71,11 +71,11 @@ pub(super) fn as_json(examined: &Examined) -> Value {
     let invalid: Vec<Value> = found
         .invalid
         .iter()
-        .map(|Finding { row, flaw }| json!({ "table": row.table, "id": row.id, "flaw": flaw }))
+        .map(|Finding { row, flaw }| json!({ "table": row.table, "id": row.id.to_string(), "flaw": flaw }))
         .collect();
     let deviating = found.deviating.as_ref().map(|rows| {
         let rows = rows.iter().map(|Deviation { row, difference, members }| {
-            json!({ "table": row.table, "id": row.id, "difference": difference, "members": members })
+            json!({ "table": row.table, "id": row.id.to_string(), "difference": difference, "members": members })
         });
         rows.collect::<Vec<_>>()
     });

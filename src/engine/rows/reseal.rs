@@ -52,10 +52,7 @@ pub async fn seal_and_record(
 }
 
 /// The state of a row that events attest.
-async fn state_of(
-    mut rows: Rows<&mut PgConnection>,
-    row: RowName,
-) -> sqlx::Result<Option<Value>> {
+async fn state_of(mut rows: Rows<&mut PgConnection>, row: RowName) -> sqlx::Result<Option<Value>> {
     each_attested!(R => if row.table == R::TABLE {
         let found = select::<R>("WHERE id = $1").bind(row.id).fetch_optional(rows.again()).await?;
         return Ok(found.and_then(|found| found.state()));

@@ -16,6 +16,7 @@ use super::tokens::tokens;
 use crate::server::connections::Connections;
 use crate::server::tls::Tls;
 use engine::meter::TokenTimes;
+use engine::seals::Seals;
 use sealward_http::{AppState, DatabaseState};
 
 /// The components to measure.

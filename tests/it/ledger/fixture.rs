@@ -107,7 +107,7 @@ pub(super) fn indexes(lines: &[String]) -> Vec<u64> {
 }
 
 /// A sealer of the database of `world`, which this test runs itself.
-pub(super) struct OwnSealer {
+pub(crate) struct OwnSealer {
     pub(super) status: SealStatus,
     job: JoinHandle<()>,
 }
@@ -130,7 +130,7 @@ impl OwnSealer {
     }
 
     /// Waits for a state.
-    pub(super) async fn state(&self, is_expected: impl Fn(&SealState) -> bool) -> SealState {
+    pub(crate) async fn state(&self, is_expected: impl Fn(&SealState) -> bool) -> SealState {
         within(PATIENCE, async || is_expected(&self.status.state())).await;
         self.status.state()
     }
@@ -143,9 +143,9 @@ impl OwnSealer {
 }
 
 /// A database whose records only this test seals.
-pub(super) struct Kept {
-    pub(super) pool: Pool,
-    pub(super) owner: Pool,
+pub(crate) struct Kept {
+    pub(crate) pool: Pool,
+    pub(crate) owner: Pool,
     pub(super) folder: Scratch,
     // Must be dropped last.
     _database: Option<Database>,
@@ -159,7 +159,7 @@ impl Kept {
         logs.checkpoint(Log::Operations, admission).await.unwrap()
     }
 
-    pub(super) async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let database = Database::new().await;
         let kept = Self {
             pool: pool(database.as_application()),
@@ -196,11 +196,11 @@ impl Kept {
         self.folder.path().join("anchor.json")
     }
 
-    pub(super) async fn sealer(&self) -> OwnSealer {
+    pub(crate) async fn sealer(&self) -> OwnSealer {
         OwnSealer::start(self.pool.clone(), Some(&self.anchor())).await
     }
 
-    pub(super) async fn execute(&self, sql: &str) {
+    pub(crate) async fn execute(&self, sql: &str) {
         let done = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
         done.execute(&self.owner).await.expect(sql);
     }

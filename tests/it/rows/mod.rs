@@ -2,8 +2,10 @@
 
 mod caches;
 mod counting;
+mod deviations;
 mod findings;
 mod identities;
+mod log_keys;
 mod people;
 mod restore;
 mod taking_away;

@@ -165,12 +165,7 @@ impl Event {
         Self::of_row(Action::RowSealed, resource_type, row, &details)
     }
 
-    fn of_row(
-        action: Action,
-        resource_type: ResourceType,
-        row: RowName,
-        details: &Value,
-    ) -> Self {
+    fn of_row(action: Action, resource_type: ResourceType, row: RowName, details: &Value) -> Self {
         let event = Self::of_security(action, resource_type, details);
         Self { resource_id: Some(row.id), ..event }
     }

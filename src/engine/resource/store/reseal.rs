@@ -26,9 +26,8 @@ pub async fn seen<R: Stored + Send + Unpin>(
 ) -> sqlx::Result<Vec<SeenRow>> {
     let marked = select::<R>("ORDER BY id").fetch_marked(rows).await?.into_iter();
     let named = RowName { table: R::TABLE, id: Uuid::nil() };
-    let is_seen = |marked: &Marked<R>| {
-        !marked.is_valid || also.contains(&RowName { id: marked.id, ..named })
-    };
+    let is_seen =
+        |marked: &Marked<R>| !marked.is_valid || also.contains(&RowName { id: marked.id, ..named });
     let seen = marked.filter(is_seen).filter_map(|marked| marked.resource);
     seen.map(|resource| shown(&resource)).collect()
 }
