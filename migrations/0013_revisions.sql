@@ -31,6 +31,22 @@ CREATE TRIGGER revisions_tell_catalog
     WHEN (NEW.table_name IN ('services', 'policies', 'keys', 'api_keys', 'identities'))
     EXECUTE FUNCTION tell_catalog_of_revision();
 
+-- The generations of the row key. The keys are in the token.
+CREATE TABLE row_keys (
+    generation  bigint PRIMARY KEY CHECK (generation > 0),
+    predecessor bigint NOT NULL CHECK (predecessor > 0 AND predecessor <> generation),
+    endorsement bytea NOT NULL CHECK (octet_length(endorsement) = 32),
+    made_at     timestamptz NOT NULL DEFAULT now()
+);
+
+REVOKE INSERT, UPDATE, DELETE ON row_keys FROM sealward_application;
+
+COMMENT ON TABLE row_keys IS 'The generations of the row key after the first one. The newest one seals.';
+COMMENT ON COLUMN row_keys.generation IS 'The number of the generation.';
+COMMENT ON COLUMN row_keys.predecessor IS 'The generation that sealed before.';
+COMMENT ON COLUMN row_keys.endorsement IS 'The MAC of the fingerprint of the generation, under its predecessor.';
+COMMENT ON COLUMN row_keys.made_at IS 'The time.';
+
 COMMENT ON TABLE revisions IS 'Every revision of every row that decides something.';
 COMMENT ON COLUMN revisions.table_name IS 'The table of the row.';
 COMMENT ON COLUMN revisions.id IS 'The row.';

@@ -9,7 +9,7 @@ use engine::audit::{Login, RetentionError};
 use engine::auth::oidc::InvalidAuthorities;
 use engine::ledger::forward::CollectorError;
 use engine::ratelimit::BadAddress;
-use engine::rows::{NotInitialized, NotSealed};
+use engine::rows::{NotInitialized, NotRenewed, NotSealed};
 use engine::seals::NotDerived;
 use engine::settings::SecretError;
 use engine::{db, settings, telemetry};
@@ -38,6 +38,8 @@ pub(super) enum Failure {
     Rows(sqlx::Error),
     #[error(transparent)]
     NotSealed(#[from] NotSealed),
+    #[error(transparent)]
+    NotRenewed(#[from] NotRenewed),
     #[error(transparent)]
     RowKey(#[from] NotDerived),
     #[error(transparent)]

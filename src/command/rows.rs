@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::{Failure, startup};
 use engine::db;
-use engine::rows::{compare, examine_all, invalid_rows, seal_and_record};
+use engine::rows::{Renewed, compare, examine_all, invalid_rows, new_key, seal_and_record};
 use engine::seals::{Deviation, Difference, Finding, Flaw, RowName};
 use engine::settings::Environment;
 use formats::clock::{Clock, Entropy};
@@ -25,6 +25,11 @@ enum Command {
     /// The way out after SQL by hand, a restored backup or a lost token. Prints the rows, and how they
     /// differ from their last events, and asks first: whoever changed them decides from then on.
     Reseal(Reseal),
+    /// Make another row key in the tokens, and seal all rows under it, with the login in the section migrate.
+    ///
+    /// Running instances continue. The former key is destroyed at the end. After an interruption, run the
+    /// command again.
+    NewKey,
 }
 
 #[derive(Debug, clap::Args)]
@@ -39,13 +44,15 @@ pub(super) async fn run(
     environment: &Environment,
     arguments: &Arguments,
 ) -> Result<(), Failure> {
-    let Command::Reseal(wanted) = &arguments.action;
     let settings = startup::prepare_quietly(config, environment)?;
     let owner = settings.migrate.database(&settings.database);
     let servers = startup::servers(&owner, environment)?;
     let database = db::connect(servers, &owner).await?;
     let token = startup::verifying_token(&settings, environment, &database).await?;
-    let done = reseal(&database, wanted.yes).await;
+    let done = match &arguments.action {
+        Command::Reseal(wanted) => reseal(&database, wanted.yes).await,
+        Command::NewKey => renew(&database, &token).await,
+    };
     token.close().await;
     done
 }
@@ -85,6 +92,13 @@ async fn reseal(database: &db::Primary, is_confirmed: bool) -> Result<(), Failur
     seal_and_record(rows, &seen, &removed, at).await?;
     transaction.commit().await.map_err(Failure::Rows)?;
     writeln!(io::stdout(), "{} rows are sealed", seen.len())?;
+    Ok(())
+}
+
+async fn renew(database: &db::Primary, token: &hsm::Token) -> Result<(), Failure> {
+    let time = (&Clock::system(), &Entropy::system());
+    let Renewed { generation, rows } = new_key(database.pool(), token, time).await?;
+    writeln!(io::stdout(), "{rows} rows are sealed with generation {generation} of the row key")?;
     Ok(())
 }
 

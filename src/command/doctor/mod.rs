@@ -55,7 +55,7 @@ pub(super) async fn run(
     let credentials = credentials::check(&settings).await;
     let login = database::login(&database).await;
     let records = records::compare(&database, &token).await;
-    let examined = rows::examine(&database).await;
+    let examined = rows::examine(&database, &token).await;
     let pool = database.as_ref().ok().map(Primary::pool);
     let provider = provider::check(&settings, environment, pool).await?;
     let people = approvals::check(pool, &settings.approvals).await;
@@ -120,7 +120,7 @@ pub(super) async fn run(
     }
     if rows::is_wrong(&examined) {
         return Err(Failure::Other(
-            "rows of the database do not count or deviate from their events: see \"Rows that do not count\" in \
+            "rows of the database do not count or deviate from their events, or a token derives another row key: see \"Rows that do not count\" in \
              the operations guide"
                 .to_owned(),
         ));

@@ -13,22 +13,27 @@ pub(super) struct WrongRows {
     invalid: Vec<Finding>,
     /// None before `sealward audit init`.
     deviating: Option<Vec<Deviation>>,
+    /// The tokens that derive another row key.
+    others: Vec<String>,
 }
 
 /// The examination, or the reason why there is none. The row key must be there.
 pub(super) type Examined = Result<WrongRows, String>;
 
-pub(super) async fn examine(database: &DatabaseConnection) -> Examined {
+pub(super) async fn examine(database: &DatabaseConnection, token: &hsm::Token) -> Examined {
     let pool = database.as_ref().map_err(Clone::clone)?.pool();
     examine_all(pool).await.map_err(|error| error.to_string())?;
     let deviating = compare(pool).await.map_err(|error| error.to_string())?;
-    Ok(WrongRows { invalid: pool.seals().findings(), deviating })
+    let tokens = token.status().tokens.into_iter().filter(|token| token.excluded);
+    let others = tokens.map(|token| token.label).collect();
+    Ok(WrongRows { invalid: pool.seals().findings(), deviating, others })
 }
 
 /// Whether a row was found that is not right.
 pub(super) fn is_wrong(examined: &Examined) -> bool {
     examined.as_ref().is_ok_and(|found| {
-        !found.invalid.is_empty() || found.deviating.as_ref().is_some_and(|rows| !rows.is_empty())
+        let deviates = found.deviating.as_ref().is_some_and(|rows| !rows.is_empty());
+        deviates || !found.invalid.is_empty() || !found.others.is_empty()
     })
 }
 
@@ -44,6 +49,9 @@ pub(super) fn text(examined: &Examined) -> String {
 }
 
 fn found_text(page: &mut String, found: &WrongRows) -> std::fmt::Result {
+    for token in &found.others {
+        writeln!(page, "  excluded  token {token:?} derives another row key")?;
+    }
     for Finding { row, flaw } in &found.invalid {
         writeln!(page, "  invalid   {} {}: {flaw}", row.table, row.id)?;
     }
@@ -79,5 +87,5 @@ pub(super) fn as_json(examined: &Examined) -> Value {
         });
         rows.collect::<Vec<_>>()
     });
-    json!({ "invalid": invalid, "deviating": deviating })
+    json!({ "invalid": invalid, "deviating": deviating, "excludedTokens": found.others })
 }

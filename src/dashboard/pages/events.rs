@@ -158,9 +158,12 @@ fn action(action: Action) -> Markup {
         | Action::SignIn
         | Action::Start
         | Action::TokenFound => Tone::Good,
-        Action::Update | Action::SignOut | Action::Read | Action::Export | Action::Stop => {
-            Tone::Idle
-        }
+        Action::Update
+        | Action::SignOut
+        | Action::Read
+        | Action::Export
+        | Action::Stop
+        | Action::RowKeyRenewed => Tone::Idle,
         Action::Delete
         | Action::Revoke
         | Action::Destroy

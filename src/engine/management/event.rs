@@ -123,6 +123,8 @@ closed_set! {
         RowDeviates = "row.deviates",
         /// An operator sealed a row of the database as it is.
         RowSealed = "row.sealed",
+        /// Another generation of the row key seals.
+        RowKeyRenewed = "row_key.renewed",
     }
 }
 
@@ -152,7 +154,8 @@ impl Action {
             | Self::TokenFound
             | Self::PinRefused
             | Self::RowInvalid
-            | Self::RowDeviates => false,
+            | Self::RowDeviates
+            | Self::RowKeyRenewed => false,
         }
     }
 }

@@ -21,7 +21,7 @@ pub use self::request::{
     ChangeBody, Reader, RequestBody, ResourceRequest, SentBody, object, with_required,
 };
 pub use self::store::{
-    Marked, Rows, SeenRow, Select, examine, insert, insert_new, reseal, seen, select, update,
+    Marked, Rows, SeenRow, Select, examine, insert, insert_new, renew, reseal, seen, select, update,
 };
 pub use self::stored::{ColumnGroup, Deletable, Deprivable, Identified, Stored, Touched};
 pub use self::text::{Description, Name, Person, Printable, is_hidden};

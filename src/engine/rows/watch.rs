@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::time::Duration;
 
-use hsm::Token;
+use hsm::{Token, TokenState};
 use tokio::time::{Instant, sleep};
 
 use super::compare;
@@ -18,6 +18,9 @@ use crate::seals::{Deviation, Difference, Finding, Flaw, RowName};
 
 /// How often every row is examined.
 const EXAMINATION: Duration = Duration::from_secs(60 * 60);
+
+/// How often the tokens are asked for the row key again.
+const ASKING: Duration = Duration::from_secs(60);
 
 /// How often new findings are recorded.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -37,8 +40,8 @@ pub enum Reason {
     Difference(Difference),
 }
 
-/// Gets the row key as soon as a token answers. From then on, examines every row once an hour, compares it
-/// with its last event, and records each finding once an hour. `recorded` remains when this starts again.
+/// Gets the row key as soon as a token answers. From then on, asks the tokens for it again and again, examines
+/// every row once an hour, compares it with its last event, and records each finding once an hour. `recorded` remains when this starts again.
 pub async fn watch(
     pool: Pool,
     token: Token,
@@ -48,7 +51,14 @@ pub async fn watch(
 ) -> Infallible {
     pool.seals().open_when_possible(&token, || pulse.alive()).await;
     let mut examined: Option<Instant> = None;
+    let mut asked = (Instant::now(), serving(&token));
     loop {
+        // A token that comes back can have another internal key.
+        let serving = serving(&token);
+        if asked.0.elapsed() >= ASKING || asked.1 != serving {
+            pool.seals().refresh().await;
+            asked = (Instant::now(), serving);
+        }
         if examined.is_none_or(|at| at.elapsed() >= EXAMINATION) {
             match examine(&pool).await {
                 Ok(()) => examined = Some(Instant::now()),
@@ -64,6 +74,12 @@ pub async fn watch(
         pulse.succeeded();
         sleep(INTERVAL).await;
     }
+}
+
+/// The tokens that serve, by their places.
+fn serving(token: &Token) -> Vec<bool> {
+    let tokens = token.status().tokens.into_iter();
+    tokens.map(|token| token.state == TokenState::Serving).collect()
 }
 
 async fn examine(pool: &Pool) -> sqlx::Result<()> {

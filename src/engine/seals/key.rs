@@ -13,11 +13,27 @@ const VERSION: u8 = 1;
 /// The number of bytes before the MAC: the version and the generation.
 const HEAD: usize = 5;
 
-/// The row key, in the generations that count. The newest one seals.
-pub struct RowKey(BTreeMap<u32, hmac::Key>);
+/// The row key, in the generations that count. One of them seals.
+#[derive(Clone)]
+pub struct RowKey {
+    generations: BTreeMap<u32, hmac::Key>,
+    sealing: u32,
+}
+
+/// That a generation seals from now on, as its predecessor says.
+#[derive(Clone, Debug)]
+pub struct Endorsement {
+    /// The generation.
+    pub generation: u32,
+    /// The one that sealed before.
+    pub predecessor: u32,
+    /// The MAC of the fingerprint of the generation under its predecessor.
+    pub mac: Vec<u8>,
+}
 
 impl RowKey {
-    /// Derives it from the secrets of a token, one for each generation. None without a secret.
+    /// Derives it from the secrets of a token, one for each generation. None without a secret. The oldest one
+    /// seals.
     pub fn derive<'s>(secrets: impl IntoIterator<Item = (u32, &'s [u8])>) -> Option<Self> {
         let salt = hkdf::Salt::new(hkdf::HKDF_SHA256, b"sealward row key");
         let keys = secrets.into_iter().map(|(generation, secret)| {
@@ -26,25 +42,87 @@ impl RowKey {
             let derived = derived.expand(&info, hmac::HMAC_SHA256).ok()?;
             Some((generation, hmac::Key::from(derived)))
         });
-        let keys: BTreeMap<_, _> = keys.collect::<Option<_>>()?;
-        (!keys.is_empty()).then_some(Self(keys))
+        Self::of(keys.collect::<Option<_>>()?)
     }
 
-    /// A value that shows whether two tokens derive the same key, and nothing of the key.
-    pub fn fingerprint(&self) -> Vec<u8> {
-        let mut fingerprint = Vec::new();
-        for (generation, key) in &self.0 {
-            fingerprint.extend_from_slice(&generation.to_be_bytes());
-            fingerprint.extend_from_slice(hmac::sign(key, b"fingerprint").as_ref());
+    /// The generations of several tokens. None without a token.
+    pub(super) fn union(keys: Vec<Self>) -> Option<Self> {
+        Self::of(keys.into_iter().flat_map(|key| key.generations).collect())
+    }
+
+    fn of(generations: BTreeMap<u32, hmac::Key>) -> Option<Self> {
+        let (sealing, _) = generations.first_key_value()?;
+        Some(Self { sealing: *sealing, generations })
+    }
+
+    /// The newest generation.
+    pub fn newest(&self) -> u32 {
+        self.generations.last_key_value().map_or(self.sealing, |(newest, _)| *newest)
+    }
+
+    /// The generation that seals.
+    pub fn sealing(&self) -> u32 {
+        self.sealing
+    }
+
+    /// The generations before this one.
+    pub fn before(&self, generation: u32) -> Vec<u32> {
+        self.generations.range(..generation).map(|(before, _)| *before).collect()
+    }
+
+    /// Whether it has this generation.
+    pub fn has(&self, generation: u32) -> bool {
+        self.generations.contains_key(&generation)
+    }
+
+    /// Whether another token derives the same key: they have a generation in common, and none differs.
+    pub fn agrees_with(&self, other: &Self) -> bool {
+        let mut common = self
+            .generations
+            .iter()
+            .filter_map(|(generation, key)| Some((key, other.generations.get(generation)?)))
+            .peekable();
+        common.peek().is_some() && common.all(|(key, other)| fingerprint(key) == fingerprint(other))
+    }
+
+    /// Says that the newest generation seals after the present one. None if it does already.
+    pub fn endorse_newest(&self) -> Option<Endorsement> {
+        let (generation, predecessor) = (self.newest(), self.sealing);
+        let key = self.generations.get(&predecessor)?;
+        let message = endorsed(self, generation)?;
+        let mac = hmac::sign(key, &message).as_ref().to_vec();
+        (generation != predecessor).then_some(Endorsement { generation, predecessor, mac })
+    }
+
+    /// Whether a generation of this key endorses one of the other key.
+    pub fn endorses(&self, other: &Self, endorsements: &[Endorsement]) -> bool {
+        endorsements.iter().any(|it| self.is_of(other, it))
+    }
+
+    /// Lets the newest endorsed generation seal.
+    pub fn activate(&mut self, endorsements: &[Endorsement]) {
+        let known = endorsements.iter().filter(|it| {
+            // Its predecessor may be destroyed. Then only this generation is left.
+            self.has(it.generation) && (!self.has(it.predecessor) || self.is_of(self, it))
+        });
+        if let Some(newest) = known.map(|it| it.generation).max() {
+            self.sealing = newest;
         }
-        fingerprint
+    }
+
+    /// Whether this is an endorsement by this key of a generation of `other`.
+    fn is_of(&self, other: &Self, endorsement: &Endorsement) -> bool {
+        let Endorsement { generation, predecessor, mac } = endorsement;
+        let key = self.generations.get(predecessor);
+        let verified = key.zip(endorsed(other, *generation));
+        verified.is_some_and(|(key, message)| hmac::verify(key, &message, mac).is_ok())
     }
 
     /// The seal: version, generation and MAC.
     pub(super) fn seal(&self, row: RowName, revision: i64, form: &Form) -> Vec<u8> {
-        let newest = self.0.last_key_value();
-        newest.map_or_else(Vec::new, |(generation, key)| {
-            let head = head(*generation);
+        let key = self.generations.get(&self.sealing);
+        key.map_or_else(Vec::new, |key| {
+            let head = head(self.sealing);
             let mac = hmac::sign(key, &message(head, row, revision, form));
             [&head[..], mac.as_ref()].concat()
         })
@@ -63,7 +141,8 @@ impl RowKey {
         if version != VERSION {
             return Err(Flaw::OtherVersion);
         }
-        let key = self.0.get(&u32::from_be_bytes(generation)).ok_or(Flaw::OtherGeneration)?;
+        let key =
+            self.generations.get(&u32::from_be_bytes(generation)).ok_or(Flaw::OtherGeneration)?;
         hmac::verify(key, &message(*head, row, revision, form), mac).map_err(|_| Flaw::Forged)
     }
 }
@@ -73,6 +152,24 @@ impl fmt::Debug for RowKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("RowKey([redacted])")
     }
+}
+
+/// A value that shows whether two tokens derive the same key, and nothing of the key.
+fn fingerprint(key: &hmac::Key) -> Vec<u8> {
+    hmac::sign(key, b"fingerprint").as_ref().to_vec()
+}
+
+/// What the predecessor of a generation authenticates. No message of a seal begins so.
+fn endorsed(of: &RowKey, generation: u32) -> Option<Vec<u8>> {
+    let key = of.generations.get(&generation)?;
+    Some([&b"successor"[..], &generation.to_be_bytes(), &fingerprint(key)].concat())
+}
+
+/// The generation of a seal.
+pub(crate) fn generation_of(seal: &[u8]) -> Option<u32> {
+    let (head, _) = seal.split_first_chunk::<HEAD>()?;
+    let [_, generation @ ..] = *head;
+    Some(u32::from_be_bytes(generation))
 }
 
 fn head(generation: u32) -> [u8; HEAD] {
@@ -126,8 +223,12 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_generation_seals_and_the_others_count() {
-        let (old, new) = (key(&[(1, b"old")]), key(&[(1, b"old"), (2, b"new")]));
+    fn the_endorsed_generation_seals_and_the_others_count() {
+        let (old, mut new) = (key(&[(1, b"old")]), key(&[(1, b"old"), (2, b"new")]));
+        assert_eq!(old.verify(ROW, 1, &form("active"), &new.seal(ROW, 1, &form("active"))), Ok(()));
+        let endorsement = new.endorse_newest().unwrap();
+        new.activate(&[endorsement]);
+        assert!(new.endorse_newest().is_none());
         let before = old.seal(ROW, 1, &form("active"));
         assert_eq!(new.verify(ROW, 1, &form("active"), &before), Ok(()));
         let after = new.seal(ROW, 1, &form("active"));
@@ -136,11 +237,30 @@ mod tests {
     }
 
     #[test]
+    fn only_the_predecessor_endorses_a_generation() {
+        let (old, both, new) =
+            (key(&[(1, b"old")]), key(&[(1, b"old"), (2, b"new")]), key(&[(2, b"new")]));
+        assert!(old.agrees_with(&both) && both.agrees_with(&new) && !old.agrees_with(&new));
+        let endorsement = both.endorse_newest().unwrap();
+        let all = [endorsement.clone()];
+        assert!(old.endorses(&new, &all));
+        let other = key(&[(2, b"other")]);
+        assert!(!old.endorses(&other, &all) && !other.endorses(&new, &all));
+        let mut forged = key(&[(1, b"old"), (2, b"other")]);
+        forged.activate(&all);
+        assert_eq!(forged.sealing(), 1);
+        // Its predecessor is destroyed.
+        let mut left = key(&[(2, b"new"), (3, b"next")]);
+        left.activate(&all);
+        assert_eq!((left.sealing(), left.newest(), left.before(3)), (2, 3, vec![2]));
+    }
+
+    #[test]
     fn another_secret_makes_another_key() {
         let (one, other) = (key(&[(1, b"one")]), key(&[(1, b"other")]));
         let seal = one.seal(ROW, 1, &form("active"));
         assert_eq!(other.verify(ROW, 1, &form("active"), &seal), Err(Flaw::Forged));
-        assert_ne!(one.fingerprint(), other.fingerprint());
+        assert!(!one.agrees_with(&other));
         assert!(RowKey::derive([]).is_none());
         assert_eq!(format!("{one:?}"), "RowKey([redacted])");
     }

@@ -1,10 +1,10 @@
 //! The table `revisions`.
 
 use sqlx::postgres::PgRow;
-use sqlx::{FromRow, PgExecutor, Row as _};
+use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
 use uuid::Uuid;
 
-use super::{Entry, RowName, What};
+use super::{Endorsement, Entry, RowName, What};
 use formats::clock::Timestamp;
 
 /// Whether a row was ever made. Nobody who writes to the database can take that back.
@@ -52,4 +52,41 @@ impl FromRow<'_, PgRow> for Entries {
         let entries = entries.map(|((revision, what), at)| Entry { revision, what, at });
         Ok(Self(entries.collect()))
     }
+}
+
+/// The endorsements of the generations of the row key.
+pub(super) async fn endorsements(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Endorsement>> {
+    let sql = "SELECT generation, predecessor, endorsement FROM row_keys";
+    let rows: Vec<(i64, i64, Vec<u8>)> = sqlx::query_as(sql).fetch_all(database).await?;
+    let known = rows.into_iter().filter_map(|(generation, predecessor, mac)| {
+        let generation = u32::try_from(generation).ok()?;
+        Some(Endorsement { generation, predecessor: u32::try_from(predecessor).ok()?, mac })
+    });
+    Ok(known.collect())
+}
+
+/// The first generation after `known` and after all that ever sealed: a lost one does not come back with
+/// another key.
+pub async fn next_generation(database: impl PgExecutor<'_>, known: u32) -> sqlx::Result<u32> {
+    let endorsed = endorsements(database).await?.into_iter().map(|it| it.generation);
+    Ok(endorsed.max().unwrap_or_default().max(known).saturating_add(1))
+}
+
+/// Lets a generation seal, once all transactions that write sealed rows have ended. Later ones that seal
+/// under an older generation fail.
+pub async fn endorse(connection: &mut PgConnection, endorsement: &Endorsement) -> sqlx::Result<()> {
+    sqlx::query("LOCK TABLE revisions IN SHARE ROW EXCLUSIVE MODE")
+        .execute(&mut *connection)
+        .await?;
+    sqlx::query(
+        "INSERT INTO row_keys (generation, predecessor, endorsement) VALUES ($1, $2, $3)
+         ON CONFLICT (generation) DO UPDATE
+            SET predecessor = EXCLUDED.predecessor, endorsement = EXCLUDED.endorsement",
+    )
+    .bind(i64::from(endorsement.generation))
+    .bind(i64::from(endorsement.predecessor))
+    .bind(&endorsement.mac)
+    .execute(connection)
+    .await?;
+    Ok(())
 }

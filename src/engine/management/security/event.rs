@@ -165,6 +165,12 @@ impl Event {
         Self::of_row(Action::RowSealed, resource_type, row, &details)
     }
 
+    /// This generation of the row key seals.
+    pub(crate) fn row_key_renewed(generation: u32) -> Self {
+        let details = json!({ "generation": generation });
+        Self::of_security(Action::RowKeyRenewed, ResourceType::Token, &details)
+    }
+
     fn of_row(action: Action, resource_type: ResourceType, row: RowName, details: &Value) -> Self {
         let event = Self::of_security(action, resource_type, details);
         Self { resource_id: Some(row.id), ..event }

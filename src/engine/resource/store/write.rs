@@ -6,8 +6,7 @@ use uuid::Uuid;
 use super::rows::Rows;
 use crate::resource::columns::Columns;
 use crate::resource::stored::Stored;
-use crate::revision::Revision;
-use crate::seals::{RowName, What};
+use crate::seals::{OlderRowKey, What};
 
 /// Inserts the row of a new resource, which another row with the same name refuses.
 pub async fn insert<R: Stored>(rows: Rows<&mut PgConnection>, resource: &R) -> sqlx::Result<()> {
@@ -28,11 +27,11 @@ async fn insert_or<R: Stored>(
     resource: &R,
     on_conflict: &'static str,
 ) -> sqlx::Result<bool> {
-    let mut columns = sealed(&rows, resource)?;
+    let (mut columns, generation) = sealed(&rows, resource)?;
     columns.set_unsealed("id", resource.uuid());
     let inserted = insert_columns(&mut *rows.executor, R::TABLE, columns, on_conflict).await? == 1;
     if inserted {
-        note(rows.executor, resource.row(), resource.revision(), What::Made).await?;
+        note(rows, resource, What::Made, generation).await?;
     }
     Ok(inserted)
 }
@@ -43,32 +42,42 @@ pub async fn update<R: Stored>(
     resource: &R,
     what: What,
 ) -> sqlx::Result<()> {
-    let columns = sealed(&rows, resource)?;
+    let (columns, generation) = sealed(&rows, resource)?;
     update_columns(&mut *rows.executor, R::TABLE, columns, resource.uuid()).await?;
-    note(rows.executor, resource.row(), resource.revision(), what).await
+    note(rows, resource, what, generation).await
 }
 
-fn sealed<R: Stored>(rows: &Rows<&mut PgConnection>, resource: &R) -> sqlx::Result<Columns> {
+/// The columns of a resource with its seal, and the generation of the row key that seals.
+fn sealed<R: Stored>(rows: &Rows<&mut PgConnection>, resource: &R) -> sqlx::Result<(Columns, u32)> {
     let mut columns = resource.columns();
-    let seal = rows.seals.seal(resource.row(), resource.revision().number(), columns.form()?)?;
+    let revision = resource.revision().number();
+    let (seal, generation) = rows.seals.seal(resource.row(), revision, columns.form()?)?;
     columns.set_unsealed("seal", seal);
-    Ok(columns)
+    Ok((columns, generation))
 }
 
-/// Adds an entry to the table `revisions`.
-async fn note(
-    connection: &mut PgConnection,
-    row: RowName,
-    revision: Revision,
+/// Adds an entry to the table `revisions`, unless a newer generation of the row key seals by now.
+async fn note<R: Stored>(
+    rows: Rows<&mut PgConnection>,
+    resource: &R,
     what: What,
+    generation: u32,
 ) -> sqlx::Result<()> {
-    sqlx::query("INSERT INTO revisions (table_name, id, revision, what) VALUES ($1, $2, $3, $4)")
-        .bind(row.table)
-        .bind(row.id)
-        .bind(revision)
-        .bind(what)
-        .execute(connection)
-        .await?;
+    let noted = sqlx::query(
+        "INSERT INTO revisions (table_name, id, revision, what)
+         SELECT $1, $2, $3, $4 WHERE NOT EXISTS (SELECT FROM row_keys WHERE generation > $5)",
+    )
+    .bind(R::TABLE)
+    .bind(resource.uuid())
+    .bind(resource.revision())
+    .bind(what)
+    .bind(i64::from(generation))
+    .execute(rows.executor)
+    .await?;
+    if noted.rows_affected() == 0 {
+        rows.seals.refresh().await;
+        return Err(OlderRowKey.into());
+    }
     Ok(())
 }
 
