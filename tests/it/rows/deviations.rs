@@ -5,6 +5,7 @@ use formats::clock::Clock;
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 
+use super::Intruder;
 use crate::ledger::initialize;
 use testkit::{PATIENCE, Process, SigningKey, Site, TokenIssuer, World, rewrite, within};
 
@@ -13,11 +14,17 @@ type Found = (String, String, Vec<String>);
 
 /// A service with sealed events and a living row of each kind.
 async fn sealed_world() -> World {
+    let world = world_with_identity().await;
+    world.bound_application().await;
+    world
+}
+
+/// A service with sealed events and a workload identity.
+async fn world_with_identity() -> World {
     let key = SigningKey::ec("one");
     let issuer = TokenIssuer::publishing(&[&key]).await;
     let world = World::with_auth(Clock::system(), issuer.auth()).await;
     initialize(&world, Default::default()).await;
-    world.bound_application().await;
     let service = world.service("workloads").await;
     let matching = json!({ "issuer": issuer.name(), "subject": "job" });
     let identity = json!({ "name": "job", "serviceId": service, "match": matching });
@@ -60,7 +67,7 @@ fn deviates(table: &str, difference: &str, members: &[&str]) -> Vec<Found> {
 /// Every way in which administrators and the service itself change rows.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_administrators_change_does_not_deviate() {
-    let world = sealed_world().await;
+    let world = world_with_identity().await;
     let admin = world.admin();
     let (destination, application) = world.bound_application().await;
     application.protect(json!(1)).await.ok();
@@ -154,17 +161,17 @@ async fn a_row_that_was_rolled_back_is_named() {
         ("api_keys", format!("/admin/api-keys/{live}"), json!({ "name": "other" })),
         ("identities", first("/admin/identities", "id").await, json!({ "name": "other" })),
     ];
+    let intruder = Intruder::of(&world);
     for (table, path, change) in cases {
         let member = change.as_object().and_then(|it| it.keys().next()).expect("a member").clone();
-        as_owner(&world, &format!(
-            "CREATE TABLE kept AS SELECT * FROM {table}; CREATE TABLE kept_revisions AS SELECT * FROM revisions"
-        ))
-        .await;
+        intruder.keep(&world, table).await;
+        as_owner(&world, "CREATE TABLE kept_revisions AS SELECT * FROM revisions").await;
         admin.put(&path, change).await.ok();
-        as_owner(&world, &format!(
-            "DELETE FROM {table}; INSERT INTO {table} SELECT * FROM kept; DROP TABLE kept;
-             DELETE FROM revisions; INSERT INTO revisions SELECT * FROM kept_revisions; DROP TABLE kept_revisions"
-        ))
+        intruder.put_back(table).await;
+        as_owner(
+            &world,
+            "DELETE FROM revisions; INSERT INTO revisions SELECT * FROM kept_revisions; DROP TABLE kept_revisions",
+        )
         .await;
         let members = [&member, "updatedAt"].map(str::to_owned).to_vec();
         let expected = (table.to_owned(), "rolled_back".to_owned(), members);

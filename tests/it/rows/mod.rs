@@ -6,6 +6,7 @@ mod deviations;
 mod findings;
 mod identities;
 mod log_keys;
+mod new_key;
 mod people;
 mod restore;
 mod taking_away;
