@@ -5,12 +5,9 @@ use std::fmt;
 
 use aws_lc_rs::{hkdf, hmac};
 
-use super::{Flaw, Form, RowName};
+use super::{FIRST_FORM, Flaw, Form, Forms, RowName};
 
-/// The present way to write a row.
-const VERSION: u8 = 1;
-
-/// The number of bytes before the MAC: the version and the generation.
+/// The number of bytes before the MAC: the form and the generation.
 const HEAD: usize = 5;
 
 /// The row key, in the generations that count. One of them seals.
@@ -118,14 +115,18 @@ impl RowKey {
         verified.is_some_and(|(key, message)| hmac::verify(key, &message, mac).is_ok())
     }
 
-    /// The seal: version, generation and MAC.
-    pub(super) fn seal(&self, row: RowName, revision: i64, form: &Form) -> Vec<u8> {
-        let key = self.generations.get(&self.sealing);
-        key.map_or_else(Vec::new, |key| {
-            let head = head(self.sealing);
-            let mac = hmac::sign(key, &message(head, row, revision, form));
-            [&head[..], mac.as_ref()].concat()
-        })
+    /// The seal: form, generation and MAC. None if a column came with a later form than the one that is
+    /// written, and does not have its default.
+    pub(super) fn seal(
+        &self,
+        row: RowName,
+        revision: i64,
+        (form, forms): (&Form, Forms),
+    ) -> Option<Vec<u8>> {
+        let key = self.generations.get(&self.sealing)?;
+        let head = head(forms.written, self.sealing);
+        let mac = hmac::sign(key, &message(head, row, revision, &form.in_form(forms.written)?));
+        Some([&head[..], mac.as_ref()].concat())
     }
 
     /// Compares a seal in constant time.
@@ -133,17 +134,18 @@ impl RowKey {
         &self,
         row: RowName,
         revision: i64,
-        form: &Form,
+        (form, forms): (&Form, Forms),
         seal: &[u8],
     ) -> Result<(), Flaw> {
         let (head, mac) = seal.split_first_chunk::<HEAD>().ok_or(Flaw::Forged)?;
         let [version, generation @ ..] = *head;
-        if version != VERSION {
+        if !(FIRST_FORM..=forms.newest).contains(&version) {
             return Err(Flaw::OtherVersion);
         }
-        let key =
-            self.generations.get(&u32::from_be_bytes(generation)).ok_or(Flaw::OtherGeneration)?;
-        hmac::verify(key, &message(*head, row, revision, form), mac).map_err(|_| Flaw::Forged)
+        let generation = u32::from_be_bytes(generation);
+        let key = self.generations.get(&generation).ok_or(Flaw::OtherGeneration)?;
+        let form = form.in_form(version).ok_or(Flaw::Forged)?;
+        hmac::verify(key, &message(*head, row, revision, &form), mac).map_err(|_| Flaw::Forged)
     }
 }
 
@@ -172,15 +174,15 @@ pub(crate) fn generation_of(seal: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(generation))
 }
 
-fn head(generation: u32) -> [u8; HEAD] {
+fn head(form: u8, generation: u32) -> [u8; HEAD] {
     let [a, b, c, d] = generation.to_be_bytes();
-    [VERSION, a, b, c, d]
+    [form, a, b, c, d]
 }
 
 /// What is authenticated. Every part but the last has a fixed length or ends with a zero byte.
-fn message(head: [u8; HEAD], row: RowName, revision: i64, form: &Form) -> Vec<u8> {
+fn message(head: [u8; HEAD], row: RowName, revision: i64, form: &[u8]) -> Vec<u8> {
     let revision = revision.to_be_bytes();
-    [&head[..], row.table.as_bytes(), &[0], row.id.as_bytes(), &revision, form.as_bytes()].concat()
+    [&head[..], row.table.as_bytes(), &[0], row.id.as_bytes(), &revision, form].concat()
 }
 
 #[cfg(test)]
@@ -195,15 +197,21 @@ mod tests {
 
     fn form(status: &str) -> Form {
         let mut form = Form::default();
-        form.add("status", &status).unwrap();
+        form.add("status", &status, (FIRST_FORM, false)).unwrap();
         form
+    }
+
+    const FORMS: Forms = Forms { newest: 1, written: 1 };
+
+    fn sealed(key: &RowKey, revision: i64, form: &Form) -> Vec<u8> {
+        key.seal(ROW, revision, (form, FORMS)).unwrap()
     }
 
     #[test]
     fn a_seal_is_that_of_one_row_with_these_columns_at_one_revision() {
         let key = key(&[(1, b"secret")]);
-        let seal = key.seal(ROW, 3, &form("active"));
-        assert_eq!(key.verify(ROW, 3, &form("active"), &seal), Ok(()));
+        let seal = sealed(&key, 3, &form("active"));
+        assert_eq!(key.verify(ROW, 3, (&form("active"), FORMS), &seal), Ok(()));
         let another = RowName { table: "keys", id: uuid::Uuid::from_u128(8) };
         let elsewhere = RowName { table: "services", ..ROW };
         for (row, revision, status) in [
@@ -212,28 +220,34 @@ mod tests {
             (ROW, 4, "active"),
             (ROW, 3, "disabled"),
         ] {
-            assert_eq!(key.verify(row, revision, &form(status), &seal), Err(Flaw::Forged));
+            assert_eq!(key.verify(row, revision, (&form(status), FORMS), &seal), Err(Flaw::Forged));
         }
         for at in 0..seal.len() {
             let mut other = seal.clone();
             other[at] ^= 1;
-            assert!(key.verify(ROW, 3, &form("active"), &other).is_err(), "byte {at}");
+            assert!(key.verify(ROW, 3, (&form("active"), FORMS), &other).is_err(), "byte {at}");
         }
-        assert_eq!(key.verify(ROW, 3, &form("active"), &seal[..4]), Err(Flaw::Forged));
+        assert_eq!(key.verify(ROW, 3, (&form("active"), FORMS), &seal[..4]), Err(Flaw::Forged));
     }
 
     #[test]
     fn the_endorsed_generation_seals_and_the_others_count() {
         let (old, mut new) = (key(&[(1, b"old")]), key(&[(1, b"old"), (2, b"new")]));
-        assert_eq!(old.verify(ROW, 1, &form("active"), &new.seal(ROW, 1, &form("active"))), Ok(()));
+        assert_eq!(
+            old.verify(ROW, 1, (&form("active"), FORMS), &sealed(&new, 1, &form("active"))),
+            Ok(())
+        );
         let endorsement = new.endorse_newest().unwrap();
         new.activate(&[endorsement]);
         assert!(new.endorse_newest().is_none());
-        let before = old.seal(ROW, 1, &form("active"));
-        assert_eq!(new.verify(ROW, 1, &form("active"), &before), Ok(()));
-        let after = new.seal(ROW, 1, &form("active"));
-        assert_eq!(old.verify(ROW, 1, &form("active"), &after), Err(Flaw::OtherGeneration));
-        assert_eq!(key(&[(2, b"new")]).verify(ROW, 1, &form("active"), &after), Ok(()));
+        let before = sealed(&old, 1, &form("active"));
+        assert_eq!(new.verify(ROW, 1, (&form("active"), FORMS), &before), Ok(()));
+        let after = sealed(&new, 1, &form("active"));
+        assert_eq!(
+            old.verify(ROW, 1, (&form("active"), FORMS), &after),
+            Err(Flaw::OtherGeneration)
+        );
+        assert_eq!(key(&[(2, b"new")]).verify(ROW, 1, (&form("active"), FORMS), &after), Ok(()));
     }
 
     #[test]
@@ -258,8 +272,8 @@ mod tests {
     #[test]
     fn another_secret_makes_another_key() {
         let (one, other) = (key(&[(1, b"one")]), key(&[(1, b"other")]));
-        let seal = one.seal(ROW, 1, &form("active"));
-        assert_eq!(other.verify(ROW, 1, &form("active"), &seal), Err(Flaw::Forged));
+        let seal = sealed(&one, 1, &form("active"));
+        assert_eq!(other.verify(ROW, 1, (&form("active"), FORMS), &seal), Err(Flaw::Forged));
         assert!(!one.agrees_with(&other));
         assert!(RowKey::derive([]).is_none());
         assert_eq!(format!("{one:?}"), "RowKey([redacted])");
@@ -269,8 +283,10 @@ mod tests {
     fn columns_do_not_run_into_each_other() {
         let of = |columns: &[(&str, Option<&str>)]| {
             let mut form = Form::default();
-            columns.iter().for_each(|(name, value)| form.add(name, value).unwrap());
-            form.as_bytes().to_vec()
+            columns
+                .iter()
+                .for_each(|(name, value)| form.add(name, value, (FIRST_FORM, false)).unwrap());
+            form.in_form(FIRST_FORM).unwrap()
         };
         let forms = [
             of(&[("a", Some("bc"))]),
@@ -282,5 +298,35 @@ mod tests {
         for (place, form) in forms.iter().enumerate() {
             assert!(!forms[place + 1..].contains(form), "{place}");
         }
+    }
+
+    /// A row of two releases: the later one adds a column.
+    #[test]
+    fn a_column_of_a_later_form_has_its_default_in_rows_of_the_former() {
+        let key = key(&[(1, b"secret")]);
+        let with = |is_default: bool| {
+            let mut form = form("active");
+            form.add("added", &!is_default, (2, is_default)).unwrap();
+            form
+        };
+        let former = sealed(&key, 1, &form("active"));
+        let reads = Forms { newest: 2, written: 1 };
+        assert_eq!(key.verify(ROW, 1, (&with(true), reads), &former), Ok(()));
+        assert_eq!(key.verify(ROW, 1, (&with(false), reads), &former), Err(Flaw::Forged));
+        // It writes rows that the former release reads, and no other ones.
+        assert_eq!(key.seal(ROW, 1, (&with(true), reads)), Some(former.clone()));
+        assert_eq!(key.seal(ROW, 1, (&with(false), reads)), None);
+        // The release after it.
+        let writes = Forms { newest: 2, written: 2 };
+        for is_default in [true, false] {
+            let seal = key.seal(ROW, 1, (&with(is_default), writes)).unwrap();
+            assert_eq!(key.verify(ROW, 1, (&with(is_default), reads), &seal), Ok(()));
+            assert_eq!(key.verify(ROW, 1, (&with(!is_default), reads), &seal), Err(Flaw::Forged));
+            let other = key.verify(ROW, 1, (&form("active"), FORMS), &seal);
+            assert_eq!(other, Err(Flaw::OtherVersion));
+        }
+        let mut none = former;
+        none[0] = 0;
+        assert_eq!(key.verify(ROW, 1, (&form("active"), FORMS), &none), Err(Flaw::OtherVersion));
     }
 }

@@ -30,7 +30,7 @@ use self::deviation::Deviations;
 pub use self::deviation::{Deviation, Difference};
 use self::findings::Findings;
 pub use self::findings::{Finding, Flaw};
-pub use self::form::Form;
+pub use self::form::{FIRST_FORM, Form, Forms, newest_of_forms};
 pub(crate) use self::key::generation_of;
 pub use self::key::{Endorsement, RowKey};
 pub use self::opening::{NotDerived, initialize};
@@ -62,6 +62,26 @@ pub struct NoRowKey;
 impl From<NoRowKey> for sqlx::Error {
     fn from(reason: NoRowKey) -> Self {
         Self::Configuration(reason.into())
+    }
+}
+
+/// Why a row was not sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotSealable {
+    /// There is no row key.
+    #[error(transparent)]
+    NoRowKey(NoRowKey),
+    /// A column that instances of the previous release do not read has a value.
+    #[error("a column of the row can only have a value after the next release")]
+    LaterForm,
+}
+
+impl From<NotSealable> for sqlx::Error {
+    fn from(reason: NotSealable) -> Self {
+        match reason {
+            NotSealable::NoRowKey(reason) => reason.into(),
+            NotSealable::LaterForm => Self::Encode(reason.into()),
+        }
     }
 }
 
@@ -133,10 +153,11 @@ impl Seals {
         &self,
         row: RowName,
         revision: i64,
-        form: &Form,
-    ) -> Result<(Vec<u8>, u32), NoRowKey> {
-        let key = self.key()?;
-        Ok((key.seal(row, revision, form), key.sealing()))
+        form: (&Form, Forms),
+    ) -> Result<(Vec<u8>, u32), NotSealable> {
+        let key = self.key().map_err(NotSealable::NoRowKey)?;
+        let seal = key.seal(row, revision, form).ok_or(NotSealable::LaterForm)?;
+        Ok((seal, key.sealing()))
     }
 
     /// What counts of a row with this seal and these entries from its own revision on, the oldest first.
@@ -144,7 +165,7 @@ impl Seals {
     pub fn judge(
         &self,
         row: RowName,
-        (revision, form): (i64, &Form),
+        (revision, form): (i64, (&Form, Forms)),
         seal: Option<&[u8]>,
         (loses, entries): (Option<What>, Vec<Entry>),
     ) -> Result<Result<Standing, Flaw>, NoRowKey> {

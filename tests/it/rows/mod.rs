@@ -8,6 +8,7 @@ mod identities;
 mod log_keys;
 mod new_key;
 mod people;
+mod public_keys;
 mod restore;
 mod taking_away;
 

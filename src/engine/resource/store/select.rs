@@ -187,7 +187,7 @@ impl<R: Stored> Read<R> {
             return Ok(Marked { id, resource: None, is_valid: false });
         };
         let columns = resource.columns();
-        let of = (resource.revision().number(), columns.form()?);
+        let of = (resource.revision().number(), (columns.form()?, R::FORMS));
         let entries = (R::LOSES, self.entries.0);
         let judged = seals.judge(resource.row(), of, self.seal.as_deref(), entries)?;
         let is_valid = judged.is_ok();
@@ -207,7 +207,8 @@ impl<R: Stored> Read<R> {
         };
         let columns = resource.columns();
         let revision = resource.revision().number();
-        let (next, generation) = seals.seal(resource.row(), revision, columns.form()?)?;
+        let form = (columns.form()?, R::FORMS);
+        let (next, generation) = seals.seal(resource.row(), revision, form)?;
         let is_same = generation_of(&seal) == Some(generation);
         Ok(RenewedSeal { id, renewed: (!is_same).then_some((seal, next)) })
     }

@@ -51,7 +51,8 @@ pub async fn update<R: Stored>(
 fn sealed<R: Stored>(rows: &Rows<&mut PgConnection>, resource: &R) -> sqlx::Result<(Columns, u32)> {
     let mut columns = resource.columns();
     let revision = resource.revision().number();
-    let (seal, generation) = rows.seals.seal(resource.row(), revision, columns.form()?)?;
+    let form = (columns.form()?, R::FORMS);
+    let (seal, generation) = rows.seals.seal(resource.row(), revision, form)?;
     columns.set_unsealed("seal", seal);
     Ok((columns, generation))
 }
