@@ -48,7 +48,7 @@ pub enum InitError {
     /// The token returned another kind of key.
     #[error("the token made a key that does not sign checkpoints")]
     Key,
-    /// The row of a key does not count.
+    /// The row of a key or of an origin does not count.
     #[error(transparent)]
     Rows(#[from] SealError),
     /// The database failed.
@@ -70,8 +70,8 @@ pub async fn initialize(
     let mut transaction = pool.begin().await?;
     store::lock_init(&mut transaction).await?;
     let now = clock.now();
-    if !store::keys_are_whole(pool.rows_on(&mut transaction)).await? {
-        return Err(SealError::Keys.into());
+    if !store::are_whole(pool.rows_on(&mut transaction)).await? {
+        return Err(SealError::Rows.into());
     }
     let before = keys(pool.rows_on(&mut transaction)).await?;
     let mut changed = false;
@@ -97,6 +97,7 @@ pub async fn initialize(
             None => format!("{origin}/{log}"),
         };
         store::put_origin(&mut transaction, log, &name).await?;
+        store::keep_origin(pool.rows_on(&mut transaction), log, name).await?;
         changed = true;
     }
     let keys = keys(pool.rows_on(&mut transaction)).await?;

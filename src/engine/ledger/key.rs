@@ -52,11 +52,6 @@ impl SigningKey {
         Some(Self { id, kind, public })
     }
 
-    /// Its `CKA_ID`.
-    pub(super) fn id(&self) -> Uuid {
-        self.id
-    }
-
     /// Whether clients of public logs can verify its signatures.
     pub(super) fn is_ed25519(&self) -> bool {
         self.kind == SignatureKind::Ed25519

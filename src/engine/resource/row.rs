@@ -94,3 +94,50 @@ macro_rules! forms {
         $crate::seals::Forms { newest, written }
     }};
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, RwLock};
+
+    use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+
+    use crate::ids::KeyId;
+    use crate::resource::{Deprivable, Stored as _};
+    use crate::revision::Revision;
+    use crate::seals::{Forms, NotSealable, RowKey, Seals};
+
+    row! {
+        /// A row of the release that adds a column.
+        #[writes(1)]
+        struct Later(KeyId) in "later", kept: true {
+            /// The name.
+            name: String;
+            /// The new column.
+            #[since(2)]
+            added: Option<String>;
+        }
+    }
+
+    impl Deprivable for Later {}
+
+    #[tokio::test]
+    async fn the_release_that_adds_a_column_writes_the_former_form() {
+        let pool = PgPoolOptions::new().connect_lazy_with(PgConnectOptions::new());
+        let seals = Seals::of(Arc::new(RwLock::new(pool)));
+        seals.unlock(RowKey::derive([(1, b"secret".as_slice())]).unwrap());
+        let with = |added: Option<&str>| Later {
+            id: KeyId::from_uuid(uuid::Uuid::from_u128(7)),
+            name: "name".to_owned(),
+            added: added.map(str::to_owned),
+            revision: Revision::FIRST,
+        };
+        let seal = |row: &Later| {
+            let columns = row.columns();
+            seals.seal(row.row(), 1, (columns.form().unwrap(), Later::FORMS))
+        };
+        assert_eq!(Later::FORMS, Forms { newest: 2, written: 1 });
+        let (bytes, _) = seal(&with(None)).unwrap();
+        assert_eq!(bytes[0], 1);
+        assert_eq!(seal(&with(Some("a value"))), Err(NotSealable::LaterForm));
+    }
+}

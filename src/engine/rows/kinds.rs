@@ -2,7 +2,7 @@
 
 use crate::auth::{ApiKey, Person, Service, Session, WorkloadIdentity};
 use crate::keys::{ImportKeyRecord, Key};
-use crate::ledger::{LogCosigner, LogKey};
+use crate::ledger::{LogCosigner, LogKey, LogOrigin};
 use crate::management::ResourceType;
 use crate::management::changes::StoredChange;
 use crate::policy::Policy;
@@ -15,7 +15,7 @@ macro_rules! each_kind {
             $crate::auth::Service, $crate::policy::Policy, $crate::keys::Key,
             $crate::keys::ImportKeyRecord, $crate::auth::ApiKey, $crate::auth::WorkloadIdentity,
             $crate::auth::Person, $crate::auth::Session, $crate::management::changes::StoredChange,
-            $crate::ledger::LogKey, $crate::ledger::LogCosigner);
+            $crate::ledger::LogKey, $crate::ledger::LogCosigner, $crate::ledger::LogOrigin);
     }};
     (@ $R:ident, $run:expr, $($kind:ty),*) => {$({
         type $R = $kind;
@@ -37,7 +37,7 @@ pub(super) fn type_of(table: &str) -> ResourceType {
         Person::TABLE => ResourceType::Person,
         Session::TABLE => ResourceType::Dashboard,
         StoredChange::TABLE => ResourceType::Change,
-        LogKey::TABLE | LogCosigner::TABLE => ResourceType::AuditLog,
+        LogKey::TABLE | LogCosigner::TABLE | LogOrigin::TABLE => ResourceType::AuditLog,
         _ => ResourceType::Instance,
     }
 }

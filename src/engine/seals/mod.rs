@@ -35,7 +35,9 @@ pub(crate) use self::key::generation_of;
 pub use self::key::{Endorsement, RowKey};
 pub use self::opening::{NotDerived, initialize};
 pub use self::standing::{Entry, Standing, What};
-pub use self::store::{Entries, endorse, entries_of, living, newest_of, next_generation, was_made};
+pub use self::store::{
+    ENTRIES, Entries, endorse, entries_of, living, newest_of, next_generation, was_made,
+};
 
 /// The key of the seals, once a token has answered, and the invalid rows that were seen. Clones share both.
 #[derive(Clone, Debug)]

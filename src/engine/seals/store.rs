@@ -27,15 +27,19 @@ pub async fn newest_of(database: impl PgExecutor<'_>, row: RowName) -> sqlx::Res
     sqlx::query_scalar(sql).bind(row.table).bind(row.id).fetch_one(database).await
 }
 
-/// The expressions of a query that read the entries of a row of `table` from its own revision on.
+/// The columns of a query with [`entries_of`].
+pub const ENTRIES: &str = "entry_revisions, entry_whats, entry_times";
+
+/// The source of a query, after `table`, of the entries of its rows, each from its own revision on.
 pub fn entries_of(table: &str) -> String {
-    let rest = format!(
-        "FROM revisions r WHERE r.table_name = '{table}' AND r.id = {table}.id
-            AND r.revision >= {table}.revision ORDER BY r.revision"
-    );
     format!(
-        "ARRAY(SELECT r.revision {rest}) AS entry_revisions, ARRAY(SELECT r.what {rest}) AS entry_whats,
-         ARRAY(SELECT r.at {rest}) AS entry_times"
+        "CROSS JOIN LATERAL (
+             SELECT array_agg(r.revision ORDER BY r.revision) AS entry_revisions,
+                    array_agg(r.what ORDER BY r.revision) AS entry_whats,
+                    array_agg(r.at ORDER BY r.revision) AS entry_times
+               FROM revisions r
+              WHERE r.table_name = '{table}' AND r.id = {table}.id AND r.revision >= {table}.revision
+         ) AS entries"
     )
 }
 
@@ -45,10 +49,12 @@ pub struct Entries(pub Vec<Entry>);
 
 impl FromRow<'_, PgRow> for Entries {
     fn from_row(row: &PgRow) -> sqlx::Result<Self> {
-        let revisions: Vec<i64> = row.try_get("entry_revisions")?;
-        let whats: Vec<What> = row.try_get("entry_whats")?;
-        let times: Vec<Timestamp> = row.try_get("entry_times")?;
-        let entries = revisions.into_iter().zip(whats).zip(times);
+        // Without an entry, they are null.
+        let revisions: Option<Vec<i64>> = row.try_get("entry_revisions")?;
+        let whats: Option<Vec<What>> = row.try_get("entry_whats")?;
+        let times: Option<Vec<Timestamp>> = row.try_get("entry_times")?;
+        let (revisions, whats) = (revisions.unwrap_or_default(), whats.unwrap_or_default());
+        let entries = revisions.into_iter().zip(whats).zip(times.unwrap_or_default());
         let entries = entries.map(|((revision, what), at)| Entry { revision, what, at });
         Ok(Self(entries.collect()))
     }

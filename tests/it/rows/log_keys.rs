@@ -29,12 +29,16 @@ async fn initialized(logs: &Kept) -> Result<ledger::Initialized, ledger::InitErr
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_the_row_of_a_key_nothing_is_sealed() {
-    const REASON: &str = "the row of a key of the audit logs";
-    for table in ["audit_log_keys", "audit_log_cosigners"] {
-        let newest = format!("(SELECT id FROM {table} ORDER BY created_at DESC LIMIT 1)");
+async fn without_the_row_of_a_key_or_an_origin_nothing_is_sealed() {
+    const REASON: &str = "the row of a key or an origin of the audit logs";
+    for (table, column) in [
+        ("audit_log_keys", "created_at = '2000-01-01'"),
+        ("audit_log_cosigners", "created_at = '2000-01-01'"),
+        ("audit_log_origins", "origin = 'example.com/other/operations'"),
+    ] {
+        let newest = format!("(SELECT max(id::text)::uuid FROM {table})");
         for tampering in [
-            format!("UPDATE {table} SET created_at = '2000-01-01' WHERE id = {newest}"),
+            format!("UPDATE {table} SET {column} WHERE id = {newest}"),
             format!("UPDATE {table} SET seal = NULL WHERE id = {newest}"),
             format!("DELETE FROM {table} WHERE id = {newest}"),
             // A later row was there.

@@ -4,12 +4,14 @@ mod caches;
 mod counting;
 mod deviations;
 mod findings;
+mod forms;
 mod identities;
 mod log_keys;
 mod new_key;
 mod people;
 mod public_keys;
 mod restore;
+mod restored;
 mod taking_away;
 
 use engine::db::Pool;

@@ -12,9 +12,9 @@ use testkit::{PATIENCE, Proxy, World, within};
 
 /// The statements of the three kinds of look-ups: API keys, sessions and published keys.
 const LOOK_UPS: [&str; 3] = [
-    "FROM api_keys WHERE digest",
-    "FROM dashboard_sessions WHERE digest",
-    "FROM services WHERE id",
+    "FROM api_keys CROSS JOIN LATERAL",
+    "FROM dashboard_sessions CROSS JOIN LATERAL",
+    "FROM services CROSS JOIN LATERAL",
 ];
 
 const MANY: u64 = 400;

@@ -179,8 +179,9 @@ impl Sealer {
         for log in Log::ALL {
             let head = store::head(&mut *connection, log).await?;
             let head = head.ok_or(SealError::NotInitialized)?;
-            // With the origin of another log, the checkpoints of that log would not be compared.
-            if !head.origin.ends_with(&format!("/{log}")) {
+            // Under another origin, the checkpoints of this log would not be compared.
+            let origin = store::origin(self.pool.rows_on(&mut *connection), log).await?;
+            if origin.as_ref() != Some(&head.origin) {
                 return Err(SealError::Origin(log));
             }
             let tree = load_tree(&mut *connection, log, head.size).await?;
@@ -234,8 +235,8 @@ impl Sealer {
 
     /// The signing keys, newest first. If the newest row did not count, an older key would sign.
     async fn keys(&self, connection: &mut PgConnection) -> Result<Vec<SigningKey>, SealError> {
-        if !store::keys_are_whole(self.pool.rows_on(connection)).await? {
-            return Err(SealError::Keys);
+        if !store::are_whole(self.pool.rows_on(connection)).await? {
+            return Err(SealError::Rows);
         }
         Ok(store::keys(self.pool.rows_on(connection)).await?)
     }

@@ -12,7 +12,7 @@ pub(super) use self::checkpoints::{
 };
 pub(super) use self::clock::now;
 pub(super) use self::head::{head, lock_init, put_origin};
-pub(super) use self::keys::{cosigners, keys, keys_are_whole};
+pub(super) use self::keys::{are_whole, cosigners, keep_origin, keys, origin};
 pub(super) use self::records::{
     RecordKey, Sealed, Slice, attached_days, count_newer, first_sealed_from, kept_from,
     leaf_hashes, sealed, sealed_around, sealed_record, slice,

@@ -1,6 +1,6 @@
 //! Seals rows because an operator says that they are right.
 
-use sqlx::PgConnection;
+use sqlx::{AssertSqlSafe, PgConnection};
 use uuid::Uuid;
 
 use super::rows::Rows;
@@ -44,7 +44,8 @@ pub async fn reseal<R: Stored + Send + Unpin>(
 ) -> sqlx::Result<Vec<RowName>> {
     let mut changed = Vec::new();
     for SeenRow { row, form } in seen.iter().filter(|seen| seen.row.table == R::TABLE) {
-        let found = select::<R>("WHERE id = $1 FOR UPDATE").bind(row.id);
+        lock_row(&mut *rows.executor, *row).await?;
+        let found = select::<R>("WHERE id = $1").bind(row.id);
         let found = found.fetch_marked(rows.again()).await?.into_iter().next();
         let Some(resource) = found.and_then(|marked| marked.resource) else {
             changed.push(*row);
@@ -60,4 +61,10 @@ pub async fn reseal<R: Stored + Send + Unpin>(
         update(rows.again(), &resource, What::Changed).await?;
     }
     Ok(changed)
+}
+
+async fn lock_row(connection: &mut PgConnection, row: RowName) -> sqlx::Result<()> {
+    let sql = format!("SELECT FROM {} WHERE id = $1 FOR UPDATE", row.table);
+    sqlx::query(AssertSqlSafe(sql)).bind(row.id).execute(connection).await?;
+    Ok(())
 }

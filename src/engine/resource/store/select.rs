@@ -13,7 +13,7 @@ use super::rows::Rows;
 use crate::resource::columns::column_name;
 use crate::resource::stored::Stored;
 use crate::revision::Revision;
-use crate::seals::{Entries, Flaw, RowName, Seals, Standing, entries_of, generation_of};
+use crate::seals::{ENTRIES, Entries, Flaw, RowName, Seals, Standing, entries_of, generation_of};
 
 /// A query of resources. `rest` follows their columns and their table. The columns are named, so that a
 /// migration that adds a column does not invalidate the statements that open connections have prepared.
@@ -101,7 +101,7 @@ impl<R: Stored + Send + Unpin> Select<R> {
         }
         let (columns, table, rest) = (columns_of::<R>(), R::TABLE, self.rest);
         let entries = entries_of(table);
-        let sql = format!("SELECT {columns}, seal, {entries} FROM {table} {rest}");
+        let sql = format!("SELECT {columns}, seal, {ENTRIES} FROM {table} {entries} {rest}");
         let read = sqlx::query_as_with::<_, Read<R>, _>(AssertSqlSafe(sql), self.arguments);
         read.fetch_all(executor).await
     }

@@ -1,6 +1,6 @@
-//! The rows that name the keys of checkpoints.
+//! The rows that name the keys of checkpoints and the origins of the logs.
 
-use crate::ids::KeyId;
+use crate::ids::{AuditLogId, KeyId};
 use crate::resource::Deprivable;
 use crate::revision::Revision;
 use crate::row;
@@ -26,6 +26,16 @@ row! {
     }
 }
 
+row! {
+    /// The origin of a log. Checkpoints of other origins are of other logs, which it need not extend.
+    pub(crate) struct LogOrigin(AuditLogId) in "audit_log_origins", kept: true {
+        /// The name of the log in its checkpoints.
+        origin: String;
+    }
+}
+
+impl Deprivable for LogOrigin {}
+
 impl Deprivable for LogKey {}
 
 impl Deprivable for LogCosigner {}
@@ -41,5 +51,12 @@ impl LogCosigner {
     /// A new key.
     pub(super) fn new(id: KeyId, public_key: Vec<u8>, created_at: Timestamp) -> Self {
         Self { id, public_key, created_at, revision: Revision::FIRST }
+    }
+}
+
+impl LogOrigin {
+    /// The origin of a new log.
+    pub(super) fn new(id: AuditLogId, origin: String) -> Self {
+        Self { id, origin, revision: Revision::FIRST }
     }
 }
