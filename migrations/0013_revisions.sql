@@ -53,3 +53,29 @@ COMMENT ON COLUMN revisions.id IS 'The row.';
 COMMENT ON COLUMN revisions.revision IS 'The revision of the row, which its seal covers.';
 COMMENT ON COLUMN revisions.what IS 'What happened: made, changed, gone; disabled of a key or an identity and revoked of an API key have their effect also where the row was not written.';
 COMMENT ON COLUMN revisions.at IS 'The time.';
+
+-- Nothing is believed by the absence of these entries: an earlier row needs the entry of its own revision, and
+-- whoever adds that again finds the newest one after it. The login of the service cannot call this.
+CREATE FUNCTION forget_superseded_revisions() RETURNS bigint LANGUAGE sql SECURITY DEFINER
+    SET timezone = 'UTC' SET datestyle = 'ISO' AS $$
+    WITH forgotten AS (
+        DELETE FROM revisions r
+         USING (SELECT table_name, id, max(revision) AS revision
+                  FROM revisions WHERE what IN ('made', 'changed', 'gone')
+                 GROUP BY table_name, id) AS newest
+         WHERE r.table_name = newest.table_name AND r.id = newest.id AND r.revision < newest.revision
+        RETURNING 1
+    )
+    SELECT count(*) FROM forgotten
+$$;
+
+COMMENT ON FUNCTION forget_superseded_revisions() IS 'Deletes the entries before the newest made, changed or gone of each row. Returns their number.';
+
+DO $$
+BEGIN
+    EXECUTE format('ALTER FUNCTION forget_superseded_revisions() SET search_path = %I, pg_temp', current_schema());
+END
+$$;
+
+REVOKE ALL ON FUNCTION forget_superseded_revisions() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION forget_superseded_revisions() TO sealward_retention;

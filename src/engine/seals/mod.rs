@@ -36,7 +36,8 @@ pub use self::key::{Endorsement, RowKey};
 pub use self::opening::{NotDerived, initialize};
 pub use self::standing::{Entry, Standing, What};
 pub use self::store::{
-    ENTRIES, Entries, endorse, entries_of, living, newest_of, next_generation, was_made,
+    ENTRIES, Entries, endorse, entries_of, forget_superseded, living, newest_of, next_generation,
+    was_made,
 };
 
 /// The key of the seals, once a token has answered, and the invalid rows that were seen. Clones share both.

@@ -96,3 +96,8 @@ pub async fn endorse(connection: &mut PgConnection, endorsement: &Endorsement) -
     .await?;
     Ok(())
 }
+
+/// Deletes entries that later ones have superseded, with the login of retention. Returns their number.
+pub async fn forget_superseded(database: impl PgExecutor<'_>) -> sqlx::Result<i64> {
+    sqlx::query_scalar("SELECT forget_superseded_revisions()").fetch_one(database).await
+}

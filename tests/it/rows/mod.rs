@@ -12,6 +12,7 @@ mod people;
 mod public_keys;
 mod restore;
 mod restored;
+mod superseded;
 mod taking_away;
 
 use engine::db::Pool;
