@@ -147,6 +147,8 @@ pub(crate) struct Kept {
     pub(crate) pool: Pool,
     pub(crate) owner: Pool,
     pub(super) folder: Scratch,
+    /// The public key of the operations, if another process has sealed its row.
+    key: Option<VerifierKey>,
     // Must be dropped last.
     _database: Option<Database>,
 }
@@ -165,6 +167,7 @@ impl Kept {
             pool: pool(database.as_application()),
             owner: pool(database.options().clone()),
             folder: Scratch::new(),
+            key: None,
             _database: Some(database),
         };
         kept.initialize().await;
@@ -177,9 +180,10 @@ impl Kept {
         self.execute("DELETE FROM management_events").await;
     }
 
-    /// The database of a site, whose process seals.
-    pub(super) fn of_site(site: &Site) -> Self {
-        Self::over(site.database())
+    /// The database of a site, whose process seals with the first of these public keys.
+    pub(super) fn of_site(site: &Site, keys: &str) -> Self {
+        let key = keys.lines().next().map(|key| key.parse().unwrap());
+        Self { key, ..Self::over(site.database()) }
     }
 
     /// A migrated database.
@@ -188,6 +192,7 @@ impl Kept {
             pool: pool(as_application(database.clone())),
             owner: pool(database.clone()),
             folder: Scratch::new(),
+            key: None,
             _database: None,
         }
     }
@@ -237,8 +242,18 @@ impl Kept {
     /// The latest checkpoint.
     pub(super) async fn checkpoint(&self) -> Option<Checkpoint> {
         let note = ledger::checkpoint(&self.pool, Log::Operations).await.unwrap()?;
-        let keys = ledger::keys(&self.pool, Log::Operations).await.unwrap().unwrap();
-        Some(Checkpoint::open(&note, &keys[0]).unwrap())
+        Some(Checkpoint::open(&note, &self.key().await).unwrap())
+    }
+
+    /// The public key of the operations. The row key of a site is not that of this process.
+    pub(super) async fn key(&self) -> VerifierKey {
+        match &self.key {
+            Some(key) => key.clone(),
+            None => {
+                let keys = ledger::keys(&self.pool, Log::Operations).await.unwrap();
+                keys.unwrap().remove(0)
+            }
+        }
     }
 
     pub(super) async fn covered(&self, size: u64) -> Checkpoint {
