@@ -26,7 +26,6 @@ async fn responses_match_the_document() {
     let settings = "[audit.seal]\npublish = true\n[approvals]\nrequired = [\"api-key.admin\"]\n";
     let site = Site::on_kryoptic_over(Database::new().await, settings);
     site.initialize();
-    site.initialize();
     site.run(&["audit", "init"]).success();
     let tester = ["--name", "tester", "--person", "tester"];
     let create = ["api-key", "create", "--type", "admin"];
