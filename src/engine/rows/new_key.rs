@@ -63,7 +63,8 @@ pub async fn new_key(
     let seals = pool.seals();
     seals.open(token).await?;
     let key = seals.current().ok_or(NoRowKey).map_err(sqlx::Error::from)?;
-    if key.newest() == key.sealing() {
+    // With several generations, a former run was interrupted.
+    if key.before(key.newest()).is_empty() {
         let next = next_generation(&mut *lock, key.newest()).await?;
         token.make_internal_secret(next).await?;
         seals.open(token).await?;

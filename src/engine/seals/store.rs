@@ -39,7 +39,7 @@ pub fn entries_of(table: &str) -> String {
                     array_agg(r.at ORDER BY r.revision) AS entry_times
                FROM revisions r
               WHERE r.table_name = '{table}' AND r.id = {table}.id AND r.revision >= {table}.revision
-         ) AS entries"
+         ) AS {table}_entries"
     )
 }
 

@@ -135,10 +135,9 @@ fn copy_token(site: &Site, from: &str, to: &str) {
         let object = fs::read(folder.join("token.object")).expect("a token");
         object.windows(32).any(|window| window == padded(label))
     };
-    for folder in folders.iter().filter(|folder| has(folder, to)) {
-        fs::remove_dir_all(folder).expect("the former token");
-    }
     let source = folders.iter().find(|folder| has(folder, from)).expect("the token");
+    let former = folders.iter().find(|folder| has(folder, to)).expect("the other token");
+    fs::remove_dir_all(former).expect("the former token");
     let copy = tokens.join("00000000-0000-0000-0000-000000000001");
     fs::create_dir(&copy).expect("a folder");
     for file in fs::read_dir(source).expect("the files") {

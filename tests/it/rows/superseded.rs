@@ -3,7 +3,6 @@
 use engine::rows::examine_all;
 use engine::seals::forget_superseded;
 use serde_json::json;
-use sqlx::AssertSqlSafe;
 
 use super::Intruder;
 use crate::dashboard::Browser;
