@@ -92,6 +92,9 @@ async fn reseal(database: &db::Primary, is_confirmed: bool) -> Result<(), Failur
     seal_and_record(rows, &seen, &removed, at).await?;
     transaction.commit().await.map_err(Failure::Rows)?;
     writeln!(io::stdout(), "{} rows are sealed", seen.len())?;
+    if !removed.is_empty() {
+        writeln!(io::stdout(), "{} rows are recorded as removed", removed.len())?;
+    }
     Ok(())
 }
 
