@@ -43,7 +43,7 @@ pub async fn seal_and_record(
     seal_seen(rows.again(), seen).await?;
     for row in seen.iter().map(|seen| &seen.row).chain(removed) {
         let state = state_of(rows.again(), *row).await?;
-        let event = Event::row_sealed(type_of(row.table), *row, state);
+        let event = Event::row_sealed(type_of(row.table), *row, state.as_ref());
         let (id, now) = (EventId::new(clock, entropy), clock.now());
         let actor = Actor::system("cli");
         insert_event(&mut *rows.executor, id, now, &actor, event, None).await?;

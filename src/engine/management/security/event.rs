@@ -159,7 +159,7 @@ impl Event {
     pub(crate) fn row_sealed(
         resource_type: ResourceType,
         row: RowName,
-        state: Option<Value>,
+        state: Option<&Value>,
     ) -> Self {
         let details = json!({ "table": row.table, "state": state });
         Self::of_row(Action::RowSealed, resource_type, row, &details)
