@@ -4,24 +4,45 @@
 CREATE TABLE audit_log_keys (
     id         uuid PRIMARY KEY,
     public_key bytea NOT NULL,
-    created_at timestamptz NOT NULL
+    created_at timestamptz NOT NULL,
+    revision   bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
+    seal       bytea
 );
 
 COMMENT ON TABLE audit_log_keys IS 'The keys that sign checkpoints. The newest one signs.';
 COMMENT ON COLUMN audit_log_keys.id IS 'CKA_ID of the private key in the token.';
 COMMENT ON COLUMN audit_log_keys.public_key IS 'The SubjectPublicKeyInfo in DER.';
 COMMENT ON COLUMN audit_log_keys.created_at IS 'The creation time.';
+COMMENT ON COLUMN audit_log_keys.revision IS 'Grows by one with each change.';
+COMMENT ON COLUMN audit_log_keys.seal IS 'The MAC of the row under the row key; a row without one does not count.';
 
 CREATE TABLE audit_log_cosigners (
     id         uuid PRIMARY KEY,
     public_key bytea NOT NULL,
-    created_at timestamptz NOT NULL
+    created_at timestamptz NOT NULL,
+    revision   bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
+    seal       bytea
 );
 
 COMMENT ON TABLE audit_log_cosigners IS 'The keys of the logs'' own cosignatures with ML-DSA-44. The newest one cosigns.';
 COMMENT ON COLUMN audit_log_cosigners.id IS 'CKA_ID of the private key in the token.';
 COMMENT ON COLUMN audit_log_cosigners.public_key IS 'The SubjectPublicKeyInfo in DER.';
 COMMENT ON COLUMN audit_log_cosigners.created_at IS 'The creation time.';
+COMMENT ON COLUMN audit_log_cosigners.revision IS 'Grows by one with each change.';
+COMMENT ON COLUMN audit_log_cosigners.seal IS 'The MAC of the row under the row key; a row without one does not count.';
+
+CREATE TABLE audit_log_origins (
+    id       uuid PRIMARY KEY,
+    origin   text NOT NULL,
+    revision bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
+    seal     bytea
+);
+
+COMMENT ON TABLE audit_log_origins IS 'The origins of the logs, which sealward audit init seals. A head with another origin is not signed.';
+COMMENT ON COLUMN audit_log_origins.id IS 'The log: the number in audit_log_heads, as a UUID.';
+COMMENT ON COLUMN audit_log_origins.origin IS 'The name of the log in its checkpoints.';
+COMMENT ON COLUMN audit_log_origins.revision IS 'Grows by one with each change.';
+COMMENT ON COLUMN audit_log_origins.seal IS 'The MAC of the row under the row key; a row without one does not count.';
 
 CREATE TABLE audit_log_heads (
     log             smallint PRIMARY KEY CHECK (log IN (1, 2)),
@@ -104,4 +125,4 @@ COMMENT ON COLUMN audit_log_witnesses.failure IS 'The reason why it did not cosi
 
 REVOKE UPDATE, DELETE ON audit_log_keys, audit_log_cosigners, audit_log_index, audit_log_nodes
     FROM sealward_application;
-REVOKE DELETE ON audit_log_heads FROM sealward_application;
+REVOKE DELETE ON audit_log_heads, audit_log_origins FROM sealward_application;

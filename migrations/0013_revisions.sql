@@ -52,6 +52,22 @@ CREATE TRIGGER revisions_tell_catalog_of_lock
     WHEN (NEW.table_name = 'people')
     EXECUTE FUNCTION tell_catalog_of_lock();
 
+-- The generations of the row key. The keys are in the token.
+CREATE TABLE row_keys (
+    generation  bigint PRIMARY KEY CHECK (generation > 0),
+    predecessor bigint NOT NULL CHECK (predecessor > 0 AND predecessor <> generation),
+    endorsement bytea NOT NULL CHECK (octet_length(endorsement) = 32),
+    made_at     timestamptz NOT NULL DEFAULT now()
+);
+
+REVOKE INSERT, UPDATE, DELETE ON row_keys FROM sealward_application;
+
+COMMENT ON TABLE row_keys IS 'The generations of the row key after the first one. The newest one seals.';
+COMMENT ON COLUMN row_keys.generation IS 'The number of the generation.';
+COMMENT ON COLUMN row_keys.predecessor IS 'The generation that sealed before.';
+COMMENT ON COLUMN row_keys.endorsement IS 'The MAC of the fingerprint of the generation, under its predecessor.';
+COMMENT ON COLUMN row_keys.made_at IS 'The time.';
+
 COMMENT ON TABLE revisions IS 'Every revision of every row that decides something.';
 COMMENT ON COLUMN revisions.table_name IS 'The table of the row.';
 COMMENT ON COLUMN revisions.id IS 'The row.';
@@ -72,3 +88,29 @@ REVOKE INSERT, UPDATE, DELETE ON locked_people FROM sealward_application;
 COMMENT ON VIEW locked_people IS 'People whom their row or a later entry locks.';
 COMMENT ON COLUMN locked_people.id IS 'The person.';
 COMMENT ON COLUMN locked_people.subject IS 'The subject of the person.';
+
+-- Nothing is believed by the absence of these entries: an earlier row needs the entry of its own revision, and
+-- whoever adds that again finds the newest one after it. The login of the service cannot call this.
+CREATE FUNCTION forget_superseded_revisions() RETURNS bigint LANGUAGE sql SECURITY DEFINER
+    SET timezone = 'UTC' SET datestyle = 'ISO' AS $$
+    WITH forgotten AS (
+        DELETE FROM revisions r
+         USING (SELECT table_name, id, max(revision) AS revision
+                  FROM revisions WHERE what IN ('made', 'changed', 'gone')
+                 GROUP BY table_name, id) AS newest
+         WHERE r.table_name = newest.table_name AND r.id = newest.id AND r.revision < newest.revision
+        RETURNING 1
+    )
+    SELECT count(*) FROM forgotten
+$$;
+
+COMMENT ON FUNCTION forget_superseded_revisions() IS 'Deletes the entries before the newest made, changed or gone of each row. Returns their number.';
+
+DO $$
+BEGIN
+    EXECUTE format('ALTER FUNCTION forget_superseded_revisions() SET search_path = %I, pg_temp', current_schema());
+END
+$$;
+
+REVOKE ALL ON FUNCTION forget_superseded_revisions() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION forget_superseded_revisions() TO sealward_retention;

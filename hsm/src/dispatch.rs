@@ -86,7 +86,7 @@ impl Dispatcher {
         is_able: impl Fn(&Device) -> bool,
         work: impl Work<T>,
     ) -> Result<T, HsmError> {
-        let all_serve = self.devices.iter().all(|device| device.is_serving());
+        let all_serve = self.devices.iter().all(|device| device.is_in_use());
         let mut holders = self.serving();
         holders.retain(|device| !device.connection.handles.lacks(key));
         if holders.is_empty() && all_serve {
@@ -129,14 +129,43 @@ impl Dispatcher {
         Err(verdict)
     }
 
-    /// Runs an operation on every token. Tokens that are out fail.
+    /// Runs an operation on every token. Tokens that are out or excluded fail.
     pub(crate) async fn on_each<T: Send + 'static>(
         &self,
         kind: Access,
         work: impl Work<T>,
     ) -> Each<T> {
+        self.on_those(kind, work, |device| match device.shown_state() {
+            TokenState::Out { reason } if device.is_serving() => {
+                Err(HsmError::new(ErrorKind::TokenOut, reason).on(device.label()))
+            }
+            TokenState::Out { .. }
+            | TokenState::Serving
+            | TokenState::PinRefused { .. }
+            | TokenState::Closed => Ok(()),
+        })
+        .await
+    }
+
+    /// Runs an operation on every token, also on excluded ones. Tokens that are out fail.
+    pub(crate) async fn on_each_working<T: Send + 'static>(
+        &self,
+        kind: Access,
+        work: impl Work<T>,
+    ) -> Each<T> {
+        self.on_those(kind, work, |_| Ok(())).await
+    }
+
+    async fn on_those<T: Send + 'static>(
+        &self,
+        kind: Access,
+        work: impl Work<T>,
+        admit: impl Fn(&Device) -> Result<(), HsmError>,
+    ) -> Each<T> {
         let until = Instant::now() + self.patience(kind);
-        let submit = |device| submit(device, kind, until, work.clone());
+        let submit = |device: &Arc<Device>| {
+            admit(device).and_then(|()| submit(device, kind, until, work.clone()))
+        };
         let submitted: Vec<_> = self.devices.iter().map(submit).collect();
         let mut results = Vec::new();
         for (device, submitted) in self.devices.iter().zip(submitted) {
@@ -180,7 +209,7 @@ impl Dispatcher {
         }
         let verdict = verdict.unwrap_or_else(|| self.none_serves());
         // A token that is out may hold the key that the others lack.
-        let some_out = self.devices.iter().any(|device| !device.is_serving());
+        let some_out = self.devices.iter().any(|device| !device.is_in_use());
         Err(match verdict.kind() {
             ErrorKind::KeyMissing if some_out => verdict.with_kind(ErrorKind::TokenOut),
             ErrorKind::KeyMissing
@@ -198,11 +227,12 @@ impl Dispatcher {
         let first = self.turn.fetch_add(1, Ordering::Relaxed) % self.devices.len().max(1);
         let (before, from) = self.devices.split_at(first);
         let all = from.iter().chain(before);
-        all.filter(|device| device.is_serving()).cloned().collect()
+        all.filter(|device| device.is_in_use()).cloned().collect()
     }
 
     fn none_serves(&self) -> HsmError {
-        let state = |device: &Arc<Device>| format!("{:?} is {:?}", device.label(), device.state());
+        let state =
+            |device: &Arc<Device>| format!("{:?} is {:?}", device.label(), device.shown_state());
         let states: Vec<_> = self.devices.iter().map(state).collect();
         HsmError::new(ErrorKind::TokenOut, states.join(", "))
     }
@@ -244,7 +274,7 @@ fn submit<T: Send + 'static>(
     if error.kind() == ErrorKind::Busy {
         device.connection.counters.busy.increment();
     }
-    let error = match device.state() {
+    let error = match device.shown_state() {
         TokenState::Out { reason } | TokenState::PinRefused { reason } => {
             HsmError::new(error.kind(), reason)
         }

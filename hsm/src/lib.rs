@@ -20,6 +20,7 @@
 //! | a token derives no secret by a method, or not the same one twice | the next method makes the internal key |
 //! | a key is being generated | reads continue as far as the token allows; operations that wait for it are late, the token is not out |
 //! | the PIN is refused, or the token reports wrong PINs | it is not tried again by this process; the token's warning and the [`PinMemory`] also stop the next process |
+//! | the caller excludes a token ([`Token::exclude`]) | it is out for every operation, and the monitor does not restart it |
 //! | one of several tokens is out, busy or lacks the key | another one takes the operation, unless a write has begun |
 //! | one caller sends a burst | the lanes of the queue take turns, so that it delays its own operations first |
 //!

@@ -23,6 +23,8 @@ pub struct TokenStatus {
     pub serial: Option<String>,
     /// Whether the token is available.
     pub state: TokenState,
+    /// Whether the caller excludes it. It is out then.
+    pub excluded: bool,
     /// How long it has been in this state.
     pub since: Duration,
     /// Worker threads that are busy or idle, without hung ones.

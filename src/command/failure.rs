@@ -9,8 +9,8 @@ use engine::audit::{Login, RetentionError};
 use engine::auth::oidc::InvalidAuthorities;
 use engine::ledger::forward::CollectorError;
 use engine::management::Error;
-use engine::management::rows::{NotInitialized, NotSealed};
 use engine::ratelimit::BadAddress;
+use engine::rows::{NotInitialized, NotRenewed, NotSealed};
 use engine::seals::NotDerived;
 use engine::settings::SecretError;
 use engine::{db, settings, telemetry};
@@ -39,6 +39,8 @@ pub(super) enum Failure {
     Rows(sqlx::Error),
     #[error(transparent)]
     NotSealed(#[from] NotSealed),
+    #[error(transparent)]
+    NotRenewed(#[from] NotRenewed),
     #[error(transparent)]
     RowKey(#[from] NotDerived),
     #[error(transparent)]

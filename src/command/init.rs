@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use super::{Failure, startup};
-use engine::management::rows::initialize;
+use engine::rows::initialize;
 use engine::settings::Environment;
 
 pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Result<(), Failure> {

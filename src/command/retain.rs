@@ -1,5 +1,5 @@
-//! `sealward retain`: retires the old days of the audit log. Run it daily, from cron, a systemd timer
-//! or a Kubernetes CronJob.
+//! `sealward retain`: retires the old days of the audit log and forgets superseded revisions. Run it daily, from
+//! cron, a systemd timer or a Kubernetes CronJob.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::{Failure, startup};
 use engine::audit::{Retention, Retired, retire_days};
 use engine::db;
+use engine::seals::forget_superseded;
 use engine::settings::Environment;
 use formats::clock::Clock;
 
@@ -37,5 +38,6 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     };
     let now = Clock::system().now();
     retire_days(&mut connection, now, retention, PATIENCE, report).await?;
+    forget_superseded(&mut connection).await.map_err(Failure::Rows)?;
     Ok(written?)
 }

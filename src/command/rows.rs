@@ -1,12 +1,13 @@
 //! `sealward rows`: the seals of the rows of the database.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::path::Path;
 
 use super::{Failure, startup};
 use engine::db;
-use engine::management::rows::{examine_all, invalid_rows, seal_and_record};
-use engine::seals::Finding;
+use engine::rows::{Renewed, compare, examine_all, invalid_rows, new_key, seal_and_record};
+use engine::seals::{Deviation, Difference, Finding, Flaw, RowName};
 use engine::settings::Environment;
 use formats::clock::{Clock, Entropy};
 
@@ -19,11 +20,16 @@ pub(super) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Seal the rows that do not count, as they are, with the login in the section migrate.
+    /// Seal the rows that do not count or deviate, as they are, with the login in the section migrate.
     ///
-    /// The way out after SQL by hand, a restored backup or a lost token. Prints the rows and asks first:
-    /// whoever changed them decides from then on.
+    /// The way out after SQL by hand, a restored backup or a lost token. Prints the rows, and how they
+    /// differ from their last events, and asks first: whoever changed them decides from then on.
     Reseal(Reseal),
+    /// Make another row key in the tokens, and seal all rows under it, with the login in the section migrate.
+    ///
+    /// Running instances continue. The former key is destroyed at the end. After an interruption, run the
+    /// command again.
+    NewKey,
 }
 
 #[derive(Debug, clap::Args)]
@@ -38,13 +44,15 @@ pub(super) async fn run(
     environment: &Environment,
     arguments: &Arguments,
 ) -> Result<(), Failure> {
-    let Command::Reseal(wanted) = &arguments.action;
     let settings = startup::prepare_quietly(config, environment)?;
     let owner = settings.migrate.database(&settings.database);
     let servers = startup::servers(&owner, environment)?;
     let database = db::connect(servers, &owner).await?;
     let token = startup::verifying_token(&settings, environment, &database).await?;
-    let done = reseal(&database, wanted.yes).await;
+    let done = match &arguments.action {
+        Command::Reseal(wanted) => reseal(&database, wanted.yes).await,
+        Command::NewKey => renew(&database, &token).await,
+    };
     token.close().await;
     done
 }
@@ -52,30 +60,71 @@ pub(super) async fn run(
 async fn reseal(database: &db::Primary, is_confirmed: bool) -> Result<(), Failure> {
     let pool = database.pool();
     examine_all(pool).await.map_err(Failure::Rows)?;
-    let findings = pool.seals().findings();
-    if findings.is_empty() {
+    let deviations = compare(pool).await.map_err(Failure::Rows)?.unwrap_or_default();
+    let wrong = wrong(pool.seals().findings(), &deviations);
+    if wrong.is_empty() {
         writeln!(io::stdout(), "every row counts")?;
         return Ok(());
     }
-    for Finding { row, flaw } in findings {
-        writeln!(io::stdout(), "{}  {}  {flaw}", row.table, row.id)?;
+    for (row, (flaw, deviation)) in &wrong {
+        let flaw = flaw.map_or("counts", Flaw::name);
+        let differs = deviation.map_or_else(String::new, described);
+        writeln!(io::stdout(), "{}  {}  {flaw}{differs}", row.table, row.id)?;
     }
+    let (removed, deviating): (Vec<_>, Vec<_>) =
+        deviations.iter().partition(|it| it.difference == Difference::Removed);
+    let names = |of: Vec<&Deviation>| of.iter().map(|it| it.row).collect::<Vec<_>>();
+    let (removed, deviating) = (names(removed), names(deviating));
     let mut connection = pool.acquire().await.map_err(Failure::Rows)?;
-    let seen = invalid_rows(pool.rows_on(&mut connection)).await.map_err(Failure::Rows)?;
+    let seen = invalid_rows(pool.rows_on(&mut connection), &deviating).await;
+    let seen = seen.map_err(Failure::Rows)?;
     drop(connection);
-    if seen.is_empty() {
+    if seen.is_empty() && removed.is_empty() {
         writeln!(io::stdout(), "no row can be sealed")?;
         return Ok(());
     }
-    if !is_confirmed && !confirm(seen.len())? {
+    if !is_confirmed && !confirm(seen.len() + removed.len())? {
         return Err(Failure::Other("no row was sealed".to_owned()));
     }
     let mut transaction = pool.begin().await.map_err(Failure::Rows)?;
     let rows = pool.rows_on(&mut transaction);
-    seal_and_record(rows, &seen, (&Clock::system(), &Entropy::system())).await?;
+    let at = (&Clock::system(), &Entropy::system());
+    seal_and_record(rows, &seen, &removed, at).await?;
     transaction.commit().await.map_err(Failure::Rows)?;
     writeln!(io::stdout(), "{} rows are sealed", seen.len())?;
+    if !removed.is_empty() {
+        writeln!(io::stdout(), "{} rows are recorded as removed", removed.len())?;
+    }
     Ok(())
+}
+
+async fn renew(database: &db::Primary, token: &hsm::Token) -> Result<(), Failure> {
+    let time = (&Clock::system(), &Entropy::system());
+    let Renewed { generation, rows } = new_key(database.pool(), token, time).await?;
+    writeln!(io::stdout(), "{rows} rows are sealed with generation {generation} of the row key")?;
+    Ok(())
+}
+
+/// What is wrong with each row.
+fn wrong(
+    findings: Vec<Finding>,
+    deviations: &[Deviation],
+) -> BTreeMap<RowName, (Option<Flaw>, Option<&Deviation>)> {
+    let mut wrong = BTreeMap::<_, (Option<Flaw>, Option<&Deviation>)>::new();
+    for Finding { row, flaw } in findings {
+        wrong.entry(row).or_default().0 = Some(flaw);
+    }
+    for deviation in deviations {
+        wrong.entry(deviation.row).or_default().1 = Some(deviation);
+    }
+    wrong
+}
+
+/// How a row differs from its last event.
+fn described(deviation: &Deviation) -> String {
+    let members = deviation.members.join(", ");
+    let members = if members.is_empty() { members } else { format!(": {members}") };
+    format!("  {}{members}", deviation.difference)
 }
 
 fn confirm(rows: usize) -> io::Result<bool> {

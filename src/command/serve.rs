@@ -66,7 +66,9 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     };
     match database.pool().seals().open(&token).await {
         Ok(()) => {}
-        Err(error @ NotDerived::Out(_)) => tracing::error!(%error, "starting without a row key"),
+        Err(error @ (NotDerived::Out(_) | NotDerived::Database(_))) => {
+            tracing::error!(%error, "starting without a row key");
+        }
         Err(error @ NotDerived::Uninitialized) => {
             token.close().await;
             return Err(error.into());

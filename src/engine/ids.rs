@@ -72,6 +72,8 @@ named! {
     ChangeId, ProposalKind, "chg";
     /// Identifies a management event.
     EventId, EventKind, "evt";
+    /// Identifies an audit log. People never see it.
+    AuditLogId, AuditLogKind, "log";
 }
 
 /// The identifier of one `K`.

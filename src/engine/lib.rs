@@ -4,6 +4,7 @@
 //!
 //! | layer | modules |
 //! |------:|---------|
+//! | 11 | `rows` |
 //! | 10 | `ledger` |
 //! | 9 | `management`, `protection` |
 //! | 8 | `keys` |
@@ -41,6 +42,7 @@ pub mod ratelimit;
 pub mod request_tag;
 pub mod resource;
 pub mod revision;
+pub mod rows;
 pub mod seals;
 pub mod settings;
 pub mod shares;

@@ -9,11 +9,12 @@ use engine::audit::{Writer, keep_days, traffic};
 use engine::db::Primary;
 use engine::jobs::{Job, Pulse, Supervisor, watch_leaders};
 use engine::jwt::keep_all;
+use engine::keys::watch_public_keys;
 use engine::ledger::Sealer;
 use engine::ledger::forward::Forwarder;
-use engine::management::rows::RecordedFindings;
 use engine::management::security::{RecordedStates, SecurityWriter};
-use engine::management::{System, keys, rows};
+use engine::management::{System, keys};
+use engine::rows::{self, RecordedFindings};
 use engine::settings::Forward;
 use engine::web::Engine;
 use sealward_http::AppState;
@@ -59,6 +60,8 @@ pub(super) fn start(
             traffic::keep(engine.clock.clone(), engine.database.clone(), deadline, pulse)
         }),
     );
+
+    each.run(Job::PublicKeys, with(app, |app, pulse| watch_public_keys(app.vault.clone(), pulse)));
 
     // Each instance does this work:
     each.run_with(Job::SecurityWriter, security_writer, |writer, pulse| {

@@ -52,7 +52,7 @@ pub use self::issuer::{Behavior, SigningKey, TokenIssuer, encode, unsigned};
 pub use self::jobs::{pulse, write};
 pub use self::oidc_provider::{Cookies, OidcProvider};
 pub use self::postgres::{
-    Database, NEXT, begin_to_rewrite, pool, rewrite, superuser, with_migration,
+    Database, NEXT, begin_to_rewrite, pool, rewrite, seal_rows, superuser, with_migration,
 };
 pub use self::private_key::PrivateKey;
 pub use self::process::{Exit, LABEL, Process, Site, program, sealward};

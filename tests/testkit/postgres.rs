@@ -5,7 +5,7 @@ use std::str::FromStr as _;
 use std::sync::{Mutex, PoisonError};
 
 use engine::db::Pool;
-use engine::management::rows::{invalid_rows, seal_seen};
+use engine::rows::{invalid_rows, seal_seen};
 use engine::seals::RowKey;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -121,11 +121,22 @@ pub async fn rewrite(pool: &Pool, sql: &'static str) {
 pub async fn begin_to_rewrite(pool: &Pool, sql: &'static str) -> Transaction<'static, Postgres> {
     let mut transaction = pool.begin().await.expect("a transaction");
     sqlx::raw_sql(sql).execute(&mut *transaction).await.expect("a change");
-    let changed = invalid_rows(pool.rows_on(&mut transaction)).await.expect("the changed rows");
-    assert!(!changed.is_empty(), "{sql} changes no sealed row");
-    let sealed = seal_seen(pool.rows_on(&mut transaction), &changed).await;
-    sealed.expect("sealed rows");
+    assert_ne!(seal_invalid(pool, &mut transaction).await, 0, "{sql} changes no sealed row");
     transaction
+}
+
+/// Seals the rows that do not count, like an operator.
+pub async fn seal_rows(pool: &Pool) {
+    let mut transaction = pool.begin().await.expect("a transaction");
+    seal_invalid(pool, &mut transaction).await;
+    transaction.commit().await.expect("a commit");
+}
+
+async fn seal_invalid(pool: &Pool, connection: &mut PgConnection) -> usize {
+    let invalid = invalid_rows(pool.rows_on(connection), &[]).await.expect("the invalid rows");
+    let sealed = seal_seen(pool.rows_on(connection), &invalid).await;
+    sealed.expect("sealed rows");
+    invalid.len()
 }
 
 impl Drop for Database {

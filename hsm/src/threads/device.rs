@@ -1,7 +1,7 @@
 //! One configured token: its connection, its breaker, its queue and its threads.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::queue::Queue;
 use super::registry::Registry;
@@ -16,6 +16,8 @@ pub(crate) struct Device {
     pub(crate) queue: Queue,
     pub(crate) threads: Registry,
     breaker: Breaker,
+    /// Why the caller excluded the token, and since when.
+    exclusion: Mutex<Option<(String, Instant)>>,
     observer: Option<Arc<dyn Observer>>,
 }
 
@@ -26,6 +28,7 @@ impl Device {
             queue: Queue::new(config.queue.max(1)),
             threads: Registry::default(),
             breaker: Breaker::new(),
+            exclusion: Mutex::new(None),
             observer: config.observer.clone(),
         }
     }
@@ -34,12 +37,48 @@ impl Device {
         self.connection.label()
     }
 
+    /// The state by the canary.
     pub(crate) fn state(&self) -> TokenState {
         self.breaker.state()
     }
 
+    /// Whether the canary works.
     pub(crate) fn is_serving(&self) -> bool {
         self.breaker.is_serving()
+    }
+
+    /// Whether operations may use the token.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.is_serving() && self.exclusion().is_none()
+    }
+
+    /// The state as operations see it. A token that works and is excluded is out.
+    pub(crate) fn shown_state(&self) -> TokenState {
+        match (self.state(), self.exclusion().as_ref()) {
+            (TokenState::Serving, Some((reason, _))) => TokenState::Out { reason: reason.clone() },
+            (state, _) => state,
+        }
+    }
+
+    /// Excludes the token for this reason, or admits it.
+    pub(crate) fn exclude(&self, reason: Option<String>) {
+        let mut exclusion = self.exclusion();
+        match (&mut *exclusion, reason) {
+            (Some((known, _)), Some(reason)) => *known = reason,
+            (excluded @ None, Some(reason)) => {
+                tracing::error!(token = self.label(), reason, "the token is excluded");
+                *excluded = Some((reason, Instant::now()));
+            }
+            (excluded, None) => {
+                if excluded.take().is_some() {
+                    tracing::info!(token = self.label(), "the token is admitted again");
+                }
+            }
+        }
+    }
+
+    fn exclusion(&self) -> MutexGuard<'_, Option<(String, Instant)>> {
+        self.exclusion.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The canary succeeded. Returns whether the token was out and now serves.
@@ -90,11 +129,17 @@ impl Device {
 
     pub(crate) fn status(&self) -> TokenStatus {
         let (state, since, canary) = self.breaker.status();
+        let excluded = self.exclusion().as_ref().map(|(_, at)| at.elapsed());
+        let since = match (&state, excluded) {
+            (TokenState::Serving, Some(excluded)) => excluded,
+            _ => since,
+        };
         let identity = self.connection.identity();
         TokenStatus {
             label: self.label().to_owned(),
             serial: identity.map(|identity| identity.serial.clone()),
-            state,
+            state: self.shown_state(),
+            excluded: excluded.is_some(),
             since,
             workers: self.threads.workers(),
             hung: self.threads.hung(),

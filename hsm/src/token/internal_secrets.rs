@@ -26,10 +26,11 @@ impl Token {
         self.dispatcher.write(work).await
     }
 
-    /// The secrets of all generations, lowest first, for each token by its label. A token without
-    /// internal keys has an empty list. A token with two keys of one generation fails.
+    /// The secrets of all generations, lowest first, for each token by its label, in the order of the
+    /// configuration, also for excluded tokens. A token without internal keys has an empty list. A token
+    /// with two keys of one generation fails.
     pub async fn internal_secrets(&self) -> Vec<(String, Result<Vec<InternalSecret>, HsmError>)> {
-        let each = self.dispatcher.on_each(Access::Read, keys::internal_secrets).await;
+        let each = self.dispatcher.on_each_working(Access::Read, keys::internal_secrets).await;
         let named = |(device, secrets): (Arc<Device>, _)| (device.label().to_owned(), secrets);
         each.into_iter().map(named).collect()
     }

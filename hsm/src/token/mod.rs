@@ -50,6 +50,14 @@ impl Token {
         }
     }
 
+    /// Excludes the token in this place of the configuration for this reason, or admits it again. An
+    /// excluded token serves no operation and counts as out. It still derives secrets.
+    pub fn exclude(&self, place: usize, reason: Option<String>) {
+        if let Some(device) = self.dispatcher.devices().get(place) {
+            device.exclude(reason);
+        }
+    }
+
     /// Whether the trial has shown that every token decrypts RSA-OAEP with this hash. Tokens that
     /// were never reached do not count. Makes no call to a token.
     pub fn opens(&self, hash: OaepHash) -> bool {

@@ -3,7 +3,7 @@
 use cryptoki::object::{Attribute, KeyType};
 use cryptoki_sys::CKR_DEVICE_REMOVED;
 use faulty_token::Fault;
-use hsm::{ErrorKind, InternalSecret, SecretMethod, Token};
+use hsm::{ErrorKind, InternalSecret, SecretMethod, Token, TokenState};
 
 use super::{copied, id_of, parts, session_on};
 use crate::support::{in_child_processes, is_out, status, wait_until};
@@ -87,4 +87,39 @@ async fn each(token: &Token) -> [Vec<(u32, SecretMethod, Vec<u8>)>; 2] {
 
 fn comparable(secrets: &[InternalSecret]) -> Vec<(u32, SecretMethod, Vec<u8>)> {
     secrets.iter().map(parts).collect()
+}
+
+#[test]
+fn an_excluded_token_derives_secrets_and_serves_nothing_else() {
+    in_child_processes(|fixture| async move {
+        let token = Token::open(fixture.config_of_both()).await.unwrap();
+        token.make_internal_secret(1).await.unwrap();
+        let before = each(&token).await;
+        token.exclude(0, Some("another key".to_owned()));
+        let reason = "another key".to_owned();
+        assert_eq!(status(&token, "one").state, TokenState::Out { reason });
+        let operations = status(&token, "one").counters.operations;
+        for _ in 0..10 {
+            token.random(8).await.unwrap();
+        }
+        assert_eq!(status(&token, "one").counters.operations, operations);
+        for outcome in [
+            token.inventory().await.map(drop),
+            token.make_internal_secret(2).await.map(drop),
+            token.destroy_internal_secret(1).await,
+        ] {
+            let error = outcome.unwrap_err();
+            assert_eq!((error.kind(), error.token()), (ErrorKind::TokenOut, Some("one")));
+        }
+        assert_eq!(each(&token).await, before);
+
+        token.exclude(1, Some("another key".to_owned()));
+        assert_eq!(token.random(8).await.unwrap_err().kind(), ErrorKind::TokenOut);
+        token.exclude(0, None);
+        token.exclude(1, None);
+        assert_eq!(status(&token, "one").state, TokenState::Serving);
+        token.inventory().await.unwrap();
+        assert_eq!(status(&token, "one").counters.outages, 0);
+        token.close().await;
+    });
 }

@@ -25,8 +25,7 @@ pub(super) async fn run(
 ) -> Result<(), Failure> {
     let settings = startup::prepare_quietly(config, environment)?;
     let database = startup::database(&settings, environment).await?;
-    let tokens = startup::tokens(&settings, environment, Some(database.pool()))?;
-    let token = hsm::Token::open(tokens).await?;
+    let token = startup::verifying_token(&settings, environment, &database).await?;
     let renewal = Renewal {
         key: arguments.new_key,
         origin: arguments.new_origin,

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::startup;
+use engine::db::Pool;
+use engine::ledger::Log;
 use engine::ledger::verify::{self, NotVerified, TileFolder, Trust, VerifiedLog};
+use engine::rows::compare;
 use engine::settings::Environment;
 use formats::tlog::VerifierKey;
 
@@ -91,10 +94,21 @@ async fn verify(
             let settings = startup::prepare_quietly(config, environment).map_err(not_checked)?;
             let database = startup::database(&settings, environment).await;
             let database = database.map_err(not_checked)?;
-            verify::database(&trust, database.pool(), &mut progress).await?
+            let verified = verify::database(&trust, database.pool(), &mut progress).await?;
+            check_rows(&trust, database.pool()).await?;
+            verified
         }
     };
     Ok((trust, verified))
+}
+
+/// Compares the rows with the log of management events, which was verified.
+async fn check_rows(trust: &Trust, pool: &Pool) -> Result<(), NotVerified> {
+    let deviations = match trust.log() {
+        Log::Management => compare(pool).await?.unwrap_or_default(),
+        Log::Operations => Vec::new(),
+    };
+    if deviations.is_empty() { Ok(()) } else { Err(NotVerified::Rows(deviations)) }
 }
 
 /// The keys of an argument: a key, or a file with keys.

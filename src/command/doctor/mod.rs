@@ -1,5 +1,5 @@
-//! `sealward doctor`: tests the tokens, compares them with the records, and connects to the collector, the
-//! provider and the issuers.
+//! `sealward doctor`: tests the tokens, compares them with the records, examines the rows, and connects to the
+//! collector, the provider and the issuers.
 
 mod approvals;
 mod collector;
@@ -8,6 +8,7 @@ mod database;
 mod provider;
 mod records;
 mod report;
+mod rows;
 mod sealing;
 mod text;
 
@@ -54,6 +55,7 @@ pub(super) async fn run(
     let credentials = credentials::check(&settings).await;
     let login = database::login(&database).await;
     let records = records::compare(&database, &token).await;
+    let examined = rows::examine(&database, &token).await;
     let pool = database.as_ref().ok().map(Primary::pool);
     let provider = provider::check(&settings, environment, pool).await?;
     let people = approvals::check(pool, &settings.approvals).await;
@@ -69,10 +71,11 @@ pub(super) async fn run(
         let people = approvals::as_json(people.as_deref());
         let sealing = sealing::as_json(sealing.as_deref());
         let credentials = credentials::as_json(&credentials);
+        let examined = rows::as_json(&examined);
         let whole = json!({
             "tokens": reports, "login": login, "records": records, "collector": collector,
             "openIdConnect": provider, "credentials": credentials, "approvals": people,
-            "auditLogs": sealing,
+            "auditLogs": sealing, "rows": examined,
         });
         writeln!(io::stdout(), "{whole:#}")?;
     } else if arguments.report {
@@ -84,6 +87,7 @@ pub(super) async fn run(
         io::stdout().write_all(database::text(&login).as_bytes())?;
         io::stdout().write_all(sealing::text(sealing.as_deref()).as_bytes())?;
         io::stdout().write_all(records::text(&records).as_bytes())?;
+        io::stdout().write_all(rows::text(&examined).as_bytes())?;
         io::stdout().write_all(collector::text(&collector).as_bytes())?;
         io::stdout().write_all(provider::text(provider.as_ref()).as_bytes())?;
         io::stdout().write_all(credentials::text(&credentials).as_bytes())?;
@@ -113,6 +117,13 @@ pub(super) async fn run(
     }
     if let Some(fault) = credentials::fault(&credentials) {
         return Err(Failure::Other(fault));
+    }
+    if rows::is_wrong(&examined) {
+        return Err(Failure::Other(
+            "rows of the database do not count or deviate from their events, or a token derives another row key: see \"Rows that do not count\" in \
+             the operations guide"
+                .to_owned(),
+        ));
     }
     match records {
         Ok((found, _)) if !found.missing.is_empty() => Err(Failure::Other(

@@ -18,7 +18,9 @@ use crate::view::list::{Listing, facts};
 use crate::view::notice::Notice;
 use crate::view::services::service;
 use crate::view::shell::Section;
-use crate::view::words::{Tone, ago, badge, isolated, moment, moment_and_distance, moment_or};
+use crate::view::words::{
+    Tone, ago, badge, isolated, moment, moment_and_distance, moment_or, seal_mark,
+};
 use engine::auth::{ApiKeySecret, ApiKeyType, Role};
 use engine::ids::{ApiKeyId, ServiceId};
 use engine::management::api_keys::{
@@ -114,7 +116,11 @@ pub(crate) async fn show(
 
 fn row(key: &ApiKey, names: &HashMap<ServiceId, String>, now: Timestamp) -> Vec<Markup> {
     vec![
-        html! { a href=(place(key.id)) { (isolated(&key.name)) } br; span.id { (key.hint) } },
+        html! {
+            a href=(place(key.id)) { (isolated(&key.name)) }
+            (seal_mark(key.seal_valid))
+            br; span.id { (key.hint) }
+        },
         html! { (key.r#type.name()) },
         owner(key, names),
         status(key.status),

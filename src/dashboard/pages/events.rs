@@ -160,9 +160,12 @@ fn action(action: Action) -> Markup {
         | Action::SignIn
         | Action::Start
         | Action::TokenFound => Tone::Good,
-        Action::Update | Action::SignOut | Action::Read | Action::Export | Action::Stop => {
-            Tone::Idle
-        }
+        Action::Update
+        | Action::SignOut
+        | Action::Read
+        | Action::Export
+        | Action::Stop
+        | Action::RowKeyRenewed => Tone::Idle,
         Action::Delete
         | Action::Freeze
         | Action::Disable
@@ -174,6 +177,7 @@ fn action(action: Action) -> Markup {
         | Action::SignInFailed
         | Action::Refuse
         | Action::RowInvalid
+        | Action::RowDeviates
         | Action::RowSealed
         | Action::TokenLost
         | Action::PinRefused => Tone::Bad,

@@ -15,7 +15,7 @@ use crate::view::list::{Listing, facts};
 use crate::view::notice::Notice;
 use crate::view::services::service;
 use crate::view::shell::Section;
-use crate::view::words::{Tone, ago, badge, isolated, moment, moment_or};
+use crate::view::words::{Tone, ago, badge, isolated, moment, moment_or, seal_mark};
 use engine::auth::Match;
 use engine::ids::{IdentityId, ServiceId};
 use engine::management::identities::{
@@ -98,7 +98,7 @@ fn row(
     now: Timestamp,
 ) -> Vec<Markup> {
     vec![
-        html! { a href=(place(identity.id)) { (isolated(&identity.name)) } },
+        html! { a href=(place(identity.id)) { (isolated(&identity.name)) } (seal_mark(identity.seal_valid)) },
         summary(&identity.r#match),
         service(identity.service_id, names),
         status(identity.status),

@@ -15,7 +15,7 @@ use crate::view::filters::Filters;
 use crate::view::list::{Listing, facts};
 use crate::view::notice::Notice;
 use crate::view::shell::Section;
-use crate::view::words::{Tone, badge, count, isolated, moment};
+use crate::view::words::{Tone, badge, count, isolated, moment, seal_mark};
 use engine::ids::ServiceId;
 use engine::management::services::{self, Service, ServiceFilter, ServiceRequest, ServiceStatus};
 use engine::management::{Error, Expected, ManageApiKeys, ManagePolicies};
@@ -100,6 +100,7 @@ fn row(service: &Service) -> Vec<Markup> {
     vec![
         html! {
             a href=(place(service.id)) { (isolated(&service.name)) }
+            (seal_mark(service.seal_valid))
             @if let Some(description) = &service.description { br; span.faint { (isolated(description)) } }
         },
         state(service.status),

@@ -36,6 +36,11 @@ pub(crate) fn badge(tone: Tone, text: &str) -> Markup {
     }
 }
 
+/// The mark of a resource in a list whose row in the database does not count.
+pub(crate) fn seal_mark(seal_valid: Option<bool>) -> Markup {
+    html! { @if seal_valid == Some(false) { " " (badge(Tone::Bad, "row does not count")) } }
+}
+
 /// Text from users, isolated so that its direction does not affect the page.
 pub(crate) fn isolated(text: &str) -> Markup {
     html! { bdi { (text) } }

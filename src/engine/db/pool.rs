@@ -31,10 +31,11 @@ pub struct Pool {
 
 impl From<PgPool> for Pool {
     fn from(pool: PgPool) -> Self {
+        let primary = Arc::new(RwLock::new(pool));
         Self {
-            primary: Arc::new(RwLock::new(pool)),
             slow_reads: Arc::new(Semaphore::new(SLOW_READS)),
-            seals: Seals::default(),
+            seals: Seals::of(Arc::clone(&primary)),
+            primary,
         }
     }
 }

@@ -29,6 +29,8 @@ closed_set! {
         KeyMaintenance = "key_maintenance",
         /// Gets the row key, and records invalid rows.
         Rows = "rows",
+        /// Compares public keys with the tokens.
+        PublicKeys = "public_keys",
         /// Counts the changes that wait for approval.
         PendingChanges = "pending_changes",
         /// Writes the last use of credentials.
@@ -95,6 +97,7 @@ impl Job {
             Self::KeyMaintenance => (35 * 60, Each, Degraded),
             // It examines every row.
             Self::Rows => (10 * 60, Each, Degraded),
+            Self::PublicKeys => (10 * 60, One, Degraded),
             Self::PendingChanges => (60, Each, Degraded),
             Self::LastUse => (30, Each, Degraded),
             Self::IssuerKeys | Self::ProviderKeys => (60, Each, Degraded),

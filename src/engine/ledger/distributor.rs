@@ -114,7 +114,7 @@ impl Distributor {
 
     /// Whether clients of public logs can verify the checkpoint.
     async fn has_ed25519_signature(&self, signed: &Signed, origin: &str) -> sqlx::Result<bool> {
-        let keys = store::keys(&self.pool).await?;
+        let keys = store::keys(self.pool.rows()).await?;
         let mut keys = keys.iter().filter_map(|key| key.verifier(origin).ok());
         Ok(keys.any(|key| {
             key.kind() == SignatureKind::Ed25519 && Checkpoint::open(&signed.note, &key).is_ok()

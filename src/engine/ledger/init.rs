@@ -5,11 +5,13 @@ use hsm::{ErrorKind, Generated, HsmError, NewKey, Purpose, Token};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::seal_error::SealError;
 use super::store;
-use super::{Log, key::SigningKey};
+use super::{Log, LogCosigner, LogKey, key::SigningKey};
 use crate::db::Pool;
 use crate::ids::KeyId;
 use crate::management::security::record_initialization;
+use crate::resource::{self, Rows};
 use formats::clock::{Clock, Entropy, Timestamp};
 use formats::material::PublicKey;
 use formats::tlog::VerifierKey;
@@ -46,6 +48,9 @@ pub enum InitError {
     /// The token returned another kind of key.
     #[error("the token made a key that does not sign checkpoints")]
     Key,
+    /// The row of a key or of an origin does not count.
+    #[error(transparent)]
+    Rows(#[from] SealError),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] sqlx::Error),
@@ -65,18 +70,24 @@ pub async fn initialize(
     let mut transaction = pool.begin().await?;
     store::lock_init(&mut transaction).await?;
     let now = clock.now();
-    let before = keys(&mut transaction).await?;
+    if !store::are_whole(pool.rows_on(&mut transaction)).await? {
+        return Err(SealError::Rows.into());
+    }
+    let before = keys(pool.rows_on(&mut transaction)).await?;
     let mut changed = false;
     // Not every token has ML-DSA, and one without it makes nothing.
-    let cosigners = store::cosigners(&mut *transaction).await?;
+    let cosigners = store::cosigners(pool.rows_on(&mut transaction)).await?;
     if renewal.post_quantum && (cosigners.is_empty() || renewal.key) {
-        let (id, spki) = make_cosigner(token, KeyId::new(clock, entropy).uuid()).await?;
-        store::insert_cosigner(&mut transaction, id, &spki, now).await?;
+        let id = KeyId::new(clock, entropy);
+        let spki = make_cosigner(token, id.uuid()).await?;
+        resource::insert(pool.rows_on(&mut transaction), &LogCosigner::new(id, spki, now)).await?;
         changed = true;
     }
-    if store::keys(&mut *transaction).await?.is_empty() || renewal.key {
-        let (id, spki) = make_key(token, KeyId::new(clock, entropy).uuid()).await?;
-        store::insert_key(&mut transaction, id, &spki, now).await?;
+    let signing = store::keys(pool.rows_on(&mut transaction)).await?;
+    if signing.is_empty() || renewal.key {
+        let id = KeyId::new(clock, entropy);
+        let spki = make_key(token, id.uuid()).await?;
+        resource::insert(pool.rows_on(&mut transaction), &LogKey::new(id, spki, now)).await?;
         changed = true;
     }
     for log in Log::ALL {
@@ -86,9 +97,10 @@ pub async fn initialize(
             None => format!("{origin}/{log}"),
         };
         store::put_origin(&mut transaction, log, &name).await?;
+        store::keep_origin(pool.rows_on(&mut transaction), log, name).await?;
         changed = true;
     }
-    let keys = keys(&mut transaction).await?;
+    let keys = keys(pool.rows_on(&mut transaction)).await?;
     if changed {
         let texts = |keys: &[VerifierKey]| keys.iter().map(ToString::to_string).collect::<Vec<_>>();
         let (before, after) = (texts(&before), texts(&keys));
@@ -99,13 +111,13 @@ pub async fn initialize(
 }
 
 /// The public keys that sign and cosign each log now.
-async fn keys(connection: &mut PgConnection) -> Result<Vec<VerifierKey>, InitError> {
-    let signing = store::keys(&mut *connection).await?;
-    let cosigning = store::cosigners(&mut *connection).await?;
+async fn keys(mut rows: Rows<&mut PgConnection>) -> Result<Vec<VerifierKey>, InitError> {
+    let signing = store::keys(rows.again()).await?;
+    let cosigning = store::cosigners(rows.again()).await?;
     let mut verifiers = Vec::new();
     for key in [signing.first(), cosigning.first()].into_iter().flatten() {
         for log in Log::ALL {
-            if let Some(head) = store::head(&mut *connection, log).await? {
+            if let Some(head) = store::head(&mut *rows.executor, log).await? {
                 verifiers.push(key.verifier(&head.origin).map_err(|_| InitError::Key)?);
             }
         }
@@ -114,7 +126,7 @@ async fn keys(connection: &mut PgConnection) -> Result<Vec<VerifierKey>, InitErr
 }
 
 /// Makes a key pair in the token, Ed25519 if the token supports it.
-async fn make_key(token: &Token, id: Uuid) -> Result<(Uuid, Vec<u8>), InitError> {
+async fn make_key(token: &Token, id: Uuid) -> Result<Vec<u8>, InitError> {
     let made = match generate(token, id, Algorithm::Ed25519).await {
         Err(error) if matches!(error.kind(), ErrorKind::Refused | ErrorKind::BadInput) => {
             generate(token, id, Algorithm::P256).await?
@@ -125,7 +137,7 @@ async fn make_key(token: &Token, id: Uuid) -> Result<(Uuid, Vec<u8>), InitError>
 }
 
 /// Makes an ML-DSA-44 key pair in the token.
-async fn make_cosigner(token: &Token, id: Uuid) -> Result<(Uuid, Vec<u8>), InitError> {
+async fn make_cosigner(token: &Token, id: Uuid) -> Result<Vec<u8>, InitError> {
     let made = generate(token, id, Algorithm::MlDsa44).await;
     checked(id, made.map_err(InitError::Cosigner)?)
 }
@@ -137,11 +149,11 @@ async fn generate(token: &Token, id: Uuid, algorithm: Algorithm) -> Result<Gener
 }
 
 /// The SubjectPublicKeyInfo of a key that signs or cosigns checkpoints.
-fn checked(id: Uuid, made: Generated) -> Result<(Uuid, Vec<u8>), InitError> {
+fn checked(id: Uuid, made: Generated) -> Result<Vec<u8>, InitError> {
     let public = made.public.and_then(|public| PublicKey::new(public).ok());
     let spki = public.ok_or(InitError::Key)?.to_spki();
     SigningKey::new(id, &spki).ok_or(InitError::Key)?;
-    Ok((id, spki))
+    Ok(spki)
 }
 
 /// A time without separators, such as `20260131T120000Z`.

@@ -24,8 +24,8 @@ pub async fn keys(pool: &Pool, log: Log) -> sqlx::Result<Option<Vec<VerifierKey>
     let Some(head) = store::head(pool, log).await? else {
         return Ok(None);
     };
-    let mut keys = store::keys(pool).await?;
-    keys.extend(store::cosigners(pool).await?);
+    let mut keys = store::keys(pool.rows()).await?;
+    keys.extend(store::cosigners(pool.rows()).await?);
     let keys = keys.iter().filter_map(|key| key.verifier(&head.origin).ok());
     Ok(Some(keys.collect()))
 }

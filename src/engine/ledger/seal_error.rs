@@ -22,9 +22,15 @@ pub enum SealError {
     /// The hashes in the database do not lead to the head.
     #[error("the hashes of the {0} log do not match its head: they were changed in the database")]
     Broken(Log),
-    /// The origin is not one of this log.
-    #[error("the origin of the {0} log does not end in /{0}: it was changed in the database")]
+    /// The origin is not the one of `audit init`.
+    #[error("the origin of the {0} log was changed in the database")]
     Origin(Log),
+    /// The row of a key or of an origin does not count.
+    #[error(
+        "the row of a key or an origin of the audit logs was changed or removed in the database: see \"Rows that do not \
+         count\" in the operations guide"
+    )]
+    Rows,
     /// The log does not extend a checkpoint.
     #[error(
         "the {log} log does not extend its checkpoint of {size} records in {place}: records were lost \

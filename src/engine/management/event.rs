@@ -132,8 +132,49 @@ closed_set! {
         PinRefused = "pin_refused",
         /// A row of the database does not count.
         RowInvalid = "row.invalid",
+        /// A row of the database is not as its last event says.
+        RowDeviates = "row.deviates",
         /// An operator sealed a row of the database as it is.
         RowSealed = "row.sealed",
+        /// Another generation of the row key seals.
+        RowKeyRenewed = "row_key.renewed",
+    }
+}
+
+impl Action {
+    /// Whether an event of this kind has the state of its resource from then on.
+    pub(crate) const fn attests(self) -> bool {
+        match self {
+            Self::Create
+            | Self::Update
+            | Self::Delete
+            | Self::Restore
+            | Self::Revoke
+            | Self::Destroy
+            | Self::RowSealed => true,
+            Self::Freeze
+            | Self::Unfreeze
+            | Self::Disable
+            | Self::Lock
+            | Self::Unlock
+            | Self::Approve
+            | Self::Reject
+            | Self::Withdraw
+            | Self::SignIn
+            | Self::SignOut
+            | Self::SignInFailed
+            | Self::Refuse
+            | Self::Read
+            | Self::Export
+            | Self::Start
+            | Self::Stop
+            | Self::TokenLost
+            | Self::TokenFound
+            | Self::PinRefused
+            | Self::RowInvalid
+            | Self::RowDeviates
+            | Self::RowKeyRenewed => false,
+        }
     }
 }
 

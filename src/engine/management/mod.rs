@@ -61,7 +61,6 @@ pub mod people;
 pub mod policies;
 mod referrers;
 mod right;
-pub mod rows;
 pub mod security;
 pub mod services;
 mod store;
@@ -81,4 +80,5 @@ pub use self::right::{
     Authorized, FreezeEverything, ManageAdminKeys, ManageApiKeys, ManageIdentities, ManageKeys,
     ManagePeople, ManagePolicies, ReadAudit, ReadPeople, ReadResources, Right,
 };
+pub(crate) use self::store::insert_event;
 pub use self::system::System;

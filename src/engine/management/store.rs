@@ -116,16 +116,6 @@ pub(super) async fn usable_owner_keys(
     Ok(usable)
 }
 
-/// The advisory lock of processes that make internal keys.
-const INITIALIZATION: i64 = 0x5ea1_3a8d_0033;
-
-/// Waits for other processes that make internal keys, until the transaction ends.
-pub(super) async fn lock_initialization(connection: &mut PgConnection) -> sqlx::Result<()> {
-    let lock = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(INITIALIZATION);
-    lock.execute(connection).await?;
-    Ok(())
-}
-
 /// The people with this subject, whether their rows count or not.
 pub(super) async fn people_of(
     database: impl PgExecutor<'_>,
@@ -145,7 +135,7 @@ pub(super) async fn lock_row(connection: &mut PgConnection, row: RowName) -> sql
 
 /// Records an event: a change, in the transaction of the change. A read with the digest of a recorded
 /// read is not recorded again. `approved` is the change whose approval made it.
-pub(super) async fn insert_event(
+pub(crate) async fn insert_event(
     connection: &mut PgConnection,
     id: EventId,
     now: Timestamp,

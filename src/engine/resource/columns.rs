@@ -3,7 +3,7 @@
 use sqlx::postgres::PgArguments;
 use sqlx::{Arguments as _, Encode, Postgres, Type};
 
-use crate::seals::Form;
+use crate::seals::{FIRST_FORM, Form};
 
 /// The column of a member with this name in the code.
 pub(super) fn column_name(name: &'static str) -> &'static str {
@@ -26,7 +26,18 @@ impl Columns {
         name: &'static str,
         value: T,
     ) {
-        if let Err(error) = self.form.add(column_name(name), &value) {
+        self.set_since((FIRST_FORM, false), name, value);
+    }
+
+    /// Sets a column that decides something and that came with a later form of the row, and whether it has its
+    /// default.
+    pub fn set_since<T: Type<Postgres> + for<'q> Encode<'q, Postgres>>(
+        &mut self,
+        since: (u8, bool),
+        name: &'static str,
+        value: T,
+    ) {
+        if let Err(error) = self.form.add(column_name(name), &value, since) {
             self.error = Some(sqlx::Error::Encode(error));
         }
         self.set_unsealed(name, value);

@@ -136,16 +136,19 @@ macro_rules! request {
 ///
 /// Every resource also has `id`, `created_at`, `updated_at` and `revision`. `requested by` generates both
 /// requests, `changed by` only the one that changes it, and `shown without Request` none. Answers lack the
-/// members that are `@internal`.
+/// members that are `@internal`. Members can have `#[since(2)]`, as in [`row!`](crate::row), except for groups
+/// of columns.
 #[macro_export]
 macro_rules! resource {
     (
         $(#[doc = $resource_doc:literal])*
+        $(#[writes($writes:literal)])?
         $vis:vis struct $Resource:ident($Id:ty) in $table:literal, $how:ident $by:ident $Request:ident {
             $(@fixed {
                 $(
                     $(#[doc = $fixed_doc:literal])*
                     $(#[sqlx($fixed_row:ident)])?
+                    $(#[since($fixed_since:literal)])?
                     $fixed_label:literal
                     $fixed:ident: $fixed_type:ty $(= $fixed_default:expr)?;
                 )*
@@ -153,6 +156,7 @@ macro_rules! resource {
             $(
                 $(#[doc = $doc:literal])*
                 $(#[sqlx($row:ident)])?
+                $(#[since($since:literal)])?
                 $label:literal
                 $name:ident: $type:ty
                 $(as $read:ty)?
@@ -163,6 +167,7 @@ macro_rules! resource {
                 $(
                     $(#[doc = $read_only_doc:literal])*
                     $(#[sqlx($read_only_row:ident)])?
+                    $(#[since($read_only_since:literal)])?
                     $(#[serde(rename = $read_only_name:tt)])?
                     $(#[schema(value_type = $read_only_schema:ty)])?
                     $read_only:ident: $read_only_type:ty;
@@ -171,6 +176,7 @@ macro_rules! resource {
             $(@internal {
                 $(
                     $(#[doc = $internal_doc:literal])*
+                    $(#[since($internal_since:literal)])?
                     $internal:ident: $internal_type:ty;
                 )*
             })?
@@ -345,6 +351,15 @@ macro_rules! resource {
                 &["created_at", "updated_at", "revision"],
             ];
             const IS_KEPT: bool = true;
+            const FORMS: $crate::seals::Forms = $crate::forms!(
+                [$($writes)?]
+                [
+                    $($($($fixed_since)?)*)?
+                    $($($since)?)*
+                    $($($($read_only_since)?)*)?
+                    $($($($internal_since)?)*)?
+                ]
+            );
 
             fn at(mut self, revision: $crate::revision::Revision) -> Self {
                 self.revision = revision;
@@ -358,10 +373,10 @@ macro_rules! resource {
 
             fn columns(&self) -> $crate::resource::Columns {
                 let mut columns = $crate::resource::Columns::default();
-                $($($crate::resource!(@set columns, self.$fixed, $fixed $(, $fixed_row)?);)*)?
-                $($crate::resource!(@set columns, self.$name, $name $(, $row)?);)*
-                $($($crate::resource!(@set columns, self.$read_only, $read_only $(, $read_only_row)?);)*)?
-                $($(columns.set(stringify!($internal), &self.$internal);)*)?
+                $($($crate::resource!(@set columns, self.$fixed, $fixed $(, $fixed_row)? $(, $fixed_since)?);)*)?
+                $($crate::resource!(@set columns, self.$name, $name $(, $row)? $(, $since)?);)*
+                $($($crate::resource!(@set columns, self.$read_only, $read_only $(, $read_only_row)? $(, $read_only_since)?);)*)?
+                $($($crate::set_column!(columns, stringify!($internal), self.$internal $(, $internal_since)?);)*)?
                 columns.set("created_at", self.created_at);
                 columns.set("updated_at", self.updated_at);
                 columns.set("revision", self.revision);
@@ -374,8 +389,8 @@ macro_rules! resource {
     (@columns $name:ident: $type:ty, flatten) => {
         <$type as $crate::resource::ColumnGroup>::COLUMNS
     };
-    (@set $columns:ident, $value:expr, $name:ident) => {
-        $columns.set(stringify!($name), &$value)
+    (@set $columns:ident, $value:expr, $name:ident $(, $since:literal)?) => {
+        $crate::set_column!($columns, stringify!($name), $value $(, $since)?)
     };
     (@set $columns:ident, $value:expr, $name:ident, flatten) => {
         $crate::resource::ColumnGroup::write(&$value, &mut $columns)

@@ -21,8 +21,8 @@ pub use self::request::{
     ChangeBody, Reader, RequestBody, ResourceRequest, SentBody, object, with_required,
 };
 pub use self::store::{
-    InvalidRow, Marked, Rows, Select, examine, insert, insert_new, insert_new_as, invalid, put,
-    reseal, select, update,
+    Marked, Rows, SeenRow, Select, examine, insert, insert_new, insert_new_as, put, renew, reseal,
+    seen, select, update,
 };
 pub use self::stored::{ColumnGroup, Deletable, Deprivable, Identified, Stored, Touched};
 pub use self::text::{Description, Name, Printable, Reason, Subject, is_hidden};

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::columns::Columns;
 use crate::revision::Revision;
-use crate::seals::{RowName, What};
+use crate::seals::{Forms, RowName, What};
 use formats::clock::Timestamp;
 
 /// A resource that has an identifier, and a state that counts its changes.
@@ -37,6 +37,9 @@ pub trait Stored: Identified + Deprivable + Clone + for<'r> FromRow<'r, PgRow> {
 
     /// Whether the row stays after the end of what it describes.
     const IS_KEPT: bool;
+
+    /// The forms of its rows.
+    const FORMS: Forms;
 
     /// The same resource at this revision.
     fn at(self, revision: Revision) -> Self;

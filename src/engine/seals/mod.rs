@@ -6,8 +6,10 @@
 //! An entry that takes away what the row can lose has its effect on the row as it is, so that it needs no
 //! token. Any other later entry makes the row invalid.
 //!
-//! The process keeps the row key ([`Seals`]) from the first answer of a token until it ends.
+//! The process keeps the row key ([`Seals`]) from the first answer of a token until it ends. The key has
+//! generations. When a row has a seal of one that the process does not know, it asks the tokens.
 
+mod deviation;
 mod findings;
 mod form;
 mod key;
@@ -15,27 +17,44 @@ mod opening;
 mod standing;
 mod store;
 
-use std::collections::HashSet;
-use std::sync::{Arc, OnceLock};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::time::Instant;
 
+use hsm::Token;
+use sqlx::PgPool;
+use tokio::sync::Mutex;
 use uuid::Uuid;
 
+use self::deviation::Deviations;
+pub use self::deviation::{Deviation, Difference};
 use self::findings::Findings;
 pub use self::findings::{Finding, Flaw};
-pub use self::form::Form;
-pub use self::key::RowKey;
+pub use self::form::{FIRST_FORM, Form, Forms, newest_of_forms};
+pub(crate) use self::key::generation_of;
+pub use self::key::{Endorsement, RowKey};
 pub use self::opening::{NotDerived, initialize};
 pub use self::standing::{Entry, Standing, What};
-pub use self::store::{Entries, add_entry, entries_of, newest_entry, was_made};
+pub use self::store::{
+    ENTRIES, Entries, add_entry, endorse, entries_of, forget_superseded, living, newest_entry,
+    next_generation, was_made,
+};
 
 /// The key of the seals, once a token has answered, and the invalid rows that were seen. Clones share both.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Seals(Arc<Shared>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
-    key: OnceLock<RowKey>,
+    /// The connections to the primary, which its owner replaces.
+    database: Arc<RwLock<PgPool>>,
+    key: RwLock<Option<Arc<RowKey>>>,
+    /// The tokens that derive it.
+    token: OnceLock<Token>,
+    /// The generations that no token had, and when they were asked.
+    absent: Mutex<HashMap<u32, Instant>>,
     findings: Findings,
+    deviations: Deviations,
 }
 
 /// No token has answered yet, so that no row can be believed.
@@ -45,6 +64,37 @@ pub struct NoRowKey;
 
 impl From<NoRowKey> for sqlx::Error {
     fn from(reason: NoRowKey) -> Self {
+        Self::Configuration(reason.into())
+    }
+}
+
+/// Why a row was not sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotSealable {
+    /// There is no row key.
+    #[error(transparent)]
+    NoRowKey(NoRowKey),
+    /// A column that instances of the previous release do not read has a value.
+    #[error("a column of the row can only have a value after the next release")]
+    LaterForm,
+}
+
+impl From<NotSealable> for sqlx::Error {
+    fn from(reason: NotSealable) -> Self {
+        match reason {
+            NotSealable::NoRowKey(reason) => reason.into(),
+            NotSealable::LaterForm => Self::Encode(reason.into()),
+        }
+    }
+}
+
+/// Another generation of the row key seals since this process asked the tokens. It has asked them again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a newer generation of the row key seals: try again")]
+pub struct OlderRowKey;
+
+impl From<OlderRowKey> for sqlx::Error {
+    fn from(reason: OlderRowKey) -> Self {
         Self::Configuration(reason.into())
     }
 }
@@ -59,19 +109,58 @@ pub struct RowName {
 }
 
 impl Seals {
-    /// Keeps the key that a token has derived. The first one stays.
+    /// The seals of the rows of this database.
+    pub fn of(database: Arc<RwLock<PgPool>>) -> Self {
+        Self(Arc::new(Shared {
+            database,
+            key: RwLock::default(),
+            token: OnceLock::new(),
+            absent: Mutex::default(),
+            findings: Findings::default(),
+            deviations: Deviations::default(),
+        }))
+    }
+
+    /// Keeps the key that the tokens have derived.
     pub fn unlock(&self, key: RowKey) {
-        let _ = self.0.key.set(key);
+        *self.0.key.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(key));
     }
 
     /// Whether rows can be verified and written.
     pub fn is_unlocked(&self) -> bool {
-        self.0.key.get().is_some()
+        self.current().is_some()
     }
 
-    /// The seal of a row at a revision.
-    pub fn seal(&self, row: RowName, revision: i64, form: &Form) -> Result<Vec<u8>, NoRowKey> {
-        Ok(self.key()?.seal(row, revision, form))
+    /// The row key as it is now.
+    pub fn current(&self) -> Option<Arc<RowKey>> {
+        self.0.key.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The newest generation of these seals that this process does not know.
+    pub(crate) fn unknown<'s>(&self, seals: impl Iterator<Item = &'s [u8]>) -> Option<u32> {
+        let generations = seals.filter_map(generation_of);
+        generations.filter(|generation| self.lacks(*generation)).max()
+    }
+
+    /// Whether the row key lacks this generation.
+    fn lacks(&self, generation: u32) -> bool {
+        self.current().is_some_and(|key| !key.has(generation))
+    }
+
+    fn database(&self) -> PgPool {
+        self.0.database.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The seal of a row at a revision, and its generation of the row key.
+    pub fn seal(
+        &self,
+        row: RowName,
+        revision: i64,
+        form: (&Form, Forms),
+    ) -> Result<(Vec<u8>, u32), NotSealable> {
+        let key = self.key().map_err(NotSealable::NoRowKey)?;
+        let seal = key.seal(row, revision, form).ok_or(NotSealable::LaterForm)?;
+        Ok((seal, key.sealing()))
     }
 
     /// What counts of a row with this seal and these entries from its own revision on, the oldest first.
@@ -79,7 +168,7 @@ impl Seals {
     pub fn judge(
         &self,
         row: RowName,
-        (revision, form): (i64, &Form),
+        (revision, form): (i64, (&Form, Forms)),
         seal: Option<&[u8]>,
         (loses, entries): (Option<What>, Vec<Entry>),
     ) -> Result<Result<Standing, Flaw>, NoRowKey> {
@@ -113,7 +202,27 @@ impl Seals {
         self.0.findings.all()
     }
 
-    fn key(&self) -> Result<&RowKey, NoRowKey> {
-        self.0.key.get().ok_or(NoRowKey)
+    /// Keeps the deviations that a comparison with the events found.
+    pub fn keep_deviations(&self, found: &[Deviation]) {
+        self.0.deviations.replace(found);
+    }
+
+    /// Notes whether the public key in a row is another one than that of the token.
+    pub fn note_public_key(&self, row: RowName, is_other: bool) {
+        self.0.deviations.note_public_key(row, is_other);
+    }
+
+    /// The rows that deviate, as far as they were compared.
+    pub fn deviations(&self) -> Vec<Deviation> {
+        self.0.deviations.all()
+    }
+
+    /// Whether no row is known that does not count or deviates.
+    pub fn is_clean(&self) -> bool {
+        self.findings().is_empty() && self.deviations().is_empty()
+    }
+
+    fn key(&self) -> Result<Arc<RowKey>, NoRowKey> {
+        self.current().ok_or(NoRowKey)
     }
 }

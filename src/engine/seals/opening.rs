@@ -1,16 +1,18 @@
 //! From the tokens to the row key.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hsm::{HsmError, InternalSecret, Token};
 use tokio::time::sleep;
 
+use super::store::{endorsements, next_generation};
 use super::{RowKey, Seals};
 
 /// The generation that a new token begins with.
 const FIRST: u32 = 1;
 
-/// How often tokens that are out are asked again.
+/// How often tokens that are out are asked again, and how long a generation that no token has is not asked for
+/// again.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// Why there is no row key.
@@ -22,43 +24,19 @@ pub enum NotDerived {
     /// The tokens that answer have no internal key, and others do not answer.
     #[error("no token with a row key answers: {}", .0.report())]
     Out(HsmError),
+    /// The database does not say which generation seals.
+    #[error("the generations of the row key cannot be read: {0}")]
+    Database(#[from] sqlx::Error),
 }
 
 impl Seals {
-    /// Keeps the row key that the tokens derive. Names the tokens that derive another one.
+    /// Keeps the row key that the tokens derive, and excludes tokens that derive another one.
     ///
     /// # Errors
     /// No token has it, or none that has it answers.
     pub async fn open(&self, token: &Token) -> Result<(), NotDerived> {
-        let (mut out, mut first, mut without) = (None, None::<RowKey>, Vec::new());
-        for (label, secrets) in token.internal_secrets().await {
-            let derived = match secrets {
-                Ok(secrets) => derived(&secrets),
-                Err(error) => {
-                    out = Some(error);
-                    continue;
-                }
-            };
-            match (&first, derived) {
-                (_, None) => without.push(label),
-                (None, derived) => first = derived,
-                (Some(known), Some(other)) if known.fingerprint() != other.fingerprint() => {
-                    tracing::error!(token = label, "the token derives another row key: {COPY}");
-                }
-                (Some(_), Some(_)) => {}
-            }
-        }
-        for label in without.iter().filter(|_| first.is_some()) {
-            tracing::warn!(token = label, "the token has no row key: {COPY}");
-        }
-        match (first, out) {
-            (Some(key), _) => {
-                self.unlock(key);
-                Ok(())
-            }
-            (None, Some(error)) => Err(NotDerived::Out(error)),
-            (None, None) => Err(NotDerived::Uninitialized),
-        }
+        let _ = self.0.token.set(token.clone());
+        self.ask(token).await
     }
 
     /// Keeps the row key as soon as a token answers.
@@ -74,6 +52,72 @@ impl Seals {
             alive();
         }
     }
+
+    /// Asks the tokens again: for new generations, and whether they derive the same key.
+    pub async fn refresh(&self) {
+        if let Some(token) = self.0.token.get()
+            && let Err(error) = self.ask(token).await
+        {
+            tracing::debug!(%error, "the row key could not be derived again");
+        }
+    }
+
+    /// Asks the tokens for a generation that this process does not know, unless it did so just now.
+    pub(crate) async fn learn(&self, generation: u32) {
+        let mut absent = self.0.absent.lock().await;
+        absent.retain(|_, asked| asked.elapsed() < RETRY);
+        if !self.lacks(generation) || absent.contains_key(&generation) {
+            return;
+        }
+        self.refresh().await;
+        if self.lacks(generation) {
+            absent.insert(generation, Instant::now());
+        }
+    }
+
+    async fn ask(&self, token: &Token) -> Result<(), NotDerived> {
+        let (mut out, mut found) = (None, self.current());
+        let is_first = found.is_none();
+        let endorsements = endorsements(&self.database()).await?;
+        let (mut same, mut without) = (Vec::new(), Vec::new());
+        for (place, (label, secrets)) in token.internal_secrets().await.into_iter().enumerate() {
+            let derived = match secrets {
+                Ok(secrets) => derived(&secrets),
+                Err(error) => {
+                    out = Some(error);
+                    continue;
+                }
+            };
+            let Some(derived) = derived else {
+                without.push(label);
+                token.exclude(place, None);
+                continue;
+            };
+            let known = found.get_or_insert_with(|| derived.clone().into());
+            let is_same = known.agrees_with(&derived) || known.endorses(&derived, &endorsements);
+            let reason = (!is_same).then(|| format!("it derives another row key: {COPY}"));
+            token.exclude(place, reason);
+            if is_same {
+                same.push(derived);
+            }
+        }
+        // Warned of once.
+        if is_first && found.is_some() {
+            for label in without {
+                tracing::warn!(token = label, "the token has no row key: {COPY}");
+            }
+        }
+        match (RowKey::union(same), found, out) {
+            (Some(mut key), _, _) => {
+                key.activate(&endorsements);
+                self.unlock(key);
+                Ok(())
+            }
+            (None, Some(_), _) => Ok(()),
+            (None, None, Some(error)) => Err(NotDerived::Out(error)),
+            (None, None, None) => Err(NotDerived::Uninitialized),
+        }
+    }
 }
 
 /// What an operator does about a token without the key, or with another one.
@@ -84,11 +128,9 @@ const COPY: &str = "copy the internal keys of the first token to it with the ven
 pub async fn initialize(token: &Token, seals: &Seals) -> Result<bool, NotDerived> {
     match seals.open(token).await {
         Err(NotDerived::Uninitialized) => {
-            let made = token.make_internal_secret(FIRST).await.map_err(NotDerived::Out)?;
-            if let Some(key) = derived(&[made]) {
-                seals.unlock(key);
-            }
-            Ok(true)
+            let next = next_generation(&seals.database(), FIRST - 1).await?;
+            token.make_internal_secret(next).await.map_err(NotDerived::Out)?;
+            seals.open(token).await.map(|()| true)
         }
         opened => opened.map(|()| false),
     }

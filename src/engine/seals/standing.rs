@@ -46,7 +46,7 @@ pub struct Standing {
 
 impl Standing {
     /// Of a row at `revision` that can lose `loses`, with the entries from there on, the oldest first.
-    pub(super) fn of(
+    pub(crate) fn of(
         revision: i64,
         loses: Option<What>,
         entries: Vec<Entry>,

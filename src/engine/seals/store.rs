@@ -4,13 +4,21 @@ use sqlx::postgres::PgRow;
 use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
 use uuid::Uuid;
 
-use super::{Entry, RowName, What};
+use super::{Endorsement, Entry, RowName, What};
 use formats::clock::Timestamp;
 
 /// Whether a row was ever made. Nobody who writes to the database can take that back.
 pub async fn was_made(database: impl PgExecutor<'_>, table: &str, id: Uuid) -> sqlx::Result<bool> {
     let sql = "SELECT EXISTS (SELECT FROM revisions WHERE table_name = $1 AND id = $2)";
     sqlx::query_scalar(sql).bind(table).bind(id).fetch_one(database).await
+}
+
+/// The rows of a table that were made and are not gone.
+pub async fn living(database: impl PgExecutor<'_>, table: &str) -> sqlx::Result<Vec<Uuid>> {
+    let sql = "SELECT id FROM (SELECT DISTINCT ON (id) id, what FROM revisions
+                                WHERE table_name = $1 ORDER BY id, revision DESC) AS newest
+                WHERE what <> $2";
+    sqlx::query_scalar(sql).bind(table).bind(What::Gone).fetch_all(database).await
 }
 
 /// The newest entry of a row; none of a row that was never made.
@@ -43,15 +51,19 @@ pub async fn add_entry(
     Ok(())
 }
 
-/// The expressions of a query that read the entries of a row of `table` from its own revision on.
+/// The columns of a query with [`entries_of`].
+pub const ENTRIES: &str = "entry_revisions, entry_whats, entry_times";
+
+/// The source of a query, after `table`, of the entries of its rows, each from its own revision on.
 pub fn entries_of(table: &str) -> String {
-    let rest = format!(
-        "FROM revisions r WHERE r.table_name = '{table}' AND r.id = {table}.id
-            AND r.revision >= {table}.revision ORDER BY r.revision"
-    );
     format!(
-        "ARRAY(SELECT r.revision {rest}) AS entry_revisions, ARRAY(SELECT r.what {rest}) AS entry_whats,
-         ARRAY(SELECT r.at {rest}) AS entry_times"
+        "CROSS JOIN LATERAL (
+             SELECT array_agg(r.revision ORDER BY r.revision) AS entry_revisions,
+                    array_agg(r.what ORDER BY r.revision) AS entry_whats,
+                    array_agg(r.at ORDER BY r.revision) AS entry_times
+               FROM revisions r
+              WHERE r.table_name = '{table}' AND r.id = {table}.id AND r.revision >= {table}.revision
+         ) AS {table}_entries"
     )
 }
 
@@ -61,11 +73,55 @@ pub struct Entries(pub Vec<Entry>);
 
 impl FromRow<'_, PgRow> for Entries {
     fn from_row(row: &PgRow) -> sqlx::Result<Self> {
-        let revisions: Vec<i64> = row.try_get("entry_revisions")?;
-        let whats: Vec<What> = row.try_get("entry_whats")?;
-        let times: Vec<Timestamp> = row.try_get("entry_times")?;
-        let entries = revisions.into_iter().zip(whats).zip(times);
+        // Without an entry, they are null.
+        let revisions: Option<Vec<i64>> = row.try_get("entry_revisions")?;
+        let whats: Option<Vec<What>> = row.try_get("entry_whats")?;
+        let times: Option<Vec<Timestamp>> = row.try_get("entry_times")?;
+        let (revisions, whats) = (revisions.unwrap_or_default(), whats.unwrap_or_default());
+        let entries = revisions.into_iter().zip(whats).zip(times.unwrap_or_default());
         let entries = entries.map(|((revision, what), at)| Entry { revision, what, at });
         Ok(Self(entries.collect()))
     }
+}
+
+/// The endorsements of the generations of the row key.
+pub(super) async fn endorsements(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Endorsement>> {
+    let sql = "SELECT generation, predecessor, endorsement FROM row_keys";
+    let rows: Vec<(i64, i64, Vec<u8>)> = sqlx::query_as(sql).fetch_all(database).await?;
+    let known = rows.into_iter().filter_map(|(generation, predecessor, mac)| {
+        let generation = u32::try_from(generation).ok()?;
+        Some(Endorsement { generation, predecessor: u32::try_from(predecessor).ok()?, mac })
+    });
+    Ok(known.collect())
+}
+
+/// The first generation after `known` and after all that ever sealed: a lost one does not come back with
+/// another key.
+pub async fn next_generation(database: impl PgExecutor<'_>, known: u32) -> sqlx::Result<u32> {
+    let endorsed = endorsements(database).await?.into_iter().map(|it| it.generation);
+    Ok(endorsed.max().unwrap_or_default().max(known).saturating_add(1))
+}
+
+/// Lets a generation seal, once all transactions that write sealed rows have ended. Later ones that seal
+/// under an older generation fail.
+pub async fn endorse(connection: &mut PgConnection, endorsement: &Endorsement) -> sqlx::Result<()> {
+    sqlx::query("LOCK TABLE revisions IN SHARE ROW EXCLUSIVE MODE")
+        .execute(&mut *connection)
+        .await?;
+    sqlx::query(
+        "INSERT INTO row_keys (generation, predecessor, endorsement) VALUES ($1, $2, $3)
+         ON CONFLICT (generation) DO UPDATE
+            SET predecessor = EXCLUDED.predecessor, endorsement = EXCLUDED.endorsement",
+    )
+    .bind(i64::from(endorsement.generation))
+    .bind(i64::from(endorsement.predecessor))
+    .bind(&endorsement.mac)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Deletes entries that later ones have superseded, with the login of retention. Returns their number.
+pub async fn forget_superseded(database: impl PgExecutor<'_>) -> sqlx::Result<i64> {
+    sqlx::query_scalar("SELECT forget_superseded_revisions()").fetch_one(database).await
 }

@@ -92,7 +92,7 @@ pub struct Settings {
     pub admin: Admin,
     /// The log.
     pub log: Log,
-    /// The login of `sealward migrate` and `sealward rows reseal`.
+    /// The login of `sealward migrate` and `sealward rows`.
     pub migrate: Migrate,
     /// The login and the period of `sealward retain`.
     pub retain: Retain,

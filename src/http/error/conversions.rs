@@ -179,7 +179,7 @@ impl From<Vec<Problem>> for ApiError {
 )]
 pub(super) fn is_transient(error: &sqlx::Error) -> bool {
     match error {
-        // Only a process without the row key makes this error.
+        // Only a process without the present row key makes this error.
         sqlx::Error::Configuration(_)
         | sqlx::Error::Io(_)
         | sqlx::Error::Tls(_)

@@ -216,7 +216,7 @@ fn check(app: &AppState) -> Health {
     };
     let seals = app.engine.database.seals();
     let records = Records {
-        status: match (seals.is_unlocked(), seals.findings().is_empty()) {
+        status: match (seals.is_unlocked(), seals.is_clean()) {
             (false, _) => HealthStatus::Unavailable,
             (true, false) => HealthStatus::Degraded,
             (true, true) => HealthStatus::Ok,

@@ -16,6 +16,7 @@ use super::tokens::tokens;
 use crate::server::connections::Connections;
 use crate::server::tls::Tls;
 use engine::meter::TokenTimes;
+use engine::seals::Seals;
 use sealward_http::{AppState, DatabaseState};
 
 /// The components to measure.
@@ -146,7 +147,12 @@ impl ServiceMetrics {
         page.gauge(
             "sealward_rows_invalid",
             "Rows of the database that do not count, as far as they were read; absent before a token has answered.",
-            self.invalid_rows(),
+            self.of_rows(|seals| seals.findings().len()),
+        )?;
+        page.gauge(
+            "sealward_rows_deviating",
+            "Rows of the database that are not as their last events or the token say; absent before a token has answered.",
+            self.of_rows(|seals| seals.deviations().len()),
         )?;
         let expiring = vault.expiring().into_iter().flatten();
         page.gauges(
@@ -156,9 +162,9 @@ impl ServiceMetrics {
         )
     }
 
-    fn invalid_rows(&self) -> Option<f64> {
+    fn of_rows(&self, number: impl Fn(&Seals) -> usize) -> Option<f64> {
         let seals = self.app.engine.database.seals();
-        seals.is_unlocked().then(|| count(seals.findings().len()))
+        seals.is_unlocked().then(|| count(number(seals)))
     }
 
     fn changes(&self, page: &mut Page<'_>) -> fmt::Result {

@@ -197,3 +197,29 @@ async fn a_key_page_shows_its_use_and_events() {
         assert!(event.contains(change), "{event}");
     }
 }
+
+#[tokio::test]
+async fn a_resource_whose_row_does_not_count_is_marked() {
+    let sample = Sample::new(Names::Typical).await;
+    let mut browser = Browser::signed_in(&sample.world).await;
+    for (list, table) in [
+        ("services", "services"),
+        ("policies", "policies"),
+        ("keys", "keys"),
+        ("identities", "identities"),
+        // The key of the session is an admin key.
+        ("api-keys?type=live", "api_keys"),
+    ] {
+        let page = async |browser: &mut Browser<'_>| {
+            browser.get(&format!("/dashboard/{list}")).await.ok().body
+        };
+        assert!(!page(&mut browser).await.contains("row does not count"), "{list}");
+        let sql = format!(
+            "UPDATE {table} SET seal = NULL WHERE id <> ALL (SELECT id FROM api_keys WHERE type = 'admin')"
+        );
+        sqlx::query(sqlx::AssertSqlSafe(sql)).execute(&sample.world.pool).await.expect("a change");
+        let shown = page(&mut browser).await;
+        let marked = rows(&shown).into_iter().filter(|row| row.contains("row does not count"));
+        assert_eq!(marked.count(), rows(&shown).len(), "{list}");
+    }
+}

@@ -31,7 +31,7 @@ async fn checkpoints_are_signed_with_p_256_if_the_token_has_no_ed25519() {
     assert_eq!(parsed.kind(), SignatureKind::EcdsaP256);
 
     let _process = Process::start(&site).await;
-    let kept = Kept::of_site(&site);
+    let kept = Kept::of_site(&site, &keys);
     kept.record(2).await;
     kept.covered(2).await;
     let note = ledger::checkpoint(&kept.pool, Log::Operations).await;

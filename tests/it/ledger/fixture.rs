@@ -107,7 +107,7 @@ pub(super) fn indexes(lines: &[String]) -> Vec<u64> {
 }
 
 /// A sealer of the database of `world`, which this test runs itself.
-pub(super) struct OwnSealer {
+pub(crate) struct OwnSealer {
     pub(super) status: SealStatus,
     job: JoinHandle<()>,
 }
@@ -130,7 +130,7 @@ impl OwnSealer {
     }
 
     /// Waits for a state.
-    pub(super) async fn state(&self, is_expected: impl Fn(&SealState) -> bool) -> SealState {
+    pub(crate) async fn state(&self, is_expected: impl Fn(&SealState) -> bool) -> SealState {
         within(PATIENCE, async || is_expected(&self.status.state())).await;
         self.status.state()
     }
@@ -143,10 +143,12 @@ impl OwnSealer {
 }
 
 /// A database whose records only this test seals.
-pub(super) struct Kept {
-    pub(super) pool: Pool,
-    pub(super) owner: Pool,
+pub(crate) struct Kept {
+    pub(crate) pool: Pool,
+    pub(crate) owner: Pool,
     pub(super) folder: Scratch,
+    /// The public key of the operations, if another process has sealed its row.
+    key: Option<VerifierKey>,
     // Must be dropped last.
     _database: Option<Database>,
 }
@@ -159,12 +161,13 @@ impl Kept {
         logs.checkpoint(Log::Operations, admission).await.unwrap()
     }
 
-    pub(super) async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let database = Database::new().await;
         let kept = Self {
             pool: pool(database.as_application()),
             owner: pool(database.options().clone()),
             folder: Scratch::new(),
+            key: None,
             _database: Some(database),
         };
         kept.initialize().await;
@@ -177,9 +180,10 @@ impl Kept {
         self.execute("DELETE FROM management_events").await;
     }
 
-    /// The database of a site, whose process seals.
-    pub(super) fn of_site(site: &Site) -> Self {
-        Self::over(site.database())
+    /// The database of a site, whose process seals with the first of these public keys.
+    pub(super) fn of_site(site: &Site, keys: &str) -> Self {
+        let key = keys.lines().next().map(|key| key.parse().unwrap());
+        Self { key, ..Self::over(site.database()) }
     }
 
     /// A migrated database.
@@ -188,6 +192,7 @@ impl Kept {
             pool: pool(as_application(database.clone())),
             owner: pool(database.clone()),
             folder: Scratch::new(),
+            key: None,
             _database: None,
         }
     }
@@ -196,11 +201,11 @@ impl Kept {
         self.folder.path().join("anchor.json")
     }
 
-    pub(super) async fn sealer(&self) -> OwnSealer {
+    pub(crate) async fn sealer(&self) -> OwnSealer {
         OwnSealer::start(self.pool.clone(), Some(&self.anchor())).await
     }
 
-    pub(super) async fn execute(&self, sql: &str) {
+    pub(crate) async fn execute(&self, sql: &str) {
         let done = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
         done.execute(&self.owner).await.expect(sql);
     }
@@ -237,8 +242,18 @@ impl Kept {
     /// The latest checkpoint.
     pub(super) async fn checkpoint(&self) -> Option<Checkpoint> {
         let note = ledger::checkpoint(&self.pool, Log::Operations).await.unwrap()?;
-        let keys = ledger::keys(&self.pool, Log::Operations).await.unwrap().unwrap();
-        Some(Checkpoint::open(&note, &keys[0]).unwrap())
+        Some(Checkpoint::open(&note, &self.key().await).unwrap())
+    }
+
+    /// The public key of the operations. The row key of a site is not that of this process.
+    pub(super) async fn key(&self) -> VerifierKey {
+        match &self.key {
+            Some(key) => key.clone(),
+            None => {
+                let keys = ledger::keys(&self.pool, Log::Operations).await.unwrap();
+                keys.unwrap().remove(0)
+            }
+        }
     }
 
     pub(super) async fn covered(&self, size: u64) -> Checkpoint {

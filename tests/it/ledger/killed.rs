@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 
-use engine::ledger::{self, Log};
+use engine::ledger::Log;
 use formats::tlog::Checkpoint;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -18,8 +18,8 @@ const RECORDS: usize = 3_000;
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_that_is_killed_while_it_seals_seals_each_record_once() {
     let site = Site::new().await;
-    site.run(&["audit", "init"]).success();
-    let kept = Kept::of_site(&site);
+    let keys = site.run(&["audit", "init"]).success().stdout;
+    let kept = Kept::of_site(&site, &keys);
     let size = async || -> i64 {
         let size = "SELECT size FROM audit_log_heads WHERE log = 1";
         let size = sqlx::query_scalar(size).fetch_one(&kept.owner).await;
@@ -59,8 +59,8 @@ async fn sealers(kept: &Kept) -> i64 {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_that_outlives_its_lock_signs_no_other_history() {
     let site = Site::new().await;
-    site.run(&["audit", "init"]).success();
-    let kept = Kept::of_site(&site);
+    let keys = site.run(&["audit", "init"]).success().stdout;
+    let kept = Kept::of_site(&site, &keys);
     let anchor = kept.anchor().display().to_string();
     let variables = [("SEALWARD_AUDIT_SEAL_ANCHOR", anchor.as_str())];
     kept.record(1).await;
@@ -103,7 +103,6 @@ async fn a_process_that_outlives_its_lock_signs_no_other_history() {
     }
     let anchored: Value = serde_json::from_slice(&fs::read(kept.anchor()).unwrap()).unwrap();
     let note = anchored["operations"].as_str().unwrap();
-    let keys = ledger::keys(&kept.pool, Log::Operations).await.unwrap();
-    let anchored = Checkpoint::open(note, &keys.unwrap()[0]).unwrap();
+    let anchored = Checkpoint::open(note, &kept.key().await).unwrap();
     assert_eq!(Some(&anchored), seen.last());
 }

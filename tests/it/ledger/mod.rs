@@ -15,6 +15,6 @@ mod verifying;
 mod witness_server;
 mod witnessing;
 
-pub(crate) use self::fixture::{covered, hash, initialize, key, sealed_world};
+pub(crate) use self::fixture::{Kept, covered, hash, initialize, key, sealed_world};
 pub(crate) use self::forward::HttpsCollector;
 pub(crate) use self::witness_server::WitnessServer;

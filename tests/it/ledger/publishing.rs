@@ -11,7 +11,7 @@ use hsm::{NewKey, Purpose};
 use uuid::Uuid;
 
 use super::fixture::{Kept, OwnSealer, covered, hash, key, sealed_world};
-use testkit::{PATIENCE, Proxy, World, token, within};
+use testkit::{PATIENCE, Proxy, World, seal_rows, token, within};
 
 const CHECKPOINT: &str = "/audit/log/operations/checkpoint";
 
@@ -184,6 +184,7 @@ async fn publication_needs_an_ed25519_key() {
         .execute(&kept.owner)
         .await
         .unwrap();
+    seal_rows(&kept.owner).await;
     let settings = Seal { publish: true, ..Seal::default() };
     let sealer = OwnSealer::with(kept.pool.clone(), settings).await;
     let is_refused = |state: &SealState| matches!(state, SealState::Failed(error) if error.contains("need an Ed25519 key"));

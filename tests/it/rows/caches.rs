@@ -6,7 +6,7 @@ use crate::dashboard::Browser;
 use testkit::{PATIENCE, Proxy, World, within};
 
 /// The look-up of an API key.
-const LOOK_UP: &str = "FROM api_keys WHERE digest";
+const LOOK_UP: &str = "AS api_keys_entries WHERE digest";
 
 /// A session is a sealed row. If its entries emptied the caches, each sign-in would cost all applications a
 /// look-up.

@@ -1,6 +1,6 @@
 //! Invalid rows are named: in the log of events, in health and in the metrics.
 
-use engine::management::rows::{NotSealed, examine_all, invalid_rows, seal_seen};
+use engine::rows::{NotSealed, examine_all, invalid_rows, seal_seen};
 use serde_json::json;
 
 use super::Intruder;
@@ -86,7 +86,7 @@ async fn only_rows_that_the_operator_saw_are_sealed() {
     let intruder = Intruder::of(&world);
     intruder.run("UPDATE services SET tier = 'professional'").await;
     let mut connection = world.pool.acquire().await.expect("a connection");
-    let seen = invalid_rows(world.pool.rows_on(&mut connection)).await.expect("the rows");
+    let seen = invalid_rows(world.pool.rows_on(&mut connection), &[]).await.expect("the rows");
     assert_eq!(seen.len(), 1);
     intruder.run("UPDATE services SET publish_keys = true").await;
     let sealed = seal_seen(world.pool.rows_on(&mut connection), &seen).await;

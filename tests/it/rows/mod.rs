@@ -2,11 +2,18 @@
 
 mod caches;
 mod counting;
+mod deviations;
 mod emergency;
 mod findings;
+mod forms;
 mod identities;
+mod log_keys;
+mod new_key;
 mod people;
+mod public_keys;
 mod restore;
+mod restored;
+mod superseded;
 mod taking_away;
 
 use engine::db::Pool;

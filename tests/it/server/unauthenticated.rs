@@ -12,9 +12,9 @@ use testkit::{PATIENCE, Proxy, World, within};
 
 /// The statements of the three kinds of look-ups: API keys, sessions and published keys.
 const LOOK_UPS: [&str; 3] = [
-    "FROM api_keys WHERE digest",
-    "FROM dashboard_sessions WHERE digest",
-    "FROM services WHERE id",
+    "AS api_keys_entries WHERE digest",
+    "AS dashboard_sessions_entries WHERE digest",
+    "AS services_entries WHERE id = $1",
 ];
 
 const MANY: u64 = 400;

@@ -67,7 +67,8 @@ pub async fn run(plan: &Plan, size: Size) -> Outcomes {
         folder.path().join("anchor.json").display(),
     );
     let site = Site::with_faults_over(cluster.through_proxy(), &settings);
-    site.run(&["audit", "init"]).success();
+    site.initialize();
+    let keys = site.run(&["audit", "init"]).success().stdout;
     let run_log = RunLog::begin();
     let places = Places::default();
     let mut instances = Instances::start(&site, &places, &run_log, size.instances).await;
@@ -117,7 +118,7 @@ pub async fn run(plan: &Plan, size: Size) -> Outcomes {
     let mut entries = std::mem::take(&mut *run_log.lock());
     entries.history.instances = u32::try_from(size.instances).expect("a few");
     entries.history.rows = rows;
-    entries.history.logs = monitor::logs(&pool(cluster.past_proxy()), seen).await;
+    entries.history.logs = monitor::logs(&pool(cluster.past_proxy()), &keys, seen).await;
     entries.history.unshared_limits = unshared_limits(&entries);
     let mut found = std::mem::take(&mut entries.violated);
     found.extend(violations(&entries.history));

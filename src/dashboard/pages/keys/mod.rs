@@ -17,7 +17,7 @@ use crate::view::list::{Listing, facts};
 use crate::view::services::service;
 use crate::view::shell::Section;
 use crate::view::words::{
-    Tone, ago, badge, count, distance, isolated, moment, moment_and_distance, moment_or,
+    Tone, ago, badge, count, distance, isolated, moment, moment_and_distance, moment_or, seal_mark,
 };
 use engine::audit::traffic::{last_uses, uses};
 use engine::ids::{KeyId, ServiceId};
@@ -158,7 +158,11 @@ fn row(
     now: Timestamp,
 ) -> Vec<Markup> {
     vec![
-        html! { a href=(place(key.id)) { (isolated(&key.name)) } br; span.id { (key.id) } },
+        html! {
+            a href=(place(key.id)) { (isolated(&key.name)) }
+            (seal_mark(key.seal_valid))
+            br; span.id { (key.id) }
+        },
         service(key.service_id, names),
         html! { (key.algorithm.name()) br; span.faint { (usage(key.usage)) } },
         status(key.status),

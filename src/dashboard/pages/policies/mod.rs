@@ -19,7 +19,7 @@ use crate::view::list::{Listing, facts};
 use crate::view::notice::Notice;
 use crate::view::services::service;
 use crate::view::shell::Section;
-use crate::view::words::{Tone, badge, isolated, moment};
+use crate::view::words::{Tone, badge, isolated, moment, seal_mark};
 use engine::ids::{PolicyId, ServiceId};
 use engine::management::policies::{self, Policy, PolicyFilter, PolicyName};
 use engine::management::{Error, Expected, ManagePolicies, services};
@@ -127,6 +127,7 @@ fn row(policy: &Policy, names: &HashMap<ServiceId, String>) -> Vec<Markup> {
     vec![
         html! {
             a href=(place(policy.id)) { (policy.policy_number.as_str()) }
+            (seal_mark(policy.seal_valid))
             br; (isolated(&policy.name))
         },
         state(policy.verdict()),

@@ -56,6 +56,22 @@ pub async fn list(
     .await
 }
 
+/// The keys with a public key in one of `parts` parts of all keys.
+pub(in crate::keys) async fn with_public_key(
+    rows: Rows<impl PgExecutor<'_>>,
+    part: i64,
+    parts: i64,
+) -> sqlx::Result<Vec<Key>> {
+    select(
+        "WHERE public_key IS NOT NULL AND get_byte(uuid_send(id), 15) % $2 = $1
+          ORDER BY id",
+    )
+    .bind(part)
+    .bind(parts)
+    .fetch_all(rows)
+    .await
+}
+
 /// The published keys of a service, if it publishes them.
 pub(in crate::keys) async fn published(
     database: &Pool,

@@ -6,8 +6,8 @@ mod list;
 use sqlx::{PgConnection, PgExecutor};
 
 pub(crate) use self::destruction::{begin_destruction, is_past_restoring, lock_destroying};
-pub(super) use self::list::published;
 pub use self::list::{KeyFilter, list};
+pub(super) use self::list::{published, with_public_key};
 use super::vault::store::forget_intent;
 use super::{Key, KeyStatus, Usage};
 use crate::ids::{KeyId, ServiceId};

@@ -95,7 +95,7 @@ impl Sealer {
 
     /// Remembers the latest checkpoints that another instance has signed.
     pub(super) async fn remember(&mut self) -> Result<(), SealError> {
-        let keys = store::keys(&self.pool).await?;
+        let keys = store::keys(self.pool.rows()).await?;
         for log in Log::ALL {
             let Some(head) = store::head(&self.pool, log).await? else {
                 continue;

@@ -174,13 +174,14 @@ impl Sealer {
 
     async fn open(&mut self, mut leadership: Leadership) -> Result<SealingSession, SealError> {
         let connection = leadership.connection();
-        let keys = store::keys(&mut *connection).await?;
+        let keys = self.keys(&mut *connection).await?;
         let mut logs = Vec::new();
         for log in Log::ALL {
             let head = store::head(&mut *connection, log).await?;
             let head = head.ok_or(SealError::NotInitialized)?;
-            // With the origin of another log, the checkpoints of that log would not be compared.
-            if !head.origin.ends_with(&format!("/{log}")) {
+            // Under another origin, the checkpoints of this log would not be compared.
+            let origin = store::origin(self.pool.rows_on(&mut *connection), log).await?;
+            if origin.as_ref() != Some(&head.origin) {
                 return Err(SealError::Origin(log));
             }
             let tree = load_tree(&mut *connection, log, head.size).await?;
@@ -206,7 +207,7 @@ impl Sealer {
         let connection = leadership.connection();
         let now = store::now(&mut *connection).await?;
         // `audit init --new-key` replaces the key while the service runs.
-        *keys = store::keys(&mut *connection).await?;
+        *keys = self.keys(&mut *connection).await?;
         let mut failure = None;
         for open in &mut *logs {
             let deadline = Instant::now() + self.interval;
@@ -218,9 +219,9 @@ impl Sealer {
         if failure.is_none() && self.distributor.is_needed() && !signs_with_ed25519 {
             failure = Some(SealError::NeedsEd25519.to_string());
         }
-        if failure.is_none() && self.post_quantum && store::cosigners(connection).await?.is_empty()
-        {
-            failure = Some(SealError::NeedsCosigner.to_string());
+        if failure.is_none() && self.post_quantum {
+            let cosigners = store::cosigners(self.pool.rows_on(connection)).await?;
+            failure = cosigners.is_empty().then(|| SealError::NeedsCosigner.to_string());
         }
         let state = failure.map_or(SealState::Sealing, SealState::Failed);
         if let SealState::Failed(error) = &state
@@ -230,6 +231,14 @@ impl Sealer {
         }
         self.status.set_state(state);
         Ok(())
+    }
+
+    /// The signing keys, newest first. If the newest row did not count, an older key would sign.
+    async fn keys(&self, connection: &mut PgConnection) -> Result<Vec<SigningKey>, SealError> {
+        if !store::are_whole(self.pool.rows_on(connection)).await? {
+            return Err(SealError::Rows);
+        }
+        Ok(store::keys(self.pool.rows_on(connection)).await?)
     }
 
     /// Signs and stores a checkpoint of the head, unless there is one. Records are sealed without a
@@ -310,7 +319,7 @@ impl Sealer {
         (note, checkpoint): (&str, &Checkpoint),
         now: Timestamp,
     ) -> Result<String, SealError> {
-        match store::cosigners(connection).await?.first() {
+        match store::cosigners(self.pool.rows_on(connection)).await?.first() {
             Some(key) => Ok(key.cosign(&self.token, (note, checkpoint), now).await?),
             None => Ok(note.to_owned()),
         }

@@ -1,13 +1,10 @@
-//! The heads of the logs and their signing keys.
+//! The heads of the logs.
 
 use sqlx::{PgConnection, PgExecutor};
-use uuid::Uuid;
 
 use super::{hash, natural, number};
-use crate::db::undecodable;
 use crate::ledger::Log;
 use crate::ledger::head::{Head, Signed};
-use crate::ledger::key::SigningKey;
 use formats::clock::Timestamp;
 use formats::tlog::Hash;
 
@@ -51,61 +48,6 @@ pub(in crate::ledger) async fn head(
         })
     })
     .transpose()
-}
-
-/// The signing keys, newest first.
-pub(in crate::ledger) async fn keys(
-    database: impl PgExecutor<'_>,
-) -> sqlx::Result<Vec<SigningKey>> {
-    let sql = "SELECT id, public_key FROM audit_log_keys ORDER BY created_at DESC, id DESC";
-    read_keys(database, sql).await
-}
-
-/// The keys of cosignatures, newest first.
-pub(in crate::ledger) async fn cosigners(
-    database: impl PgExecutor<'_>,
-) -> sqlx::Result<Vec<SigningKey>> {
-    let sql = "SELECT id, public_key FROM audit_log_cosigners ORDER BY created_at DESC, id DESC";
-    read_keys(database, sql).await
-}
-
-async fn read_keys(
-    database: impl PgExecutor<'_>,
-    sql: &'static str,
-) -> sqlx::Result<Vec<SigningKey>> {
-    let rows: Vec<(Uuid, Vec<u8>)> = sqlx::query_as(sql).fetch_all(database).await?;
-    rows.into_iter()
-        .map(|(id, spki)| {
-            SigningKey::new(id, &spki)
-                .ok_or_else(|| undecodable("not a key that signs checkpoints"))
-        })
-        .collect()
-}
-
-/// Records a signing key.
-pub(in crate::ledger) async fn insert_key(
-    connection: &mut PgConnection,
-    id: Uuid,
-    spki: &[u8],
-    now: Timestamp,
-) -> sqlx::Result<()> {
-    let sql = "INSERT INTO audit_log_keys (id, public_key, created_at) VALUES ($1, $2, $3)";
-    let insert = sqlx::query(sql).bind(id).bind(spki).bind(now);
-    insert.execute(connection).await?;
-    Ok(())
-}
-
-/// Records a key of cosignatures.
-pub(in crate::ledger) async fn insert_cosigner(
-    connection: &mut PgConnection,
-    id: Uuid,
-    spki: &[u8],
-    now: Timestamp,
-) -> sqlx::Result<()> {
-    let sql = "INSERT INTO audit_log_cosigners (id, public_key, created_at) VALUES ($1, $2, $3)";
-    let insert = sqlx::query(sql).bind(id).bind(spki).bind(now);
-    insert.execute(connection).await?;
-    Ok(())
 }
 
 /// Begins a log, or continues it under another origin. Its latest checkpoint is then none.

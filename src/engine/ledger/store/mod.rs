@@ -3,6 +3,7 @@
 mod checkpoints;
 mod clock;
 mod head;
+mod keys;
 mod records;
 mod tree;
 
@@ -10,12 +11,11 @@ pub(super) use self::checkpoints::{
     publish, published, put_checkpoint, put_cosigned, put_witness, witnesses,
 };
 pub(super) use self::clock::now;
-pub(super) use self::head::{
-    cosigners, head, insert_cosigner, insert_key, keys, lock_init, put_origin,
-};
+pub(super) use self::head::{head, lock_init, put_origin};
+pub(super) use self::keys::{are_whole, cosigners, keep_origin, keys, origin};
 pub(super) use self::records::{
-    RecordKey, Sealed, Slice, attached_days, count_newer, first_sealed_from, kept_from, sealed,
-    sealed_around, sealed_record, slice,
+    RecordKey, Sealed, Slice, attached_days, count_newer, first_sealed_from, kept_from,
+    leaf_hashes, sealed, sealed_around, sealed_record, slice,
 };
 pub(super) use self::tree::{Growth, grow, hashes};
 use super::Log;

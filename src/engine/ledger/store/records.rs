@@ -1,6 +1,6 @@
 //! The records that a log seals, and the sealed ones.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use sqlx::{AssertSqlSafe, PgConnection, PgExecutor};
@@ -173,6 +173,24 @@ pub(in crate::ledger) async fn sealed_record(
     .fetch_optional(database)
     .await?;
     row.map(Sealed::try_from).transpose()
+}
+
+/// The leaf hashes of those of these records that a log has.
+pub(in crate::ledger) async fn leaf_hashes(
+    database: impl PgExecutor<'_>,
+    log: Log,
+    ids: &[Uuid],
+) -> sqlx::Result<HashMap<Uuid, Hash>> {
+    let rows: Vec<(Uuid, Vec<u8>)> = sqlx::query_as(
+        "SELECT record_id, leaf_hash FROM audit_log_index
+          WHERE log = $1 AND record_id = ANY ($2)
+            AND log_index < (SELECT size FROM audit_log_heads WHERE log = $1)",
+    )
+    .bind(number(log))
+    .bind(ids)
+    .fetch_all(database)
+    .await?;
+    rows.into_iter().map(|(id, leaf_hash)| Ok((id, hash(&leaf_hash)?))).collect()
 }
 
 /// The first sealed record from this position on.

@@ -5,12 +5,17 @@ use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use crate::seals::Deviation;
+
 /// Why a log is not verified.
 #[derive(Debug, thiserror::Error)]
 pub enum NotVerified {
     /// The log was changed.
     #[error("TAMPERED: {0}")]
     Tampered(Finding),
+    /// Rows are not as their last sealed events say.
+    #[error("TAMPERED: {} rows are not as their last events say{}", .0.len(), lines(.0))]
+    Rows(Vec<Deviation>),
     /// The check was not possible.
     #[error("not checked: {0}")]
     NotChecked(String),
@@ -107,8 +112,16 @@ impl NotVerified {
     /// The exit code of `sealward audit verify`: 1 for a changed log, 2 if the check was not possible.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Tampered(_) => 1,
+            Self::Tampered(_) | Self::Rows(_) => 1,
             Self::NotChecked(_) | Self::File { .. } | Self::Database(_) => 2,
         }
     }
+}
+
+/// One line for each row.
+fn lines(deviations: &[Deviation]) -> String {
+    let line = |Deviation { row, difference, members }: &Deviation| {
+        format!("\n  {} {}: {difference} {}", row.table, row.id, members.join(", "))
+    };
+    deviations.iter().map(line).collect()
 }

@@ -10,7 +10,7 @@ use formats::clock::Timestamp;
 
 /// A use case with its input. It holds no secret.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::management) struct StoredRequest {
+pub(crate) struct StoredRequest {
     pub(super) verb: Verb,
     pub(super) resource_type: ResourceType,
     pub(super) body: Option<SentBody>,

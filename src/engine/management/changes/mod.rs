@@ -30,4 +30,5 @@ pub use self::judgement::Judgement;
 pub use self::proposal::{Approval, ChangeStatus, Proposal, Proposed, Proposer};
 pub(super) use self::propose::needed;
 pub use self::read::{list, pending, read};
-pub(super) use self::store::{StoredChange, end_of_person, insert, make_stale};
+pub(crate) use self::store::StoredChange;
+pub(super) use self::store::{end_of_person, insert, make_stale};

@@ -20,7 +20,7 @@ use formats::clock::Timestamp;
 
 row! {
     /// A change and its use case.
-    pub(in crate::management) struct StoredChange(ChangeId) in "changes", kept: true {
+    pub(crate) struct StoredChange(ChangeId) in "changes", kept: true {
         kinds: Vec<ChangeKind>;
         summary: String;
         resource_type: ResourceType;

@@ -9,7 +9,7 @@ use crate::auth::Administrator;
 use crate::auth::oidc::Logout;
 use crate::ids::{Id, Named};
 use crate::management::{Action, Event, ResourceType};
-use crate::seals::{Flaw, RowName};
+use crate::seals::{Deviation, Flaw, RowName};
 use formats::closed_set;
 
 closed_set! {
@@ -150,25 +150,38 @@ impl Event {
     }
 
     /// A row of the database does not count.
-    pub(in crate::management) fn row_invalid(
-        resource_type: ResourceType,
-        row: RowName,
-        flaw: Flaw,
-    ) -> Self {
+    pub(crate) fn row_invalid(resource_type: ResourceType, row: RowName, flaw: Flaw) -> Self {
         let details = json!({ "table": row.table, "flaw": flaw });
-        Self {
-            resource_id: Some(row.id),
-            ..Self::of_security(Action::RowInvalid, resource_type, &details)
-        }
+        Self::of_row(Action::RowInvalid, resource_type, row, &details)
     }
 
-    /// An operator sealed a row as it is.
-    pub(in crate::management) fn row_sealed(resource_type: ResourceType, row: RowName) -> Self {
-        let details = json!({ "table": row.table });
-        Self {
-            resource_id: Some(row.id),
-            ..Self::of_security(Action::RowSealed, resource_type, &details)
-        }
+    /// A row of the database is not as its last event says.
+    pub(crate) fn row_deviates(resource_type: ResourceType, deviation: &Deviation) -> Self {
+        let Deviation { row, difference, members } = deviation;
+        let details = json!({ "table": row.table, "difference": difference, "members": members });
+        Self::of_row(Action::RowDeviates, resource_type, *row, &details)
+    }
+
+    /// An operator sealed a row as it is, with this state. None of a row that events do not attest, and of
+    /// one that is gone.
+    pub(crate) fn row_sealed(
+        resource_type: ResourceType,
+        row: RowName,
+        state: Option<&Value>,
+    ) -> Self {
+        let details = json!({ "table": row.table, "state": state });
+        Self::of_row(Action::RowSealed, resource_type, row, &details)
+    }
+
+    /// This generation of the row key seals.
+    pub(crate) fn row_key_renewed(generation: u32) -> Self {
+        let details = json!({ "generation": generation });
+        Self::of_security(Action::RowKeyRenewed, ResourceType::Token, &details)
+    }
+
+    fn of_row(action: Action, resource_type: ResourceType, row: RowName, details: &Value) -> Self {
+        let event = Self::of_security(action, resource_type, details);
+        Self { resource_id: Some(row.id), ..event }
     }
 
     fn of_instance(action: Action) -> Self {

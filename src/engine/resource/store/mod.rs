@@ -1,13 +1,15 @@
 //! Resources in the database. A row that does not count does not exist.
 
 mod examine;
+mod renew;
 mod reseal;
 mod rows;
 mod select;
 mod write;
 
 pub use self::examine::examine;
-pub use self::reseal::{InvalidRow, invalid, reseal};
+pub use self::renew::renew;
+pub use self::reseal::{SeenRow, reseal, seen};
 pub use self::rows::Rows;
 pub use self::select::{Marked, Select, select};
 pub use self::write::{insert, insert_new, insert_new_as, put, update};

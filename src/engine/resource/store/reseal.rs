@@ -1,45 +1,51 @@
-//! Seals rows that do not count, because an operator says that they are right.
+//! Seals rows because an operator says that they are right.
 
-use sqlx::PgConnection;
+use sqlx::{AssertSqlSafe, PgConnection};
+use uuid::Uuid;
 
 use super::rows::Rows;
-use super::select::select;
+use super::select::{Marked, select};
 use super::write::update;
 use crate::resource::stored::Stored;
 use crate::revision::Revision;
 use crate::seals::{Form, RowName, What, newest_entry};
 
-/// A row that does not count, as an operator saw it.
+/// A row as an operator saw it.
 #[derive(Clone, Debug)]
-pub struct InvalidRow {
+pub struct SeenRow {
     /// Its name.
     pub row: RowName,
     form: Form,
 }
 
-/// The invalid rows of one kind. A row with a column that does not have a value of its type cannot be sealed,
-/// and is none of them.
-pub async fn invalid<R: Stored + Send + Unpin>(
+/// The rows of one kind that do not count or that `also` names. A row with a column that does not have a value of
+/// its type cannot be sealed, and is none of them.
+pub async fn seen<R: Stored + Send + Unpin>(
     rows: Rows<&mut PgConnection>,
-) -> sqlx::Result<Vec<InvalidRow>> {
+    also: &[RowName],
+) -> sqlx::Result<Vec<SeenRow>> {
     let marked = select::<R>("ORDER BY id").fetch_marked(rows).await?.into_iter();
-    let invalid = marked.filter(|marked| !marked.is_valid).filter_map(|marked| marked.resource);
-    invalid.map(|resource| shown(&resource)).collect()
+    let named = RowName { table: R::TABLE, id: Uuid::nil() };
+    let is_seen =
+        |marked: &Marked<R>| !marked.is_valid || also.contains(&RowName { id: marked.id, ..named });
+    let seen = marked.filter(is_seen).filter_map(|marked| marked.resource);
+    seen.map(|resource| shown(&resource)).collect()
 }
 
-fn shown<R: Stored>(resource: &R) -> sqlx::Result<InvalidRow> {
-    Ok(InvalidRow { row: resource.row(), form: resource.columns().form()?.clone() })
+fn shown<R: Stored>(resource: &R) -> sqlx::Result<SeenRow> {
+    Ok(SeenRow { row: resource.row(), form: resource.columns().form()?.clone() })
 }
 
 /// Seals those of these rows that are of one kind, each at a revision of its own. Returns the rows that were
 /// changed since they were seen: whoever writes to the database could change them while the operator reads.
 pub async fn reseal<R: Stored + Send + Unpin>(
     mut rows: Rows<&mut PgConnection>,
-    seen: &[InvalidRow],
+    seen: &[SeenRow],
 ) -> sqlx::Result<Vec<RowName>> {
     let mut changed = Vec::new();
-    for InvalidRow { row, form } in seen.iter().filter(|seen| seen.row.table == R::TABLE) {
-        let found = select::<R>("WHERE id = $1 FOR UPDATE").bind(row.id);
+    for SeenRow { row, form } in seen.iter().filter(|seen| seen.row.table == R::TABLE) {
+        lock_row(&mut *rows.executor, *row).await?;
+        let found = select::<R>("WHERE id = $1").bind(row.id);
         let found = found.fetch_marked(rows.again()).await?.into_iter().next();
         let Some(resource) = found.and_then(|marked| marked.resource) else {
             changed.push(*row);
@@ -55,4 +61,10 @@ pub async fn reseal<R: Stored + Send + Unpin>(
         update(rows.again(), &resource, What::Changed).await?;
     }
     Ok(changed)
+}
+
+async fn lock_row(connection: &mut PgConnection, row: RowName) -> sqlx::Result<()> {
+    let sql = format!("SELECT FROM {} WHERE id = $1 FOR UPDATE", row.table);
+    sqlx::query(AssertSqlSafe(sql)).bind(row.id).execute(connection).await?;
+    Ok(())
 }

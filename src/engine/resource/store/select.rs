@@ -13,7 +13,7 @@ use super::rows::Rows;
 use crate::resource::columns::column_name;
 use crate::resource::stored::Stored;
 use crate::revision::Revision;
-use crate::seals::{Entries, Flaw, RowName, Seals, entries_of};
+use crate::seals::{ENTRIES, Entries, Flaw, RowName, Seals, Standing, entries_of, generation_of};
 
 /// A query of resources. `rest` follows their columns and their table. The columns are named, so that a
 /// migration that adds a column does not invalidate the statements that open connections have prepared.
@@ -65,16 +65,45 @@ impl<R: Stored + Send + Unpin> Select<R> {
         self,
         rows: Rows<impl PgExecutor<'_>>,
     ) -> sqlx::Result<Vec<Marked<R>>> {
+        let read = self.read(rows.executor).await?;
+        // A generation that is newer than this process is no forgery.
+        if let Some(generation) = rows.seals.unknown(read.iter().filter_map(Read::seal)) {
+            rows.seals.learn(generation).await;
+        }
+        let marked = read.into_iter().map(|read| read.judged(&rows.seals));
+        marked.collect()
+    }
+
+    /// All rows as they and their entries are, for comparisons. No seal was verified, so nothing may be
+    /// decided by them.
+    pub async fn fetch_unverified(
+        self,
+        executor: impl PgExecutor<'_>,
+    ) -> sqlx::Result<Vec<(Uuid, Option<R>)>> {
+        let read = self.read(executor).await?.into_iter();
+        Ok(read.map(Read::unverified).collect())
+    }
+
+    /// The rows with the seals that those of them have that count and that another generation has sealed:
+    /// the present one and the next.
+    pub(super) async fn fetch_seals(
+        self,
+        rows: Rows<impl PgExecutor<'_>>,
+    ) -> sqlx::Result<Vec<RenewedSeal>> {
+        let read = self.read(rows.executor).await?.into_iter();
+        let seals = read.map(|read| read.renewed(&rows.seals));
+        seals.collect()
+    }
+
+    async fn read(self, executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<Read<R>>> {
         if let Some(error) = self.error {
             return Err(error);
         }
         let (columns, table, rest) = (columns_of::<R>(), R::TABLE, self.rest);
         let entries = entries_of(table);
-        let sql = format!("SELECT {columns}, seal, {entries} FROM {table} {rest}");
+        let sql = format!("SELECT {columns}, seal, {ENTRIES} FROM {table} {entries} {rest}");
         let read = sqlx::query_as_with::<_, Read<R>, _>(AssertSqlSafe(sql), self.arguments);
-        let read = read.fetch_all(rows.executor).await?;
-        let marked = read.into_iter().map(|read| read.judged(&rows.seals));
-        marked.collect()
+        read.fetch_all(executor).await
     }
 
     /// Locks the rows, and then reads the valid resources by their identifiers. `lock` is the strength of
@@ -113,6 +142,12 @@ pub struct Marked<R> {
     pub is_valid: bool,
 }
 
+/// A row with its seal and its next one, if it needs another.
+pub(super) struct RenewedSeal {
+    pub(super) id: Uuid,
+    pub(super) renewed: Option<(Vec<u8>, Vec<u8>)>,
+}
+
 fn columns_of<R: Stored>() -> String {
     let columns = R::COLUMNS.iter().copied().flatten();
     let columns: Vec<&str> = columns.map(|name| column_name(name)).collect();
@@ -140,6 +175,10 @@ impl<'r, R: Stored> FromRow<'r, PgRow> for Read<R> {
 }
 
 impl<R: Stored> Read<R> {
+    fn seal(&self) -> Option<&[u8]> {
+        self.seal.as_deref()
+    }
+
     /// The resource as it counts. Of an invalid row the resource as it is.
     fn judged(self, seals: &Seals) -> sqlx::Result<Marked<R>> {
         let id = self.id;
@@ -148,17 +187,49 @@ impl<R: Stored> Read<R> {
             return Ok(Marked { id, resource: None, is_valid: false });
         };
         let columns = resource.columns();
-        let of = (resource.revision().number(), columns.form()?);
+        let of = (resource.revision().number(), (columns.form()?, R::FORMS));
         let entries = (R::LOSES, self.entries.0);
         let judged = seals.judge(resource.row(), of, self.seal.as_deref(), entries)?;
         let is_valid = judged.is_ok();
-        let Ok(standing) = judged else {
-            return Ok(Marked { id, resource: Some(resource), is_valid });
+        let resource = match judged {
+            Ok(standing) => standing_as(resource, standing),
+            Err(_) => resource,
         };
-        let mut resource = resource.at(Revision::of(standing.newest));
-        for entry in standing.taken {
-            resource.deprive(entry.at);
-        }
         Ok(Marked { id, resource: Some(resource), is_valid })
     }
+
+    fn renewed(self, seals: &Seals) -> sqlx::Result<RenewedSeal> {
+        let id = self.id;
+        let (resource, seal) = (self.resource.clone(), self.seal.clone());
+        let is_valid = self.judged(seals)?.is_valid;
+        let (Some(resource), Some(seal), true) = (resource, seal, is_valid) else {
+            return Ok(RenewedSeal { id, renewed: None });
+        };
+        let columns = resource.columns();
+        let revision = resource.revision().number();
+        let form = (columns.form()?, R::FORMS);
+        let (next, generation) = seals.seal(resource.row(), revision, form)?;
+        let is_same = generation_of(&seal) == Some(generation);
+        Ok(RenewedSeal { id, renewed: (!is_same).then_some((seal, next)) })
+    }
+
+    fn unverified(self) -> (Uuid, Option<R>) {
+        let resource = self.resource.map(|resource| {
+            let revision = resource.revision().number();
+            match Standing::of(revision, R::LOSES, self.entries.0) {
+                Ok(standing) => standing_as(resource, standing),
+                Err(_) => resource,
+            }
+        });
+        (self.id, resource)
+    }
+}
+
+/// The resource at its newest revision, without what was taken away.
+fn standing_as<R: Stored>(resource: R, standing: Standing) -> R {
+    let mut resource = resource.at(Revision::of(standing.newest));
+    for entry in standing.taken {
+        resource.deprive(entry.at);
+    }
+    resource
 }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::rows::Rows;
 use crate::resource::columns::Columns;
 use crate::resource::stored::Stored;
-use crate::seals::{What, add_entry};
+use crate::seals::{OlderRowKey, What};
 
 /// Inserts the row of a new resource, which another row with the same name refuses.
 pub async fn insert<R: Stored>(rows: Rows<&mut PgConnection>, resource: &R) -> sqlx::Result<()> {
@@ -37,11 +37,11 @@ async fn insert_or<R: Stored>(
     what: What,
     on_conflict: &'static str,
 ) -> sqlx::Result<bool> {
-    let mut columns = sealed(&rows, resource)?;
+    let (mut columns, generation) = sealed(&rows, resource)?;
     columns.set_unsealed("id", resource.uuid());
     let inserted = insert_columns(&mut *rows.executor, R::TABLE, columns, on_conflict).await? == 1;
     if inserted {
-        add_entry(rows.executor, resource.row(), resource.revision().number(), what).await?;
+        note(rows, resource, what, generation).await?;
     }
     Ok(inserted)
 }
@@ -55,10 +55,10 @@ pub async fn put<R: Stored>(
     let removed = format!("DELETE FROM {} WHERE id = $1", R::TABLE);
     let removed = sqlx::query(AssertSqlSafe(removed)).bind(resource.uuid());
     removed.execute(&mut *rows.executor).await?;
-    let mut columns = sealed(&rows, resource)?;
+    let (mut columns, generation) = sealed(&rows, resource)?;
     columns.set_unsealed("id", resource.uuid());
     insert_columns(&mut *rows.executor, R::TABLE, columns, "").await?;
-    add_entry(rows.executor, resource.row(), resource.revision().number(), what).await
+    note(rows, resource, what, generation).await
 }
 
 /// Writes a changed resource at its new revision.
@@ -67,16 +67,44 @@ pub async fn update<R: Stored>(
     resource: &R,
     what: What,
 ) -> sqlx::Result<()> {
-    let columns = sealed(&rows, resource)?;
+    let (columns, generation) = sealed(&rows, resource)?;
     update_columns(&mut *rows.executor, R::TABLE, columns, resource.uuid()).await?;
-    add_entry(rows.executor, resource.row(), resource.revision().number(), what).await
+    note(rows, resource, what, generation).await
 }
 
-fn sealed<R: Stored>(rows: &Rows<&mut PgConnection>, resource: &R) -> sqlx::Result<Columns> {
+/// The columns of a resource with its seal, and the generation of the row key that seals.
+fn sealed<R: Stored>(rows: &Rows<&mut PgConnection>, resource: &R) -> sqlx::Result<(Columns, u32)> {
     let mut columns = resource.columns();
-    let seal = rows.seals.seal(resource.row(), resource.revision().number(), columns.form()?)?;
+    let revision = resource.revision().number();
+    let form = (columns.form()?, R::FORMS);
+    let (seal, generation) = rows.seals.seal(resource.row(), revision, form)?;
     columns.set_unsealed("seal", seal);
-    Ok(columns)
+    Ok((columns, generation))
+}
+
+/// Adds an entry to the table `revisions`, unless a newer generation of the row key seals by now.
+async fn note<R: Stored>(
+    rows: Rows<&mut PgConnection>,
+    resource: &R,
+    what: What,
+    generation: u32,
+) -> sqlx::Result<()> {
+    let noted = sqlx::query(
+        "INSERT INTO revisions (table_name, id, revision, what)
+         SELECT $1, $2, $3, $4 WHERE NOT EXISTS (SELECT FROM row_keys WHERE generation > $5)",
+    )
+    .bind(R::TABLE)
+    .bind(resource.uuid())
+    .bind(resource.revision())
+    .bind(what)
+    .bind(i64::from(generation))
+    .execute(rows.executor)
+    .await?;
+    if noted.rows_affected() == 0 {
+        rows.seals.refresh().await;
+        return Err(OlderRowKey.into());
+    }
+    Ok(())
 }
 
 async fn insert_columns(

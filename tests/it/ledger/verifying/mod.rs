@@ -15,7 +15,7 @@ use serde_json::json;
 pub(super) use self::command::sealward;
 use self::fixture::{Sealed, finds, management_log, with};
 use super::fixture::{Kept, covered, hash, initialize_in, sealed_world};
-use testkit::Scratch;
+use testkit::{Scratch, seal_rows};
 
 #[tokio::test]
 async fn an_unchanged_log_is_verified_from_every_source() {
@@ -129,7 +129,7 @@ async fn a_fork_is_found() {
     let sealed = Sealed::new().await;
     let other = Kept::new().await;
     // The same key and origin over other records.
-    for table in ["audit_log_keys", "audit_log_heads"] {
+    for table in ["audit_log_keys", "audit_log_heads", "revisions"] {
         other.execute(&format!("DELETE FROM {table}")).await;
     }
     let key: (uuid::Uuid, Vec<u8>) = sqlx::query_as("SELECT id, public_key FROM audit_log_keys")
@@ -142,6 +142,7 @@ async fn a_fork_is_found() {
         .execute(&other.owner)
         .await
         .unwrap();
+    seal_rows(&other.owner).await;
     initialize_in(&other.pool, Renewal::default()).await;
     other.record(4).await;
     let sealer = other.sealer().await;

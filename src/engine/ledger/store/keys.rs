@@ -1,0 +1,83 @@
+//! The keys of checkpoints, and the origins of the logs. A row that does not count is none of them.
+
+use sqlx::{PgConnection, PgExecutor};
+use uuid::Uuid;
+
+use super::number;
+use crate::db::undecodable;
+use crate::ids::AuditLogId;
+use crate::ledger::Log;
+use crate::ledger::key::SigningKey;
+use crate::ledger::sealed_rows::{LogCosigner, LogKey, LogOrigin};
+use crate::resource::{self, Rows, Stored, select};
+use crate::seals::{What, living};
+
+/// The newest first.
+const NEWEST_FIRST: &str = "ORDER BY created_at DESC, id DESC";
+
+/// The signing keys, newest first.
+pub(in crate::ledger) async fn keys(
+    rows: Rows<impl PgExecutor<'_>>,
+) -> sqlx::Result<Vec<SigningKey>> {
+    let keys: Vec<LogKey> = select(NEWEST_FIRST).fetch_all(rows).await?;
+    keys.iter().map(|key| signing_key(key.id.uuid(), &key.public_key)).collect()
+}
+
+/// The keys of cosignatures, newest first.
+pub(in crate::ledger) async fn cosigners(
+    rows: Rows<impl PgExecutor<'_>>,
+) -> sqlx::Result<Vec<SigningKey>> {
+    let keys: Vec<LogCosigner> = select(NEWEST_FIRST).fetch_all(rows).await?;
+    keys.iter().map(|key| signing_key(key.id.uuid(), &key.public_key)).collect()
+}
+
+/// Whether the rows of all keys and origins that were ever made count. Without the newest key, an older one
+/// would sign.
+pub(in crate::ledger) async fn are_whole(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<bool> {
+    Ok(is_whole::<LogKey>(rows.again()).await?
+        && is_whole::<LogCosigner>(rows.again()).await?
+        && is_whole::<LogOrigin>(rows).await?)
+}
+
+async fn is_whole<R: Stored + Send + Unpin>(
+    mut rows: Rows<&mut PgConnection>,
+) -> sqlx::Result<bool> {
+    let valid: Vec<R> = select("ORDER BY id").fetch_all(rows.again()).await?;
+    let made = living(rows.executor, R::TABLE).await?;
+    Ok(made.iter().all(|id| valid.iter().any(|row| row.uuid() == *id)))
+}
+
+/// The origin of a log, as `audit init` sealed it.
+pub(in crate::ledger) async fn origin(
+    rows: Rows<impl PgExecutor<'_>>,
+    log: Log,
+) -> sqlx::Result<Option<String>> {
+    let found: Option<LogOrigin> =
+        select("WHERE id = $1").bind(id_of(log)).fetch_optional(rows).await?;
+    Ok(found.map(|row| row.origin))
+}
+
+/// Seals the origin of a log.
+pub(in crate::ledger) async fn keep_origin(
+    mut rows: Rows<&mut PgConnection>,
+    log: Log,
+    origin: String,
+) -> sqlx::Result<()> {
+    let known: Option<LogOrigin> =
+        select("WHERE id = $1").bind(id_of(log)).lock(rows.again()).await?;
+    match known {
+        Some(known) => {
+            let renewed = LogOrigin { origin, ..known.rewritten() };
+            resource::update(rows, &renewed, What::Changed).await
+        }
+        None => resource::insert(rows, &LogOrigin::new(id_of(log), origin)).await,
+    }
+}
+
+fn id_of(log: Log) -> AuditLogId {
+    AuditLogId::from_uuid(Uuid::from_u128(number(log).unsigned_abs().into()))
+}
+
+fn signing_key(id: Uuid, spki: &[u8]) -> sqlx::Result<SigningKey> {
+    SigningKey::new(id, spki).ok_or_else(|| undecodable("not a key that signs checkpoints"))
+}
