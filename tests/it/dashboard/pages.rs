@@ -106,7 +106,8 @@ fn routes() -> Vec<String> {
     let pages = quoted.filter(|route| {
         // Sign-out and the sign-in at a provider redirect.
         let redirects = route.ends_with("/sign-out") || route.contains("/sign-in/");
-        !route.contains('.') && !route.contains('*') && !redirects
+        let is_of_machines = route.ends_with("/backchannel-logout");
+        !route.contains('.') && !route.contains('*') && !redirects && !is_of_machines
     });
     pages.map(str::to_owned).collect()
 }
