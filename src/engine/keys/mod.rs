@@ -36,7 +36,7 @@ pub use self::key::{Key, KeyUpdate, Made, Origin};
 pub use self::keyring::Keyring;
 pub use self::permitted::{KeyError, NotOpened, Opener, PermittedKey};
 pub use self::private_half::PrivateHalf;
-pub use self::public_keys::{PARTS, watch_public_keys};
+pub use self::public_keys::{PUBLIC_KEY_PARTS, watch_public_keys};
 pub use self::reconciler::NotCompared;
 pub use self::refused_pins::RefusedPins;
 pub use self::rotation::RotationDays;

@@ -12,7 +12,7 @@ use crate::resource::Stored as _;
 use formats::material::PublicKey;
 
 /// The number of parts of all keys. One is compared each hour.
-pub const PARTS: i64 = 24;
+pub const PUBLIC_KEY_PARTS: i64 = 24;
 
 /// How often the hour is looked at.
 const INTERVAL: Duration = Duration::from_secs(60);
@@ -31,7 +31,7 @@ pub async fn watch_public_keys(vault: Vault, pulse: Pulse) -> Infallible {
             };
             let work = async {
                 if compared != Some(hour) {
-                    vault.compare_public_keys(hour.rem_euclid(PARTS)).await?;
+                    vault.compare_public_keys(hour.rem_euclid(PUBLIC_KEY_PARTS)).await?;
                     compared = Some(hour);
                 }
                 Ok(())
@@ -53,7 +53,7 @@ impl Vault {
     /// Compares the public keys of one part with their thumbprints, and with the private keys in the tokens.
     /// Notes those that differ. A key whose token does not answer is compared on the next day.
     pub async fn compare_public_keys(&self, part: i64) -> sqlx::Result<()> {
-        for key in store::with_public_key(self.pool.rows(), part, PARTS).await? {
+        for key in store::with_public_key(self.pool.rows(), part, PUBLIC_KEY_PARTS).await? {
             if let Some(is_other) = self.is_other(&key).await {
                 self.pool.seals().note_public_key(key.row(), is_other);
             }

@@ -76,8 +76,8 @@ impl Seals {
     }
 
     async fn ask(&self, token: &Token) -> Result<(), NotDerived> {
-        let (mut out, mut found) = (None, self.current());
-        let is_first = found.is_none();
+        let former = self.current();
+        let (mut out, mut found) = (None, former.clone());
         let endorsements = endorsements(&self.database()).await?;
         let (mut same, mut without) = (Vec::new(), Vec::new());
         for (place, (label, secrets)) in token.internal_secrets().await.into_iter().enumerate() {
@@ -101,8 +101,10 @@ impl Seals {
                 same.push(derived);
             }
         }
+        // A token that is out can have a generation that the others lack.
+        same.extend(former.as_deref().filter(|_| out.is_some()).cloned());
         // Warned of once.
-        if is_first && found.is_some() {
+        if former.is_none() && found.is_some() {
             for label in without {
                 tracing::warn!(token = label, "the token has no row key: {COPY}");
             }

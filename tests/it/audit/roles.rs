@@ -120,6 +120,8 @@ async fn the_retention_login_has_no_other_privileges() {
         "INSERT INTO audit_retention (minimum_days) VALUES (1)",
         "SELECT count(*) FROM crypto_operations_audit",
         "DELETE FROM crypto_operations_audit",
+        // Each row has its last event, however long ago that was.
+        "DELETE FROM management_events",
         "SELECT make_audit_day(current_date)",
         "SELECT count(*) FROM api_keys",
         "CREATE TABLE mine (id int)",

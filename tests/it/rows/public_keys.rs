@@ -1,6 +1,6 @@
 //! Public keys that somebody replaced, with valid seals.
 
-use engine::keys::{PARTS, Vault};
+use engine::keys::{PUBLIC_KEY_PARTS, Vault};
 use engine::seals::Difference;
 use formats::clock::Entropy;
 
@@ -10,7 +10,7 @@ use testkit::{World, rewrite, token};
 async fn compared(world: &World) -> Vec<Difference> {
     let (clock, entropy) = (world.clock.clone(), Entropy::system());
     let vault = Vault::new(token().await, world.pool.clone(), clock, entropy);
-    for part in 0..PARTS {
+    for part in 0..PUBLIC_KEY_PARTS {
         vault.compare_public_keys(part).await.expect("a comparison");
     }
     let deviations = world.pool.seals().deviations().into_iter();
