@@ -40,6 +40,9 @@ pub struct SignedIn {
     pub session: Option<String>,
 }
 
+/// The errors of a provider that say nothing about the person (RFC 6749, section 4.1.2.1).
+const FAILURES: [&str; 2] = ["server_error", "temporarily_unavailable"];
+
 /// The claim of the session at the provider.
 const SESSION: &str = "sid";
 
@@ -94,7 +97,11 @@ impl Provider {
             Some(_) | None => {}
         }
         if let Some(error) = redirect.error {
-            return Err(NotSignedIn::Refused(printable(error)));
+            let answer = printable(error);
+            return Err(match FAILURES.contains(&error) {
+                true => NotSignedIn::Unavailable(answer),
+                false => NotSignedIn::Refused(answer),
+            });
         }
         let code = redirect.code.ok_or(NotSignedIn::Claim("code"))?;
         let state = Sha256::digest(binding.state).into();

@@ -345,10 +345,13 @@ impl Locked {
 impl StoredChange {
     /// The change as it is at this time, while these people are locked.
     fn proposal(self, now: Timestamp, locked: &Locked) -> Proposal {
-        let status = match self.status {
-            ChangeStatus::Pending if self.expires_at <= now => ChangeStatus::Expired,
-            ChangeStatus::Pending if locked.proposed(&self) => ChangeStatus::Stale,
-            status => status,
+        let is_pending = self.status == ChangeStatus::Pending;
+        let status = if is_pending && self.expires_at <= now {
+            ChangeStatus::Expired
+        } else if is_pending && locked.proposed(&self) {
+            ChangeStatus::Stale
+        } else {
+            self.status
         };
         Proposal {
             id: self.id,

@@ -191,6 +191,24 @@ async fn sessions_wait_for_a_provider_that_is_away() {
     assert_checked(&browser.get(PAGE).await);
 }
 
+/// Such an error says nothing about the person.
+#[tokio::test]
+async fn a_failure_of_the_provider_does_not_end_the_session() {
+    let mut provider = OidcProvider::start();
+    let (clock, world) = world_at_rest(&provider).await;
+    let mut browser = Browser::new(&world);
+    browser.sign_in_at(&provider, "carla").await;
+    advance(&mut provider, &clock, &mut browser, HOUR).await;
+    let start = browser.get(CHECK).await;
+    let mut parameters = start.header("location").split(['?', '&']);
+    let state = parameters.find(|it| it.starts_with("state=")).expect("a state");
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.append_pair("error", "temporarily_unavailable").append_pair("iss", provider.issuer());
+    let back = format!("/dashboard/sign-in/callback?{state}&{}", query.finish());
+    assert_eq!(browser.get(&back).await.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_checked(&browser.get(PAGE).await);
+}
+
 #[tokio::test]
 async fn sessions_of_admin_keys_need_no_check() {
     let mut provider = OidcProvider::start();
