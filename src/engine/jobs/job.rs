@@ -91,13 +91,12 @@ impl Job {
             Self::SecurityWriter => (30, Each, Degraded),
             Self::TokenEvents => (30, Each, Degraded),
             Self::Sealer | Self::Forwarder => (5, One, Degraded),
-            Self::AuditDays => (60, One, Degraded),
+            Self::AuditDays | Self::PublicKeys => (60, One, Degraded),
             Self::TrafficSums => (10, One, Degraded),
             // Its work can take half an hour.
             Self::KeyMaintenance => (35 * 60, Each, Degraded),
             // It examines every row.
             Self::Rows => (10 * 60, Each, Degraded),
-            Self::PublicKeys => (10 * 60, One, Degraded),
             Self::PendingChanges => (60, Each, Degraded),
             Self::LastUse => (30, Each, Degraded),
             Self::IssuerKeys | Self::ProviderKeys => (60, Each, Degraded),
