@@ -52,9 +52,9 @@ VALUES ('01900000-0000-7000-8000-000000000008', 'https://provider.example', 'ann
         '2026-01-04T00:00:00Z', 'bert', 'left', '2026-01-03T00:00:00Z', '2026-01-02T03:04:05Z', true, true, true,
         '2026-01-02T03:04:05Z', 1, '2026-01-02T03:04:05.678Z', '2026-01-03T03:04:05.678Z');
 
-INSERT INTO dashboard_sessions (id, digest, person_id, started_at, seen_at, revision)
+INSERT INTO dashboard_sessions (id, digest, person_id, at_provider, checked_at, started_at, seen_at, revision)
 VALUES ('01900000-0000-7000-8000-000000000009', decode(repeat('0f', 32), 'hex'), '01900000-0000-7000-8000-000000000008',
-        '2026-01-02T03:04:05Z', '2026-01-02T03:05:05Z', 1);
+        'a session of the provider', '2026-01-02T03:04:06Z', '2026-01-02T03:04:05Z', '2026-01-02T03:05:05Z', 1);
 
 INSERT INTO changes (id, kinds, summary, resource_type, resource_id, target_id, target_revision, before, after, call,
                      proposer_key, proposer_id, proposer_person, proposer_name, proposed_at, expires_at, status, required,
