@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-use crate::PinMemory;
+use crate::{PinMemory, Trace};
 
 /// The tokens and the limits of every operation on them.
 #[derive(Debug, Clone)]
@@ -31,6 +31,8 @@ pub struct Config {
     /// Whether a token that lacks OAEP with SHA-256 may be asked for raw RSA, with the padding
     /// removed in this process.
     pub allow_raw_rsa: bool,
+    /// Records every call into the modules.
+    pub trace: Option<Arc<Trace>>,
     /// Receives the times of every operation.
     pub observer: Option<Arc<dyn Observer>>,
     /// Remembers refused PINs for later processes.
@@ -49,6 +51,8 @@ pub trait Observer: fmt::Debug + Send + Sync {
 pub struct TokenConfig {
     /// Path of the PKCS#11 module, a shared library.
     pub module: PathBuf,
+    /// The text that `C_Initialize` receives, for modules such as NSS that take their configuration so.
+    pub module_parameters: Option<String>,
     /// How the token is selected among those of the module.
     pub select: TokenSelect,
     /// The user PIN. A refused PIN is never tried again.
@@ -80,6 +84,7 @@ impl Config {
             canary_interval: Duration::from_secs(10),
             hang_budget: 4,
             allow_raw_rsa: false,
+            trace: None,
             observer: None,
             pin_memory: None,
         }

@@ -27,6 +27,7 @@
 //!
 //! | layer | content |
 //! |---|---|
+//! | `pkcs11` | the calls into a module, and their record |
 //! | `session` | a session and what it needs to run an operation |
 //! | `crypt`, `keys`, `import`, `probe` | operations: functions over a session |
 //! | `health` | the canary key and the OAEP trial |
@@ -43,6 +44,7 @@
 //!     module: "/usr/lib/softhsm/libsofthsm2.so".into(),
 //!     select: TokenSelect::Label("sealward".to_owned()),
 //!     pin,
+//!     module_parameters: None,
 //!     retry_pin: false,
 //! }]))
 //! .await?;
@@ -77,6 +79,7 @@ mod keys;
 mod open_error;
 mod opening;
 mod pin_memory;
+mod pkcs11;
 mod pool;
 mod probe;
 mod purpose;
@@ -103,6 +106,7 @@ pub use keys::{
 };
 pub use open_error::OpenError;
 pub use pin_memory::{PinAttempt, PinMemory};
+pub use pkcs11::Trace;
 pub use probe::{ModuleFacts, ProbeReport, Probed, Speed, TokenFacts, Works};
 pub use purpose::Purpose;
 pub use status::{Fatal, OaepMethod, OaepSupport, TokenState, TokenStatus, TokenStatuses};

@@ -21,7 +21,7 @@ pub enum OpenError {
         /// The configured path.
         module: PathBuf,
     },
-    /// The file is not a module, or does not start.
+    /// The file is not a module.
     #[error(
         "hsm.tokens.module: {} is not a PKCS#11 module ({reason}); name the vendor's PKCS#11 library",
         module.display()
@@ -32,10 +32,21 @@ pub enum OpenError {
         /// The failure of loading it.
         reason: String,
     },
+    /// The module does not start.
+    #[error(
+        "hsm.tokens.module: {} does not start ({source:?}); check that its daemon or device runs, and that it can read its configuration",
+        module.display()
+    )]
+    NotStarted {
+        /// The configured path.
+        module: PathBuf,
+        /// The failed call.
+        source: HsmError,
+    },
     /// The module shows no such token.
     #[error(
-        "{setting}: module {} shows no token {wanted:?}, it shows {}; correct the setting, initialise the token, or check that the device is connected",
-        module.display(), listed(found)
+        "{setting}: module {} shows no token {wanted:?}, it shows {}{}; correct the setting, initialise the token, or check that the device is connected",
+        module.display(), listed(found), beside(unreadable)
     )]
     NoSuchToken {
         /// The setting to correct.
@@ -46,6 +57,8 @@ pub enum OpenError {
         module: PathBuf,
         /// The labels or serial numbers of the tokens that it shows.
         found: Vec<String>,
+        /// The slots whose token cannot be read, with the reason.
+        unreadable: Vec<String>,
     },
     /// The selection matches several tokens.
     #[error(
@@ -143,7 +156,7 @@ pub enum OpenError {
         token: String,
     },
     /// The token failed.
-    #[error("token {token:?} does not work: {source:?}; `sealward doctor` shows more")]
+    #[error("token {token:?} does not work: {source:?}")]
     Broken {
         /// The label of the token, or its selector.
         token: String,
@@ -166,6 +179,7 @@ impl OpenError {
             Self::NoTokens
             | Self::ModuleMissing { .. }
             | Self::NotAModule { .. }
+            | Self::NotStarted { .. }
             | Self::NoSuchToken { .. }
             | Self::SeveralTokens { .. }
             | Self::ReadOnly { .. }
@@ -181,4 +195,11 @@ fn listed(names: &[String]) -> String {
         return "none".to_owned();
     }
     names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
+}
+
+fn beside(unreadable: &[String]) -> String {
+    match unreadable {
+        [] => String::new(),
+        slots => format!(", and cannot read {}", slots.join(", ")),
+    }
 }

@@ -18,8 +18,8 @@ pub(crate) async fn open(config: &Config) -> Result<Vec<Arc<Device>>, OpenError>
     let until = Instant::now() + config.generate_deadline.max(config.deadline);
     let mut devices = Vec::new();
     for token in &config.tokens {
-        let path = token.module.clone();
-        let module = in_thread(token, until, move || Module::load(&path)).await?;
+        let (own, trace) = (token.clone(), config.trace.clone());
+        let module = in_thread(token, until, move || Module::load(&own, trace)).await?;
         let device = Device::new(module, token.clone(), config);
         devices.push(Arc::new(device));
     }

@@ -10,11 +10,11 @@ use aws_lc_rs::signature::{
     RSA_PSS_2048_8192_SHA256, RSA_PSS_2048_8192_SHA384, RSA_PSS_2048_8192_SHA512, RsaParameters,
     UnparsedPublicKey, VerificationAlgorithm,
 };
-use cryptoki::object::ObjectHandle;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{ecdh, gcm, kem, oaep, sign};
+use crate::pkcs11::ObjectHandle;
 use crate::session::Session;
 use crate::{HsmError, OaepMethod, Purpose};
 use formats::algorithms::{Curve, MlDsa, MlKem, OaepHash, PublicParts, SignatureScheme};

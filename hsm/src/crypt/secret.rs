@@ -1,12 +1,12 @@
 //! A secret that a token derives from a key: the result of an operation on an input that never changes.
 
 use cryptoki::mechanism::{Mechanism, MechanismType};
-use cryptoki::object::ObjectHandle;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::sign;
 use crate::HsmError;
+use crate::pkcs11::ObjectHandle;
 use crate::session::Session;
 use formats::algorithms::SignatureScheme;
 
@@ -73,11 +73,11 @@ fn derive_once(
 ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
     let (by, input) = (method.operation(), input(generation));
     let secret = Zeroizing::new(match method {
-        SecretMethod::Hmac => session.sign(&by, key, &input)?,
-        SecretMethod::AesCbc => session.encrypt(&by, key, &input)?,
+        SecretMethod::Hmac => session.raw().sign(&by, key, &input)?,
+        SecretMethod::AesCbc => session.raw().encrypt(&by, key, &input)?,
         SecretMethod::RsaSignature => {
             let prepared = sign::prepare(SignatureScheme::RsaSha256, &input);
-            session.sign(&by, key, &prepared)?
+            session.raw().sign(&by, key, &prepared)?
         }
     });
     match secret.len() {

@@ -1,7 +1,7 @@
 //! From a session object to a permanent key: a key is proven before it becomes permanent, and a
 //! failed step leaves nothing behind.
 
-use cryptoki::object::{Attribute, AttributeType, ObjectHandle};
+use cryptoki::object::{Attribute, AttributeType};
 
 use super::error::ImportError;
 use super::prove;
@@ -9,6 +9,7 @@ use super::request::Imported;
 use crate::attribute_values;
 use crate::keys::attributes::{Optional, Template, allowed_mechanisms};
 use crate::keys::{self, inspect, public};
+use crate::pkcs11::ObjectHandle;
 use crate::session::{LastSearch, Session, Temporary};
 use crate::{KeyClass, KeyKind, NewKey, Purpose, Usages, Weakness};
 use formats::algorithms::{Family, PublicParts};

@@ -12,10 +12,11 @@ mod sample;
 pub(crate) mod unwrap;
 mod wrap;
 
-use cryptoki::object::{Attribute, ObjectHandle};
+use cryptoki::object::Attribute;
 
 use crate::keys::attributes::{ED25519_NAME, ED25519_OID};
 use crate::keys::{self, description};
+use crate::pkcs11::ObjectHandle;
 use crate::session::Session;
 use crate::{HsmError, Purpose};
 use formats::algorithms::{Algorithm, ImportMechanism};

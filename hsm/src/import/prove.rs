@@ -1,10 +1,10 @@
 //! Proves an imported key by one operation of its purpose.
 
 use cryptoki::error::RvError;
-use cryptoki::object::ObjectHandle;
 
 use super::error::ImportError;
 use crate::crypt::proof;
+use crate::pkcs11::ObjectHandle;
 use crate::session::Session;
 use crate::{ErrorKind, HsmError, OaepMethod, Purpose};
 use formats::algorithms::{Algorithm, Family, OaepHash, PublicParts};

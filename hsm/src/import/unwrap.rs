@@ -4,7 +4,7 @@
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::rsa::PublicKeyComponents;
 use cryptoki::mechanism::Mechanism;
-use cryptoki::object::{Attribute, ObjectHandle};
+use cryptoki::object::Attribute;
 
 use super::error::ImportError;
 use super::material::HMAC_LENGTHS;
@@ -16,6 +16,7 @@ use crate::attribute_values;
 use crate::crypt::{gcm, oaep};
 use crate::keys::attributes::{Optional, Template};
 use crate::keys::{inspect, public};
+use crate::pkcs11::ObjectHandle;
 use crate::session::{Session, Temporary};
 use crate::{HsmError, KeyClass, Usages};
 use formats::algorithms::{Algorithm, Family, ImportMechanism, PublicParts};

@@ -1,10 +1,11 @@
 //! Destroying a key and its public half.
 
-use cryptoki::object::{Attribute, AttributeType, ObjectClass, ObjectHandle};
+use cryptoki::object::{Attribute, AttributeType, ObjectClass};
 
 use super::{KeyKind, inspect, public};
 use crate::crypt::proof;
 use crate::key::INTERNAL;
+use crate::pkcs11::ObjectHandle;
 use crate::session::{LastSearch, Session, named, search};
 use crate::{ErrorKind, HsmError, KeyClass, KeyName, KeyRef, RecordedKey};
 use formats::algorithms::Family;

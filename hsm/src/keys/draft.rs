@@ -1,13 +1,14 @@
 //! Generating the objects of a key: one call for each kind.
 
 use cryptoki::mechanism::{Mechanism, MechanismType};
-use cryptoki::object::{Attribute, KeyType, ObjectHandle};
+use cryptoki::object::{Attribute, KeyType};
 
 use super::attributes::{
     ED25519_NAME, ED25519_OID, Optional, Template, allowed_mechanisms, either,
 };
 use super::usages::Usages;
 use crate::attribute_values;
+use crate::pkcs11::ObjectHandle;
 use crate::session::Session;
 use crate::{HsmError, KeyClass, NewKey};
 use formats::algorithms::Family;

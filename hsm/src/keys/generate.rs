@@ -1,11 +1,12 @@
 //! Generating keys in a token.
 
-use cryptoki::object::{Attribute, ObjectHandle};
+use cryptoki::object::Attribute;
 
 use super::draft::{Draft, Objects};
 use super::usages::Usages;
 use super::{inspect, public};
 use crate::crypt::proof;
+use crate::pkcs11::ObjectHandle;
 use crate::session::{LastSearch, Session};
 use crate::{HsmError, KeyKind, KeyRef, NewKey, Purpose};
 use formats::algorithms::{Algorithm, PublicParts};

@@ -1,9 +1,10 @@
 //! Reading the attributes of a key.
 
-use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectHandle};
+use cryptoki::object::{Attribute, AttributeType, KeyType};
 
 use super::usages::Usages;
 use crate::attribute_values;
+use crate::pkcs11::ObjectHandle;
 use crate::session::Session;
 use crate::{HsmError, KeyClass, KeyRef};
 use formats::algorithms::{Algorithm, Curve, Family, MlDsa, MlKem};
@@ -99,7 +100,7 @@ pub(crate) fn facts_of_all(session: &Session, key: &KeyRef) -> Result<Facts, Hsm
 #[expect(clippy::wildcard_enum_match_arm, reason = "tokens return only the requested attributes")]
 pub(crate) fn facts(session: &Session, key: ObjectHandle) -> Result<Facts, HsmError> {
     let mut facts = Facts::default();
-    let attributes = session.raw().get_attributes(
+    let attributes = session.raw().attributes(
         key,
         &[
             AttributeType::Id,
@@ -226,7 +227,7 @@ pub(crate) fn read(
     object: ObjectHandle,
     attribute: AttributeType,
 ) -> Result<Option<Attribute>, HsmError> {
-    let mut found = session.raw().get_attributes(object, &[attribute])?;
+    let mut found = session.raw().attributes(object, &[attribute])?;
     Ok(found.pop())
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cryptoki::object::{Attribute, AttributeType, ObjectClass, ObjectHandle};
+use cryptoki::object::{Attribute, AttributeType, ObjectClass};
 use zeroize::Zeroizing;
 
 use super::draft::Draft;
@@ -10,6 +10,7 @@ use super::generate::refuse_weaker;
 use super::inspect::{self, KeyKind, Weakness};
 use super::usages::Usages;
 use crate::crypt::{SecretMethod, secret};
+use crate::pkcs11::ObjectHandle;
 use crate::session::Session;
 use crate::{ErrorKind, HsmError, NewKey, Purpose};
 use formats::algorithms::Algorithm;

@@ -8,13 +8,10 @@ mod report;
 mod speed;
 mod weakness;
 
-use cryptoki::slot::TokenInfo;
-
 use crate::HsmError;
+use crate::pkcs11::TokenInfo;
 use crate::session::{ConnectError, Session};
 use formats::algorithms::OaepHash;
-
-use report::{flags, max_sessions};
 
 pub use report::{ModuleFacts, ProbeReport, Probed, Speed, TokenFacts, Works};
 
@@ -25,27 +22,27 @@ pub(crate) fn probe(session: &Session) -> Result<ProbeReport, HsmError> {
     let info = info.map_err(ConnectError::at_work)?;
     let module = {
         let module = connection.login.module();
-        let (_inside, context) = module.enter();
-        let library = context.get_library_info()?;
+        let (_inside, library) = module.enter();
+        let library = library.info()?;
         ModuleFacts {
             path: module.path().to_owned(),
-            manufacturer: library.manufacturer_id().to_owned(),
-            description: library.library_description().to_owned(),
-            version: library.library_version().to_string(),
-            pkcs11_version: library.cryptoki_version().to_string(),
+            manufacturer: library.manufacturer,
+            description: library.description,
+            version: library.version,
+            pkcs11_version: library.pkcs11_version,
         }
     };
     let token = TokenFacts {
-        label: info.label().to_owned(),
-        serial: info.serial_number().to_owned(),
-        manufacturer: info.manufacturer_id().to_owned(),
-        model: info.model().to_owned(),
-        hardware_version: info.hardware_version().to_string(),
-        firmware_version: info.firmware_version().to_string(),
-        max_sessions: max_sessions(&info),
+        label: info.label.clone(),
+        serial: info.serial.clone(),
+        manufacturer: info.manufacturer.clone(),
+        model: info.model.clone(),
+        hardware_version: info.hardware_version.clone(),
+        firmware_version: info.firmware_version.clone(),
+        max_sessions: info.max_sessions,
         // The sessions of workers are always logged in.
         logged_in: true,
-        flags: flags(&info),
+        flags: info.flags(),
     };
     let operations = operations::operations(session)?;
     let imports = operations::imports(session)?;
@@ -86,7 +83,7 @@ fn broken(session: &Session, operations: &[Probed], info: &TokenInfo) -> Vec<Str
     if lacks("generate", "RSA-3072") {
         broken.push("RSA-3072 keys, the default, cannot be generated".to_owned());
     }
-    if let Some(most) = max_sessions(info)
+    if let Some(most) = info.max_sessions
         && most < weakness::sessions_for(limits.workers)
     {
         let needed = weakness::sessions_for(limits.workers);

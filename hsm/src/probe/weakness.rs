@@ -3,12 +3,16 @@
 use cryptoki::error::RvError;
 use cryptoki::mechanism::{Mechanism, MechanismType};
 use cryptoki::object::Attribute;
-use cryptoki::slot::TokenInfo;
+use cryptoki_sys::{
+    CKF_ERROR_STATE, CKF_LOGIN_REQUIRED, CKF_RNG, CKF_SO_PIN_TO_BE_CHANGED, CKF_USER_PIN_COUNT_LOW,
+    CKF_USER_PIN_TO_BE_CHANGED,
+};
 
 use super::operations::MATERIAL;
-use super::report::{Probed, Works, max_sessions};
+use super::report::{Probed, Works};
 use crate::crypt::proof;
 use crate::keys::{self, inspect};
+use crate::pkcs11::TokenInfo;
 use crate::session::{Session, Temporary};
 use crate::{HsmError, Purpose, Usages};
 use formats::algorithms::{Algorithm, OaepHash};
@@ -21,7 +25,7 @@ pub(super) fn sessions_for(workers: usize) -> u64 {
 /// The weaknesses that the token information shows.
 pub(super) fn of_token(info: &TokenInfo, workers: usize) -> Vec<String> {
     let mut weaknesses = Vec::new();
-    if let Some(most) = max_sessions(info)
+    if let Some(most) = info.max_sessions
         && most < 2 * sessions_for(workers)
     {
         weaknesses.push(format!(
@@ -30,14 +34,14 @@ pub(super) fn of_token(info: &TokenInfo, workers: usize) -> Vec<String> {
     }
     for (set, weakness) in [
         (
-            !info.login_required(),
+            !info.has(CKF_LOGIN_REQUIRED),
             "it requires no login: every process that reaches it can use its keys",
         ),
-        (!info.rng(), "it has no random number generator"),
-        (info.user_pin_to_be_changed(), "its user PIN is still the default"),
-        (info.user_pin_count_low(), "a wrong user PIN was tried since the last login"),
-        (info.so_pin_to_be_changed(), "its security officer's PIN is still the default"),
-        (info.error_state(), "it reports a failed self-test"),
+        (!info.has(CKF_RNG), "it has no random number generator"),
+        (info.has(CKF_USER_PIN_TO_BE_CHANGED), "its user PIN is still the default"),
+        (info.has(CKF_USER_PIN_COUNT_LOW), "a wrong user PIN was tried since the last login"),
+        (info.has(CKF_SO_PIN_TO_BE_CHANGED), "its security officer's PIN is still the default"),
+        (info.has(CKF_ERROR_STATE), "it reports a failed self-test"),
     ] {
         if set {
             weaknesses.push(weakness.to_owned());
@@ -122,7 +126,7 @@ fn binding(session: &Session) -> Result<Binding, HsmError> {
         return Ok(Binding::Unsupported);
     };
     let ciphertext = proof::encrypt(public, OaepHash::Sha1, b"binding")?;
-    let raw = session.decrypt(&Mechanism::RsaX509, key.guarded.handle(), &ciphertext);
+    let raw = session.raw().decrypt(&Mechanism::RsaX509, key.guarded.handle(), &ciphertext);
     Ok(match raw {
         Ok(_) => Binding::Ignored,
         Err(error) if error.code() == Some(RvError::KeyHandleInvalid) => Binding::Unsupported,

@@ -162,7 +162,7 @@ fn renew(device: &Device, session: &mut Option<Session>) {
 fn keep_alive(device: &Device, session: &mut Option<Session>) {
     let mut byte = [0];
     if let Some(live) = session
-        && let Err(error) = live.raw().generate_random_slice(&mut byte).map_err(HsmError::from)
+        && let Err(error) = live.raw().fill_random(&mut byte)
         // A token without a random number generator is not broken.
         && (error.ends_session() || error.suggests_outage())
     {
