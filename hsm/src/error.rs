@@ -200,9 +200,25 @@ impl HsmError {
         }
     }
 
-    /// Whether the token lacks the mechanism. The operation has had no effect.
-    pub fn lacks_mechanism(&self) -> bool {
-        self.code() == Some(RvError::MechanismInvalid)
+    /// Whether the token lacks the ability to make or use such a key. The operation has had no effect.
+    pub fn lacks_ability(&self) -> bool {
+        use RvError as Rv;
+        matches!(
+            self.code(),
+            Some(
+                Rv::MechanismInvalid
+                    | Rv::MechanismParamInvalid
+                    | Rv::FunctionNotSupported
+                    | Rv::CurveNotSupported
+                    | Rv::DomainParamsInvalid
+                    | Rv::KeySizeRange
+                    | Rv::KeyTypeInconsistent
+                    | Rv::AttributeTypeInvalid
+                    | Rv::AttributeValueInvalid
+                    | Rv::TemplateInconsistent
+                    | Rv::TemplateIncomplete
+            )
+        )
     }
 
     /// Whether the token's health should be checked after this failure.
@@ -222,6 +238,20 @@ impl HsmError {
                     | Rv::AttributeValueInvalid
                     | Rv::AttributeReadOnly
                     | Rv::TemplateInconsistent
+            )
+        )
+    }
+
+    /// Whether the token may mean that it rejects an attribute, or may be broken.
+    pub(crate) fn may_reject_attribute(&self) -> bool {
+        use RvError as Rv;
+        matches!(
+            self.code(),
+            Some(
+                Rv::GeneralError
+                    | Rv::FunctionFailed
+                    | Rv::VendorDefined(_)
+                    | Rv::UnknownErrorCode(_)
             )
         )
     }

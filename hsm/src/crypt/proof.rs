@@ -17,7 +17,7 @@ use super::{ecdh, gcm, kem, oaep, sign};
 use crate::pkcs11::ObjectHandle;
 use crate::session::Session;
 use crate::{HsmError, OaepMethod, Purpose};
-use formats::algorithms::{Curve, MlDsa, MlKem, OaepHash, PublicParts, SignatureScheme};
+use formats::algorithms::{Algorithm, Curve, Family, MlDsa, MlKem, OaepHash, PublicParts, SignatureScheme};
 
 const MESSAGE: &[u8] = b"proof of possession of a private key";
 
@@ -154,6 +154,25 @@ pub(crate) fn signs(
             | Verification::None,
         ) => false,
     })
+}
+
+/// Whether a secret key works for the operation of its kind.
+pub(crate) fn secret_works(
+    session: &Session,
+    key: ObjectHandle,
+    algorithm: Algorithm,
+) -> Result<bool, HsmError> {
+    match algorithm.family() {
+        Family::Hmac => repeats_mac(session, key),
+        Family::Aes => decrypts_own_ciphertext(session, key),
+        Family::Rsa
+        | Family::Ec
+        | Family::Ed25519
+        | Family::MlDsa
+        | Family::MlKem768
+        | Family::MlKem1024
+        | Family::P256MlKem768 => Ok(false),
+    }
 }
 
 /// Whether an AES key decrypts in the token its own ciphertext.

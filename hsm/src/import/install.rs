@@ -7,10 +7,11 @@ use super::error::ImportError;
 use super::prove;
 use super::request::Imported;
 use crate::attribute_values;
+use crate::keys::attempts::Attempts;
 use crate::keys::attributes::{Optional, Template, allowed_mechanisms};
-use crate::keys::{self, inspect, public};
+use crate::keys::{destroy_same_id, inspect, public, same_id};
 use crate::pkcs11::ObjectHandle;
-use crate::session::{LastSearch, Session, Temporary};
+use crate::session::{Circumstances, LastSearch, Origin, Session, Temporary};
 use crate::{KeyClass, KeyKind, NewKey, Purpose, Usages, Weakness};
 use formats::algorithms::{Family, PublicParts};
 
@@ -55,10 +56,17 @@ impl<'a> Plan<'a> {
         let template = Template::of(self.key, self.usages, permanent);
         let attributes =
             template.guarded(KeyClass::of(algorithm), attribute_values::key_type(algorithm));
-        let allow_raw = session.connection().limits.allow_raw_rsa;
-        let allowed = allowed_mechanisms(algorithm, purpose, allow_raw);
-        Optional::of(KeyClass::of(algorithm), &allowed).make(
-            |error| matches!(error, ImportError::Token(error) if error.rejects_attribute()),
+        let connection = session.connection();
+        let allowed = allowed_mechanisms(algorithm, purpose, connection.limits.allow_raw_rsa);
+        let circumstances =
+            Circumstances { origin: Origin::Imported, algorithm, purpose, permanent };
+        Attempts::new(&connection.accepted, circumstances).make(
+            Optional::of(KeyClass::of(algorithm), &allowed),
+            |error| match error {
+                ImportError::Token(error) => Some(error),
+                _ => None,
+            },
+            || Ok(destroy_same_id(session, &self.key.id, &[])?),
             |more| make(&[attributes.as_slice(), more].concat()),
         )
     }
@@ -71,13 +79,11 @@ pub(super) fn install(
     begun: &mut bool,
     make: impl Fn(&[Attribute]) -> Result<ObjectHandle, ImportError>,
 ) -> Result<Imported, ImportError> {
-    let existing = keys::same_id(session, &plan.key.id)?;
+    let existing = same_id(session, &plan.key.id)?;
     if !existing.is_empty() && !*begun {
         return Err(ImportError::Malformed("the token holds an object with this id"));
     }
-    for object in existing {
-        session.raw().destroy_object(object)?;
-    }
+    destroy_same_id(session, &plan.key.id, &[])?;
     *begun = true;
     let (candidate, public) = try_out(session, plan, &make)?;
 
@@ -109,7 +115,7 @@ pub(super) fn install(
 }
 
 /// Makes the key as a session object and proves it.
-pub(super) fn try_out<'a>(
+fn try_out<'a>(
     session: &'a Session,
     plan: &Plan<'_>,
     make: impl Fn(&[Attribute]) -> Result<ObjectHandle, ImportError>,

@@ -18,9 +18,9 @@ use crate::keys::attributes::{ED25519_NAME, ED25519_OID};
 use crate::keys::{self, description};
 use crate::pkcs11::ObjectHandle;
 use crate::session::Session;
-use crate::{HsmError, Purpose};
+use crate::{HsmError, NewKey, Purpose};
 use formats::algorithms::{Algorithm, ImportMechanism};
-use install::{Plan, install, try_out};
+use install::{Plan, install};
 use sample::Sample;
 use unwrap::Unwrapper;
 
@@ -42,20 +42,48 @@ pub(crate) fn create(
     }))
 }
 
-/// Whether the token imports material of this kind, tried with a session object.
+/// Whether the token imports material of this kind, tried with a key that is then destroyed.
 pub(crate) fn is_supported(
     session: &Session,
     algorithm: Algorithm,
     purpose: Purpose,
 ) -> Outcome<()> {
     let request = ImportKey {
-        key: description(algorithm, purpose),
+        key: description(algorithm, purpose)?,
         material: Sample::of(algorithm)?.material,
     };
-    separate(with_material(&request, |plan, edwards| {
-        let create = |template: &[_]| create_object(session, &request, edwards, template);
-        try_out(session, plan, create).map(|_| ())
-    }))
+    try_out(session, &request.key, create(session, &request, &mut false)?)
+}
+
+/// Whether the token unwraps keys of this kind, tried with a key that is then destroyed.
+pub(crate) fn unwraps(
+    session: &Session,
+    unwrapper: &Unwrapper<'_>,
+    algorithm: Algorithm,
+    purpose: Purpose,
+) -> Outcome<()> {
+    let key = description(algorithm, purpose)?;
+    let sample = Sample::of(algorithm)?;
+    let public = sample.material.public(algorithm);
+    let wrapped = unwrapper.wrap(&sample.bytes)?;
+    let attempt = || {
+        let plan = Plan::new(&key, public.as_ref())?;
+        install(session, &plan, &mut false, |template| {
+            unwrapper.unwrap(algorithm, &wrapped, template)
+        })
+    };
+    try_out(session, &key, separate(attempt())?)
+}
+
+/// Destroys what a trial has made.
+fn try_out(
+    session: &Session,
+    key: &NewKey,
+    outcome: Result<Imported, ImportError>,
+) -> Outcome<()> {
+    session.connection().handles.forget(&key.key_ref());
+    keys::destroy_same_id(session, &key.id, &[])?;
+    Ok(outcome.map(|_| ()))
 }
 
 /// Attempts an import under both names of the Ed25519 curve: some tokens accept any name and fail
@@ -70,10 +98,10 @@ fn with_material<T>(
     }
     let public = request.material.public(algorithm);
     let plan = Plan::new(&request.key, public.as_ref())?;
-    match attempt(&plan, ED25519_OID) {
-        Err(_) if algorithm == Algorithm::Ed25519 => attempt(&plan, ED25519_NAME),
-        outcome => outcome,
-    }
+    attempt(&plan, ED25519_OID).or_else(|first| match algorithm {
+        Algorithm::Ed25519 => attempt(&plan, ED25519_NAME).map_err(|_| first),
+        _ => Err(first),
+    })
 }
 
 fn create_object(

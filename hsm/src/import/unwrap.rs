@@ -85,6 +85,10 @@ impl<'a> Unwrapper<'a> {
             return Err(ImportError::NotUnwrapped);
         }
         match self.attempt(wrapped, template) {
+            Ok(key) => {
+                self.protect(key, template);
+                Ok(key)
+            }
             // The caller tries again without optional attributes.
             Err(ImportError::Token(error))
                 if error.rejects_attribute() && template.iter().any(Optional::includes) =>
@@ -103,6 +107,23 @@ impl<'a> Unwrapper<'a> {
                 Err(ImportError::Unsupported(kind))
             }
             result => result,
+        }
+    }
+
+    /// Sets what the template asks for and the token has set otherwise: some tokens give every unwrapped key
+    /// their own defaults, and accept the stricter values later. The key is read back afterwards.
+    fn protect(&self, key: ObjectHandle, template: &[Attribute]) {
+        let protection = [Attribute::Sensitive(true), Attribute::Extractable(false)];
+        let wanted = protection.into_iter().filter(|attribute| template.contains(attribute));
+        for attribute in wanted {
+            let kind = attribute.attribute_type();
+            let kept = inspect::read(self.session, key, kind);
+            if kept.is_ok_and(|kept| kept.as_ref() == Some(&attribute)) {
+                continue;
+            }
+            if let Err(error) = self.session.raw().set_attributes(key, &[attribute]) {
+                tracing::debug!(?error, %kind, "an unwrapped key cannot be protected");
+            }
         }
     }
 
@@ -126,7 +147,7 @@ impl<'a> Unwrapper<'a> {
     }
 
     /// Whether the token unwraps keys of this kind, tried with a sample.
-    pub(crate) fn supports(&self, algorithm: Algorithm) -> Result<bool, ImportError> {
+    fn supports(&self, algorithm: Algorithm) -> Result<bool, ImportError> {
         // One size represents all RSA keys.
         let sampled = match algorithm.family() {
             Family::Rsa => Algorithm::Rsa2048,
@@ -165,6 +186,7 @@ impl<'a> Unwrapper<'a> {
             &self::template(Algorithm::Aes256, usages),
         )?;
         let ephemeral = Temporary::new(self.session, ephemeral);
+        self.protect(ephemeral.handle(), &self::template(Algorithm::Aes256, usages));
         let length = inspect::value_length(self.session, ephemeral.handle())?;
         if length.is_some_and(|length| length != 32) {
             return Err(ImportError::NotUnwrapped);
@@ -194,7 +216,7 @@ impl<'a> Unwrapper<'a> {
         Ok(*opened == b"known")
     }
 
-    fn wrap(&self, key: &[u8]) -> Result<Vec<u8>, HsmError> {
+    pub(super) fn wrap(&self, key: &[u8]) -> Result<Vec<u8>, HsmError> {
         let import_key =
             PublicKeyComponents { n: self.modulus.as_slice(), e: self.exponent.as_slice() };
         wrap_under(import_key, self.mechanism, key)

@@ -128,18 +128,11 @@ impl NewSecret {
         let (algorithm, purpose) = (method.algorithm(), method.purpose());
         let key = NewKey { id: id_of(generation), label: LABEL.to_owned(), algorithm, purpose };
         let draft = Draft::with_usages(&key, method.usages(), true);
-        let mut attempt = || {
-            if self.begun {
-                destroy(session, generation)?;
-            }
-            self.begun = true;
-            draft.generate_bound_to(session, &[method.mechanism()])
-        };
-        // Retried once, because tokens fail now and then while they write.
-        let objects = attempt().or_else(|error| match error.is_ambiguous() {
-            true => attempt(),
-            false => Err(error),
-        })?;
+        if self.begun {
+            destroy(session, generation)?;
+        }
+        self.begun = true;
+        let objects = draft.generate_bound_to(session, &[method.mechanism()], &[])?;
         refuse_weaker(session, algorithm, method.usages(), objects.guarded)?;
         Ok(InternalKey { generation, method, handle: objects.guarded })
     }

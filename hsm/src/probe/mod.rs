@@ -1,4 +1,4 @@
-//! The probe: tests the support and the weaknesses of a token with temporary session objects.
+//! The probe: tests the support and the weaknesses of a token with temporary keys, made as the service makes its keys.
 //! Mechanism lists are not used, because they are unreliable in both directions.
 
 #![deny(clippy::wildcard_enum_match_arm)]
@@ -9,6 +9,7 @@ mod speed;
 mod weakness;
 
 use crate::HsmError;
+use crate::keys;
 use crate::pkcs11::TokenInfo;
 use crate::session::{ConnectError, Session};
 use formats::algorithms::OaepHash;
@@ -44,10 +45,11 @@ pub(crate) fn probe(session: &Session) -> Result<ProbeReport, HsmError> {
         logged_in: true,
         flags: info.flags(),
     };
-    let operations = operations::operations(session)?;
-    let imports = operations::imports(session)?;
+    keys::destroy_temporary(session)?;
+    let operations = operations::operations(session);
+    let imports = operations::imports(session);
     let mut weaknesses = weakness::of_token(&info, connection.limits.workers);
-    weaknesses.extend(weakness::of_keys(session)?);
+    weaknesses.extend(weakness::of_keys(session));
     weaknesses.extend(weakness::of_operations(session, &operations, &imports));
     Ok(ProbeReport {
         module,
@@ -56,7 +58,7 @@ pub(crate) fn probe(session: &Session) -> Result<ProbeReport, HsmError> {
         operations,
         imports,
         weaknesses,
-        speeds: speed::measure(session)?,
+        speeds: speed::measure(session),
     })
 }
 

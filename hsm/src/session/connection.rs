@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use super::accepted::AcceptedAttributes;
 use super::handles::Handles;
 use super::login::Login;
 use super::module::{Module, OpenSession};
@@ -18,6 +19,7 @@ pub(crate) struct TokenConnection {
     pub(crate) login: Login,
     pub(crate) handles: Handles,
     pub(crate) counters: LiveCounters,
+    pub(crate) accepted: AcceptedAttributes,
     /// Requests a canary.
     pub(crate) canary: Signal,
     oaep: Mutex<OaepSupport>,
@@ -61,6 +63,7 @@ impl TokenConnection {
             login: Login::new(module, token, config.pin_memory.clone()),
             handles: Handles::default(),
             counters: LiveCounters::default(),
+            accepted: AcceptedAttributes::default(),
             canary: Signal::default(),
             oaep: Mutex::default(),
             wanted,

@@ -3,6 +3,7 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod accepted;
 mod canary;
 mod connection;
 mod handles;
@@ -21,6 +22,7 @@ use crate::HsmError;
 use crate::pkcs11::{ObjectHandle, RawSession};
 use module::OpenSession;
 
+pub(crate) use accepted::{AcceptedAttributes, Circumstances, Origin};
 pub(crate) use canary::CanaryKey;
 pub(crate) use connection::{TokenConnection, TokenIdentity};
 pub(crate) use handles::LastSearch;

@@ -231,7 +231,7 @@ fn a_key_that_the_token_does_not_use_is_not_made() {
                 purpose: Purpose::Envelope,
             };
             let error = token.generate(request).await.unwrap_err();
-            assert!(error.lacks_mechanism(), "{algorithm}: {error:?}");
+            assert!(error.lacks_ability(), "{algorithm}: {error:?}");
             assert_eq!(token.inventory().await.unwrap(), before, "{algorithm}");
         }
         token.close().await;

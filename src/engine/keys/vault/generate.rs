@@ -61,7 +61,7 @@ impl Vault {
 
 /// A token without the mechanism has generated nothing.
 fn not_generated(error: HsmError) -> VaultError {
-    if error.lacks_mechanism() {
+    if error.lacks_ability() {
         let message =
             "must be an algorithm whose keys the token generates; `sealward doctor` lists them";
         return VaultError::Problem(Problem::new("algorithm", Code::Unsupported, message));
