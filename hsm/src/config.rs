@@ -26,7 +26,8 @@ pub struct Config {
     pub generate_deadline: Duration,
     /// The interval of the canary of an idle token, which also keeps its sessions alive.
     pub canary_interval: Duration,
-    /// How many threads may hang inside the C library before the process should exit.
+    /// How many threads of one token may hang inside the C library before the process should exit: at least
+    /// three times as many as a token has, so that a stall passes.
     pub hang_budget: usize,
     /// Whether a token that lacks OAEP with SHA-256 may be asked for raw RSA, with the padding
     /// removed in this process.
@@ -82,7 +83,7 @@ impl Config {
             deadline: Duration::from_secs(5),
             generate_deadline: Duration::from_secs(120),
             canary_interval: Duration::from_secs(10),
-            hang_budget: 4,
+            hang_budget: 15,
             allow_raw_rsa: false,
             trace: None,
             observer: None,

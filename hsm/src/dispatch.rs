@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout_at;
 
 use crate::caller::Caller;
-use crate::opening;
+use crate::opening::{self, Requirement};
 use crate::session::Session;
 use crate::threads::{Access, Device, Job, Supervisor, supervise};
 use crate::{Config, ErrorKind, Fatal, HsmError, KeyRef, OpenError, TokenState};
@@ -39,8 +39,8 @@ type Reply<T> = oneshot::Receiver<Result<T, HsmError>>;
 
 impl Dispatcher {
     /// Opens every token; see [`Token::open`](crate::Token::open).
-    pub(crate) async fn open(config: Config) -> Result<Self, OpenError> {
-        let devices = opening::open(&config).await?;
+    pub(crate) async fn open(config: Config, requirement: Requirement) -> Result<Self, OpenError> {
+        let devices = opening::open(&config, requirement).await?;
         Ok(Self {
             supervisor: supervise(devices.clone(), &config),
             devices,

@@ -107,6 +107,11 @@ impl HsmError {
         Pkcs11Error::Pkcs11(RvError::UserNotLoggedIn, Function::GetSessionInfo).into()
     }
 
+    /// The token does not change an attribute.
+    pub(crate) fn attribute_rejected() -> Self {
+        Pkcs11Error::Pkcs11(RvError::AttributeReadOnly, Function::SetAttributeValue).into()
+    }
+
     /// Whether the session must not be used again. The operation has had no effect.
     pub(crate) fn ends_session(&self) -> bool {
         use RvError as Rv;
@@ -203,22 +208,23 @@ impl HsmError {
     /// Whether the token lacks the ability to make or use such a key. The operation has had no effect.
     pub fn lacks_ability(&self) -> bool {
         use RvError as Rv;
-        matches!(
-            self.code(),
-            Some(
-                Rv::MechanismInvalid
-                    | Rv::MechanismParamInvalid
-                    | Rv::FunctionNotSupported
-                    | Rv::CurveNotSupported
-                    | Rv::DomainParamsInvalid
-                    | Rv::KeySizeRange
-                    | Rv::KeyTypeInconsistent
-                    | Rv::AttributeTypeInvalid
-                    | Rv::AttributeValueInvalid
-                    | Rv::TemplateInconsistent
-                    | Rv::TemplateIncomplete
+        self.kind == ErrorKind::Unusable
+            || matches!(
+                self.code(),
+                Some(
+                    Rv::MechanismInvalid
+                        | Rv::MechanismParamInvalid
+                        | Rv::FunctionNotSupported
+                        | Rv::CurveNotSupported
+                        | Rv::DomainParamsInvalid
+                        | Rv::KeySizeRange
+                        | Rv::KeyTypeInconsistent
+                        | Rv::AttributeTypeInvalid
+                        | Rv::AttributeValueInvalid
+                        | Rv::TemplateInconsistent
+                        | Rv::TemplateIncomplete
+                )
             )
-        )
     }
 
     /// Whether the token's health should be checked after this failure.

@@ -148,9 +148,7 @@ pub enum OpenError {
         needed: u64,
     },
     /// A call did not return.
-    #[error(
-        "token {token:?} did not answer within the deadline (hsm.generate_deadline); check the device and its connection"
-    )]
+    #[error("token {token:?} did not answer in time; check the device and its connection")]
     Hangs {
         /// The label of the token, or its selector.
         token: String,

@@ -17,7 +17,9 @@ use super::{ecdh, gcm, kem, oaep, sign};
 use crate::pkcs11::ObjectHandle;
 use crate::session::Session;
 use crate::{HsmError, OaepMethod, Purpose};
-use formats::algorithms::{Algorithm, Curve, Family, MlDsa, MlKem, OaepHash, PublicParts, SignatureScheme};
+use formats::algorithms::{
+    Algorithm, Curve, Family, MlDsa, MlKem, OaepHash, PublicParts, SignatureScheme,
+};
 
 const MESSAGE: &[u8] = b"proof of possession of a private key";
 

@@ -28,9 +28,12 @@ pub enum SecretMethod {
 impl SecretMethod {
     pub(crate) const ALL: [Self; 3] = [Self::Hmac, Self::AesCbc, Self::RsaSignature];
 
-    /// The mechanism of the operation.
-    pub(crate) fn mechanism(self) -> MechanismType {
-        self.operation().mechanism_type()
+    /// The mechanisms of the operation.
+    pub(crate) fn mechanisms(self) -> Vec<MechanismType> {
+        match self {
+            Self::Hmac | Self::AesCbc => vec![self.operation().mechanism_type()],
+            Self::RsaSignature => vec![MechanismType::RSA_PKCS, MechanismType::SHA256_RSA_PKCS],
+        }
     }
 
     fn operation(self) -> Mechanism<'static> {
@@ -77,7 +80,13 @@ fn derive_once(
         SecretMethod::AesCbc => session.raw().encrypt(&by, key, &input)?,
         SecretMethod::RsaSignature => {
             let prepared = sign::prepare(SignatureScheme::RsaSha256, &input);
-            session.raw().sign(&by, key, &prepared)?
+            // Some tokens sign only what they have hashed. The signature is the same.
+            session.raw().sign(&by, key, &prepared).or_else(|error| {
+                match error.lacks_ability() {
+                    true => session.raw().sign(&Mechanism::Sha256RsaPkcs, key, &input),
+                    false => Err(error),
+                }
+            })?
         }
     });
     match secret.len() {

@@ -8,7 +8,7 @@ use super::prove;
 use super::request::Imported;
 use crate::attribute_values;
 use crate::keys::attempts::Attempts;
-use crate::keys::attributes::{Optional, Template, allowed_mechanisms};
+use crate::keys::attributes::{Optional, Template, allowed_mechanisms, either};
 use crate::keys::{destroy_same_id, inspect, public, same_id};
 use crate::pkcs11::ObjectHandle;
 use crate::session::{Circumstances, LastSearch, Origin, Session, Temporary};
@@ -60,7 +60,7 @@ impl<'a> Plan<'a> {
         let allowed = allowed_mechanisms(algorithm, purpose, connection.limits.allow_raw_rsa);
         let circumstances =
             Circumstances { origin: Origin::Imported, algorithm, purpose, permanent };
-        Attempts::new(&connection.accepted, circumstances).make(
+        Attempts::new(&connection.refused, circumstances).make(
             Optional::of(KeyClass::of(algorithm), &allowed),
             |error| match error {
                 ImportError::Token(error) => Some(error),
@@ -104,7 +104,9 @@ pub(super) fn install(
     if let Some(half) = &public {
         // The curve is named as the token names it.
         let params = inspect::read(session, permanent.handle(), AttributeType::EcParams)?;
-        session.create(&public_object(plan, half, params))?;
+        either([octet_string as Encode, bare], |encode| {
+            session.create(&public_object(plan, half, params.clone(), encode))
+        })?;
     }
     let handle = permanent.keep();
 
@@ -175,6 +177,7 @@ fn public_object(
     plan: &Plan<'_>,
     public: &PublicParts,
     ec_params: Option<Attribute>,
+    encode: Encode,
 ) -> Vec<Attribute> {
     let template = Template::of(plan.key, plan.usages, true);
     let mut attributes = template.public(attribute_values::key_type(plan.key.algorithm));
@@ -185,7 +188,7 @@ fn public_object(
         ]),
         PublicParts::Ec { point, .. } | PublicParts::Ed25519 { point } => {
             attributes.extend(ec_params);
-            attributes.push(Attribute::EcPoint(octet_string(point)));
+            attributes.push(Attribute::EcPoint(encode(point)));
         }
         PublicParts::Kem { kem, key } => attributes.extend([
             Attribute::ParameterSet(attribute_values::ml_kem_parameters(kem.ml_kem())),
@@ -197,6 +200,14 @@ fn public_object(
         ]),
     }
     attributes
+}
+
+/// How `CKA_EC_POINT` is encoded.
+type Encode = fn(&[u8]) -> Vec<u8>;
+
+/// Some tokens take the point itself.
+fn bare(point: &[u8]) -> Vec<u8> {
+    point.to_vec()
 }
 
 /// `CKA_EC_POINT` is a DER octet string. Points have at most 133 bytes.

@@ -37,8 +37,15 @@ pub(crate) fn create(
     request: &ImportKey,
     begun: &mut bool,
 ) -> Outcome<Imported> {
-    separate(with_material(request, |plan, edwards| {
+    let installed = with_material(request, |plan, edwards| {
         install(session, plan, begun, |template| create_object(session, request, edwards, template))
+    });
+    separate(installed.map_err(|error| match error {
+        ImportError::Token(error) if error.lacks_ability() => {
+            tracing::info!(?error, "the token does not import such keys");
+            ImportError::Unsupported(format!("import of {} keys", request.key.algorithm))
+        }
+        other => other,
     }))
 }
 
@@ -76,11 +83,7 @@ pub(crate) fn unwraps(
 }
 
 /// Destroys what a trial has made.
-fn try_out(
-    session: &Session,
-    key: &NewKey,
-    outcome: Result<Imported, ImportError>,
-) -> Outcome<()> {
+fn try_out(session: &Session, key: &NewKey, outcome: Result<Imported, ImportError>) -> Outcome<()> {
     session.connection().handles.forget(&key.key_ref());
     keys::destroy_same_id(session, &key.id, &[])?;
     Ok(outcome.map(|_| ()))

@@ -1,6 +1,5 @@
 //! Proves an imported key by one operation of its purpose.
 
-
 use super::error::ImportError;
 use crate::crypt::proof;
 use crate::pkcs11::ObjectHandle;

@@ -14,7 +14,7 @@ use super::sample::Sample;
 use super::wrap::wrap_under;
 use crate::attribute_values;
 use crate::crypt::{gcm, oaep};
-use crate::keys::attributes::{Optional, Template};
+use crate::keys::attributes::{FIXED, Optional, Template};
 use crate::keys::{inspect, public};
 use crate::pkcs11::ObjectHandle;
 use crate::session::{Session, Temporary};
@@ -86,8 +86,15 @@ impl<'a> Unwrapper<'a> {
         }
         match self.attempt(wrapped, template) {
             Ok(key) => {
-                self.protect(key, template);
-                Ok(key)
+                let key = Temporary::new(self.session, key);
+                // A key whose attributes are fixed cannot be protected. The caller tries again without that.
+                match self.protect(key.handle(), template) {
+                    Err(error) if template.contains(&FIXED) => {
+                        tracing::debug!(?error, "an unwrapped key cannot be protected");
+                        Err(HsmError::attribute_rejected().into())
+                    }
+                    _ => Ok(key.keep()),
+                }
             }
             // The caller tries again without optional attributes.
             Err(ImportError::Token(error))
@@ -111,20 +118,15 @@ impl<'a> Unwrapper<'a> {
     }
 
     /// Sets what the template asks for and the token has set otherwise: some tokens give every unwrapped key
-    /// their own defaults, and accept the stricter values later. The key is read back afterwards.
-    fn protect(&self, key: ObjectHandle, template: &[Attribute]) {
-        let protection = [Attribute::Sensitive(true), Attribute::Extractable(false)];
-        let wanted = protection.into_iter().filter(|attribute| template.contains(attribute));
-        for attribute in wanted {
-            let kind = attribute.attribute_type();
-            let kept = inspect::read(self.session, key, kind);
-            if kept.is_ok_and(|kept| kept.as_ref() == Some(&attribute)) {
-                continue;
-            }
-            if let Err(error) = self.session.raw().set_attributes(key, &[attribute]) {
-                tracing::debug!(?error, %kind, "an unwrapped key cannot be protected");
+    /// their own defaults, and accept the stricter values later. The caller reads the key back.
+    fn protect(&self, key: ObjectHandle, template: &[Attribute]) -> Result<(), HsmError> {
+        for attribute in [Attribute::Sensitive(true), Attribute::Extractable(false)] {
+            let kept = inspect::read(self.session, key, attribute.attribute_type())?;
+            if template.contains(&attribute) && kept.as_ref() != Some(&attribute) {
+                self.session.raw().set_attributes(key, &[attribute])?;
             }
         }
+        Ok(())
     }
 
     /// Whether a wrapped key of this length can be such a key. For secret keys this is the only
@@ -186,7 +188,10 @@ impl<'a> Unwrapper<'a> {
             &self::template(Algorithm::Aes256, usages),
         )?;
         let ephemeral = Temporary::new(self.session, ephemeral);
-        self.protect(ephemeral.handle(), &self::template(Algorithm::Aes256, usages));
+        let protection = self::template(Algorithm::Aes256, usages);
+        if let Err(error) = self.protect(ephemeral.handle(), &protection) {
+            tracing::debug!(?error, "the key between the two steps is not protected");
+        }
         let length = inspect::value_length(self.session, ephemeral.handle())?;
         if length.is_some_and(|length| length != 32) {
             return Err(ImportError::NotUnwrapped);

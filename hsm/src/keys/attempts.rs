@@ -4,20 +4,20 @@ use cryptoki::object::Attribute;
 
 use super::attributes::Optional;
 use crate::HsmError;
-use crate::session::{AcceptedAttributes, Circumstances};
+use crate::session::{Circumstances, RefusedAttributes};
 
 /// The attempts to make one key.
 pub(crate) struct Attempts<'a> {
-    accepted: &'a AcceptedAttributes,
-    circumstances: Circumstances,
+    refused: &'a RefusedAttributes,
+    keys: Circumstances,
 }
 
 impl<'a> Attempts<'a> {
-    pub(crate) fn new(accepted: &'a AcceptedAttributes, circumstances: Circumstances) -> Self {
-        Self { accepted, circumstances }
+    pub(crate) fn new(refused: &'a RefusedAttributes, keys: Circumstances) -> Self {
+        Self { refused, keys }
     }
 
-    /// Makes a key with as many of these attributes as the token accepts, and remembers them.
+    /// Makes a key with as many of these attributes as the token accepts, and remembers which it refuses.
     ///
     /// Some tokens reject an attribute with a code that broken tokens return too. After such a failure the
     /// same attempt is made again, because tokens fail now and then while they write, and then the other
@@ -29,10 +29,11 @@ impl<'a> Attempts<'a> {
         clean: impl Fn() -> Result<(), E>,
         mut make: impl FnMut(&[Attribute]) -> Result<T, E>,
     ) -> Result<T, E> {
-        let optional = optional.all();
+        let refused = self.refused.of(self.keys);
+        let mut optional = optional.all();
+        optional.retain(|attribute| !refused.contains(&attribute.attribute_type()));
         let is = |error: &E, of: fn(&HsmError) -> bool| failure(error).is_some_and(of);
-        let every = (1 << optional.len()) - 1;
-        let mut choice = self.accepted.choice(self.circumstances).unwrap_or(every).min(every);
+        let mut choice = (1_usize << optional.len()) - 1;
         let mut is_repeated = false;
         loop {
             let attributes = chosen(&optional, choice);
@@ -44,7 +45,8 @@ impl<'a> Attempts<'a> {
             }
             match made {
                 Ok(made) => {
-                    self.accepted.note(self.circumstances, choice);
+                    let left_out = optional.iter().filter(|it| !attributes.contains(it));
+                    self.refused.note(self.keys, left_out.map(Attribute::attribute_type));
                     return Ok(made);
                 }
                 Err(error) if choice > 0 && is(&error, HsmError::rejects_attribute) => {}
@@ -90,12 +92,12 @@ mod tests {
 
     /// Makes a key in a token that fails with this code if it gets the attribute.
     fn make(
-        accepted: &AcceptedAttributes,
+        memory: &RefusedAttributes,
         code: RvError,
         refused: Option<&Attribute>,
     ) -> (Result<Vec<Attribute>, HsmError>, usize) {
         let calls = Cell::new(0);
-        let made = Attempts::new(accepted, KEY).make(
+        let made = Attempts::new(memory, KEY).make(
             optional(),
             |error: &HsmError| Some(error),
             || Ok(()),
@@ -117,11 +119,11 @@ mod tests {
         assert_eq!(all.len(), 3);
         for code in [RvError::AttributeTypeInvalid, RvError::GeneralError] {
             for refused in &all {
-                let accepted = AcceptedAttributes::default();
+                let memory = RefusedAttributes::default();
                 let expected: Vec<_> = all.iter().filter(|it| *it != refused).cloned().collect();
-                let (made, _) = make(&accepted, code, Some(refused));
+                let (made, _) = make(&memory, code, Some(refused));
                 assert_eq!(made.unwrap(), expected);
-                let (again, calls) = make(&accepted, code, Some(refused));
+                let (again, calls) = make(&memory, code, Some(refused));
                 assert_eq!((again.unwrap(), calls), (expected, 1));
             }
         }
@@ -129,9 +131,9 @@ mod tests {
 
     #[test]
     fn a_failure_that_passes_costs_no_attribute() {
-        let accepted = AcceptedAttributes::default();
+        let memory = RefusedAttributes::default();
         let (fails, cleaned) = (Cell::new(true), RefCell::new(0));
-        let made = Attempts::new(&accepted, KEY).make(
+        let made = Attempts::new(&memory, KEY).make(
             optional(),
             |error: &HsmError| Some(error),
             || {
@@ -152,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_failure_of_the_device_is_not_blamed_on_an_attribute() {
-        let (made, calls) = make(&AcceptedAttributes::default(), RvError::DeviceError, None);
+        let (made, calls) = make(&RefusedAttributes::default(), RvError::DeviceError, None);
         made.unwrap_err();
         assert_eq!(calls, 2);
     }

@@ -109,7 +109,7 @@ pub(crate) struct Optional {
 }
 
 /// No later change of attributes.
-const FIXED: Attribute = Attribute::Modifiable(false);
+pub(crate) const FIXED: Attribute = Attribute::Modifiable(false);
 
 impl Optional {
     pub(crate) fn of(class: KeyClass, allowed: &[MechanismType]) -> Self {

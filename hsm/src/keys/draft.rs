@@ -64,7 +64,7 @@ impl<'a> Draft<'a> {
             purpose: self.key.purpose,
             permanent: self.template.permanent,
         };
-        Attempts::new(&session.connection().accepted, circumstances).make(
+        Attempts::new(&session.connection().refused, circumstances).make(
             Optional::of(self.class(), allowed),
             |error| Some(error),
             || destroy_same_id(session, &self.key.id, kept),

@@ -1,13 +1,12 @@
 //! Generating keys in a token.
 
-
 use super::draft::{Draft, Objects, destroy_same_id, same_id};
 use super::usages::Usages;
 use super::{inspect, public};
 use crate::crypt::proof;
 use crate::pkcs11::ObjectHandle;
 use crate::session::{LastSearch, Session};
-use crate::{HsmError, KeyKind, KeyRef, NewKey};
+use crate::{ErrorKind, HsmError, KeyKind, KeyRef, NewKey};
 use formats::algorithms::{Algorithm, PublicParts};
 
 /// A key that the token has just generated.
@@ -40,7 +39,13 @@ pub(crate) fn generate(
         destroy_same_id(session, &key.id, &[])?;
     }
     *begun = true;
-    let objects = generate_parts(session, &drafts)?;
+    let objects = generate_parts(session, &drafts).or_else(|error| {
+        // Some tokens report so that they do not make such keys. One that works otherwise does not.
+        match error.may_reject_attribute() {
+            true => session.prove().and(Err(error.with_kind(ErrorKind::Unusable))),
+            false => Err(error),
+        }
+    })?;
     let name = key.key_ref();
     let finished: Result<Vec<_>, _> = (name.parts().iter().zip(&parts).zip(&objects))
         .map(|((name, part), objects)| finish(session, name, part, objects))

@@ -132,7 +132,7 @@ impl NewSecret {
             destroy(session, generation)?;
         }
         self.begun = true;
-        let objects = draft.generate_bound_to(session, &[method.mechanism()], &[])?;
+        let objects = draft.generate_bound_to(session, &method.mechanisms(), &[])?;
         refuse_weaker(session, algorithm, method.usages(), objects.guarded)?;
         Ok(InternalKey { generation, method, handle: objects.guarded })
     }

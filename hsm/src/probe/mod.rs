@@ -10,7 +10,6 @@ mod weakness;
 
 use crate::HsmError;
 use crate::keys;
-use crate::pkcs11::TokenInfo;
 use crate::session::{ConnectError, Session};
 use formats::algorithms::OaepHash;
 
@@ -54,7 +53,7 @@ pub(crate) fn probe(session: &Session) -> Result<ProbeReport, HsmError> {
     Ok(ProbeReport {
         module,
         token,
-        broken: broken(session, &operations, &info),
+        broken: broken(session, &operations),
         operations,
         imports,
         weaknesses,
@@ -63,7 +62,7 @@ pub(crate) fn probe(session: &Session) -> Result<ProbeReport, HsmError> {
 }
 
 /// Settings and defaults that do not work with this token.
-fn broken(session: &Session, operations: &[Probed], info: &TokenInfo) -> Vec<String> {
+fn broken(session: &Session, operations: &[Probed]) -> Vec<String> {
     let limits = &session.connection().limits;
     let mut broken = Vec::new();
     let lacks = |operation: &str, algorithm: &str| {
@@ -85,13 +84,30 @@ fn broken(session: &Session, operations: &[Probed], info: &TokenInfo) -> Vec<Str
     if lacks("generate", "RSA-3072") {
         broken.push("RSA-3072 keys, the default, cannot be generated".to_owned());
     }
-    if let Some(most) = info.max_sessions
-        && most < weakness::sessions_for(limits.workers)
-    {
-        let needed = weakness::sessions_for(limits.workers);
+    let needed = weakness::sessions_for(limits.workers);
+    let given = sessions(session, needed);
+    if given < needed {
         broken.push(format!(
-            "hsm.workers needs {needed} sessions and the token allows {most}: fewer workers run than are configured"
+            "hsm.workers needs {needed} sessions and the token gives {given}: fewer workers run than are configured"
         ));
     }
     broken
+}
+
+/// How many sessions the token gives this process, up to `needed`. What tokens report is not always true.
+fn sessions(session: &Session, needed: u64) -> u64 {
+    let connection = session.connection();
+    // The anchor is not counted.
+    let open = || u64::try_from(connection.sessions()).unwrap_or(u64::MAX).saturating_add(1);
+    let mut more = Vec::new();
+    while open() < needed {
+        match Session::open(connection) {
+            Ok(session) => more.push(session),
+            Err(error) => {
+                tracing::debug!(?error, "the token gives no further session");
+                break;
+            }
+        }
+    }
+    open()
 }

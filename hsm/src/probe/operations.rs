@@ -2,8 +2,8 @@
 
 use super::report::{Probed, Works};
 use crate::crypt::proof;
-use crate::import::unwrap::{Method, Unwrapper};
 use crate::import;
+use crate::import::unwrap::{Method, Unwrapper};
 use crate::keys::{self, TemporaryKey};
 use crate::session::Session;
 use crate::{HsmError, OaepMethod, Purpose};
@@ -27,7 +27,7 @@ const IMPORTED: [(Algorithm, Purpose); 7] = [
 
 /// Generates a key of every kind and uses it for its purpose.
 pub(super) fn operations(session: &Session) -> Vec<Probed> {
-    let mut table = Vec::new();
+    let mut table: Vec<Probed> = Vec::new();
     for (algorithm, purpose) in [
         (Algorithm::Rsa2048, Purpose::Envelope),
         (Algorithm::Rsa2048, Purpose::Sign),
@@ -50,12 +50,20 @@ pub(super) fn operations(session: &Session) -> Vec<Probed> {
         (Algorithm::HmacSha256, Purpose::Sign),
     ] {
         let made = keys::temporary(session, algorithm, purpose);
-        let known = |probed: &Probed| {
+        let generates =
+            row("generate", algorithm.name(), made.as_ref().map(|_| true).map_err(Clone::clone));
+        let known = table.iter_mut().find(|probed: &&mut Probed| {
             (probed.operation, probed.algorithm) == ("generate", algorithm.name())
-        };
-        if !table.iter().any(known) {
-            let made = made.as_ref().map(|_| true).map_err(Clone::clone);
-            table.push(row("generate", algorithm.name(), made));
+        });
+        match (known, &made, algorithm.curve()) {
+            (None, ..) => table.push(generates),
+            // The token makes such keys, but not for the former purpose.
+            (Some(known), Ok(_), Some(curve)) if !known.works.at_all() => {
+                let lacks = std::mem::replace(&mut known.works, Works::Yes);
+                let algorithm = ecdh(curve);
+                table.push(Probed { operation: "derive", algorithm, works: lacks });
+            }
+            (Some(_), ..) => {}
         }
         if let Ok(key) = made {
             table.extend(uses(session, &key, algorithm, purpose));

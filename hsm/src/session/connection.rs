@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use super::accepted::AcceptedAttributes;
 use super::handles::Handles;
 use super::login::Login;
 use super::module::{Module, OpenSession};
+use super::refused::RefusedAttributes;
 use super::signal::Signal;
 use crate::counters::LiveCounters;
 use crate::{Config, OaepMethod, OaepSupport, TokenConfig};
@@ -19,7 +19,7 @@ pub(crate) struct TokenConnection {
     pub(crate) login: Login,
     pub(crate) handles: Handles,
     pub(crate) counters: LiveCounters,
-    pub(crate) accepted: AcceptedAttributes,
+    pub(crate) refused: RefusedAttributes,
     /// Requests a canary.
     pub(crate) canary: Signal,
     oaep: Mutex<OaepSupport>,
@@ -63,7 +63,7 @@ impl TokenConnection {
             login: Login::new(module, token, config.pin_memory.clone()),
             handles: Handles::default(),
             counters: LiveCounters::default(),
-            accepted: AcceptedAttributes::default(),
+            refused: RefusedAttributes::default(),
             canary: Signal::default(),
             oaep: Mutex::default(),
             wanted,

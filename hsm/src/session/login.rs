@@ -198,15 +198,17 @@ impl Login {
         // A PIN that this process has used before is not the wrong one.
         let was_accepted = self.accepted.load(Ordering::Relaxed);
         let may_retry = self.token.retry_pin || was_accepted;
-        if info.has(CKF_USER_PIN_COUNT_LOW) && !may_retry {
-            return Ok(Err(PinRefusal::CountLow));
-        }
         let attempt = match was_accepted {
             true => None,
             false => self.begin_attempt(info).transpose()?,
         };
         if attempt.as_ref().is_some_and(|attempt| attempt.is_refused) && !may_retry {
             return Ok(Err(PinRefusal::WrongBefore));
+        }
+        // A warning that follows from another PIN does not concern a corrected one.
+        let is_corrected = attempt.as_ref().is_some_and(|attempt| attempt.refused_another);
+        if info.has(CKF_USER_PIN_COUNT_LOW) && !may_retry && !is_corrected {
+            return Ok(Err(PinRefusal::CountLow));
         }
         counters.logins.increment();
         self.next_generation();

@@ -3,13 +3,13 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
-mod accepted;
 mod canary;
 mod connection;
 mod handles;
 mod login;
 mod lookup;
 mod module;
+mod refused;
 mod signal;
 mod temporary;
 mod timed_lock;
@@ -22,13 +22,13 @@ use crate::HsmError;
 use crate::pkcs11::{ObjectHandle, RawSession};
 use module::OpenSession;
 
-pub(crate) use accepted::{AcceptedAttributes, Circumstances, Origin};
 pub(crate) use canary::CanaryKey;
 pub(crate) use connection::{TokenConnection, TokenIdentity};
 pub(crate) use handles::LastSearch;
 pub(crate) use login::ConnectError;
 pub(crate) use lookup::{Key, named, search};
 pub(crate) use module::Module;
+pub(crate) use refused::{Circumstances, Origin, RefusedAttributes};
 pub(crate) use temporary::Temporary;
 
 pub(crate) struct Session {

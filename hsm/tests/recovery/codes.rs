@@ -198,7 +198,7 @@ fn a_failed_write_is_repeated_once_and_leaves_one_key() {
                 assert_eq!(same_key.count(), 1, "{fault:?} of {algorithm:?}");
             }
         }
-        fixture.faults.rules(&[Fault::Return(CKR_GENERAL_ERROR).on("C_GenerateKeyPair")]);
+        fixture.faults.rules(&[Fault::Return(CKR_DEVICE_ERROR).on("C_GenerateKeyPair")]);
         let before = fixture.faults.calls("C_GenerateKeyPair");
         let request = NewKey {
             id: id(),
