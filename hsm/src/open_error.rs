@@ -164,6 +164,34 @@ pub enum OpenError {
 }
 
 impl OpenError {
+    /// The failure without the names of files, slots and tokens, for a report to others.
+    pub fn without_names(&self) -> String {
+        match self {
+            Self::NoTokens => self.to_string(),
+            Self::ModuleMissing { .. } => "the module does not exist".to_owned(),
+            Self::NotAModule { .. } => "the file is not a PKCS#11 module".to_owned(),
+            Self::NotStarted { source, .. } => format!("the module does not start: {source:?}"),
+            Self::NoSuchToken { found, unreadable, .. } => format!(
+                "the module shows no such token, {} others, and {} that it cannot read",
+                found.len(),
+                unreadable.len()
+            ),
+            Self::SeveralTokens { count, .. } => format!("the module shows {count} such tokens"),
+            Self::PinRefused { .. }
+            | Self::PinRefusedBefore { .. }
+            | Self::PinCountLow { .. }
+            | Self::PinLastTry { .. }
+            | Self::PinLocked { .. }
+            | Self::PinNotSet { .. } => "the PIN was refused or not tried".to_owned(),
+            Self::ReadOnly { .. } => "the token is write-protected".to_owned(),
+            Self::TooFewSessions { allowed, free, needed, .. } => {
+                format!("the token allows {allowed} sessions, {free} are free, {needed} are needed")
+            }
+            Self::Hangs { .. } => "the token did not answer in time".to_owned(),
+            Self::Broken { source, .. } => format!("the token does not work: {source:?}"),
+        }
+    }
+
     /// Whether the failure concerns the PIN. The process should exit with code 78 and not be
     /// restarted automatically, because another try could lock the token.
     pub fn is_pin_refusal(&self) -> bool {

@@ -137,7 +137,14 @@ pub(crate) fn unwrap(
 
 /// The mechanisms by which this token unwraps, tried with a temporary key.
 pub(crate) fn mechanisms(session: &Session) -> Result<Vec<ImportMechanism>, HsmError> {
-    let key = keys::temporary(session, Algorithm::Rsa2048, Purpose::Import)?;
+    let key = match keys::temporary(session, Algorithm::Rsa2048, Purpose::Import) {
+        Err(error) if error.lacks_ability() => return Ok(Vec::new()),
+        Err(error) if error.may_reject_attribute() => {
+            // A token that works otherwise makes no such keys.
+            return session.prove().map(|()| Vec::new());
+        }
+        made => made?,
+    };
     let mut supported = Vec::new();
     for mechanism in ImportMechanism::ALL {
         match separate(Unwrapper::find(session, key.guarded.handle(), mechanism))? {

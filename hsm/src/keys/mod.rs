@@ -23,7 +23,7 @@ pub(crate) use internal_secret::{
     NewSecret, check_is_absent, destroy_internal_secret, internal_secrets,
 };
 pub(crate) use inventory::inventory;
-pub(crate) use temporary::{TemporaryKey, description, destroy_temporary, temporary};
+pub(crate) use temporary::{TemporaryKey, description, temporary};
 
 pub use adopt::{AdoptError, Adopted};
 pub use generate::Generated;

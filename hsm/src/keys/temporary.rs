@@ -1,8 +1,6 @@
 //! Keys that are generated for a test and destroyed with it. They are made as the service makes its keys, in
 //! the token: some tokens make only such keys, and others only keys that end with the session.
 
-use cryptoki::object::Attribute;
-
 use super::draft::Draft;
 use super::public;
 use crate::crypt::proof;
@@ -34,18 +32,10 @@ pub(crate) fn temporary(
 
 /// The description of a temporary key, with an id of its own.
 pub(crate) fn description(algorithm: Algorithm, purpose: Purpose) -> Result<NewKey, HsmError> {
-    Ok(NewKey { id: proof::random()?.to_vec(), label: label(), algorithm, purpose })
-}
-
-/// Destroys the temporary keys that a process has left which ended during a test.
-pub(crate) fn destroy_temporary(session: &Session) -> Result<(), HsmError> {
-    let named = Attribute::Label(label().into_bytes());
-    for object in session.find(&[Attribute::Token(true), named])? {
-        session.discard(object);
-    }
-    Ok(())
-}
-
-fn label() -> String {
-    format!("{INTERNAL} temporary")
+    Ok(NewKey {
+        id: proof::random()?.to_vec(),
+        label: format!("{INTERNAL} temporary"),
+        algorithm,
+        purpose,
+    })
 }

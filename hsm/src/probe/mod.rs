@@ -9,7 +9,6 @@ mod speed;
 mod weakness;
 
 use crate::HsmError;
-use crate::keys;
 use crate::session::{ConnectError, Session};
 use formats::algorithms::OaepHash;
 
@@ -44,7 +43,6 @@ pub(crate) fn probe(session: &Session) -> Result<ProbeReport, HsmError> {
         logged_in: true,
         flags: info.flags(),
     };
-    keys::destroy_temporary(session)?;
     let operations = operations::operations(session);
     let imports = operations::imports(session);
     let mut weaknesses = weakness::of_token(&info, connection.limits.workers);

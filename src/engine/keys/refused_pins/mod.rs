@@ -76,7 +76,11 @@ impl PinMemory for RefusedPins {
         };
         // After a second wrong PIN only an operator allows another attempt.
         let refused_another = !is_refused && refusals.len() == 1;
-        Ok(PinAttempt { is_refused, refused_another, record: Box::new(move |accepted| attempt.record(accepted)) })
+        Ok(PinAttempt {
+            is_refused,
+            refused_another,
+            record: Box::new(move |accepted| attempt.record(accepted)),
+        })
     }
 }
 
