@@ -111,7 +111,7 @@ class Nss(Token):
 
 
 class OpenCryptoki(Token):
-    name, title, pin = "opencryptoki", "openCryptoki", "12345678"
+    name, title, pin = "opencryptoki", "openCryptoki", "56781234"
     module = LIBRARIES / "opencryptoki/libopencryptoki.so.0"
 
     def make(self):
@@ -131,7 +131,8 @@ class OpenCryptoki(Token):
         self.config("-p", "-U", "87651234", "-n", self.pin)
 
     def config(self, *words, **options):
-        run("sg", "pkcs11", "-c", " ".join(["pkcsconf", "-c", "3", *words]), **options)
+        said = run("sg", "pkcs11", "-c", " ".join(["pkcsconf", "-c", "3", *words]), **options)
+        assert "Error" not in said, said
 
 
 class Tpm(Token):
