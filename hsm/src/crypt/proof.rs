@@ -44,6 +44,15 @@ pub(crate) fn is_private_half(
         (Purpose::Envelope, PublicParts::Kem { kem, key: public }) => {
             decapsulates(session, key, kem.ml_kem(), public)
         }
+        (Purpose::Sign, PublicParts::Rsa { .. }) => {
+            signs(session, key, public, SignatureScheme::RsaSha256).or_else(|error| {
+                // A TPM has this padding only for keys that decrypt too.
+                match error.lacks_ability() {
+                    true => signs(session, key, public, SignatureScheme::RsaPssSha256),
+                    false => Err(error),
+                }
+            })
+        }
         (Purpose::Sign, _) => match public.signature_scheme() {
             Some(scheme) => signs(session, key, public, scheme),
             None => Ok(false),

@@ -1,5 +1,7 @@
 //! Generating keys in a token.
 
+use cryptoki::error::RvError;
+
 use super::draft::{Draft, Objects, destroy_same_id, same_id};
 use super::usages::Usages;
 use super::{inspect, public};
@@ -51,7 +53,14 @@ pub(crate) fn generate(
         .map(|((name, part), objects)| finish(session, name, part, objects))
         .collect();
     let publics = finished.inspect_err(|_| discard(session, &objects))?;
-    prove(session, key, &objects, &publics).inspect_err(|_| discard(session, &objects))?;
+    let proven = prove(session, key, &objects, &publics).or_else(|error| {
+        // Some tokens make keys for which they have no memory or no operation.
+        match error.may_reject_attribute() || error.code() == Some(RvError::HostMemory) {
+            true => session.prove().and(Err(error.with_kind(ErrorKind::Unusable))),
+            false => Err(error),
+        }
+    });
+    proven.inspect_err(|_| discard(session, &objects))?;
     Ok(Generated {
         key: name,
         public: PublicParts::joined(key.algorithm, publics.into_iter().flatten().collect()),

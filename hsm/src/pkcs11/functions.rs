@@ -13,7 +13,6 @@ use cryptoki_sys::{
     CKR_OK, Pkcs11,
 };
 
-use super::library::CannotLoad;
 use super::trace::Trace;
 use crate::HsmError;
 
@@ -24,6 +23,11 @@ pub(super) struct Functions {
     pub(super) decapsulate: CK_C_DecapsulateKey,
     trace: Option<Arc<Trace>>,
 }
+
+/// The file is not a PKCS#11 module.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct CannotLoad(pub(super) String);
 
 /// A function of the list by its name. A list without it fails like a function that is not supported.
 macro_rules! function {

@@ -12,7 +12,7 @@ use cryptoki_sys::{
     CKF_OS_LOCKING_OK, CKF_RW_SESSION, CKF_SERIAL_SESSION,
 };
 
-use super::functions::{Functions, function};
+use super::functions::{CannotLoad, Functions, function};
 use super::information::{LibraryInfo, TokenInfo};
 use super::session::RawSession;
 use super::trace::Trace;
@@ -24,11 +24,6 @@ pub(crate) struct Library {
     /// What `C_Initialize` receives, for modules that read no other configuration.
     parameters: Option<CString>,
 }
-
-/// The file is not a PKCS#11 module.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct CannotLoad(pub(super) String);
 
 /// The number of a slot. It changes between runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

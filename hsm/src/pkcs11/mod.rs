@@ -22,8 +22,9 @@ mod session;
 mod shape;
 mod trace;
 
+pub(crate) use functions::CannotLoad;
 pub(crate) use information::TokenInfo;
-pub(crate) use library::{CannotLoad, Library, Slot};
+pub(crate) use library::{Library, Slot};
 pub(crate) use objects::ObjectHandle;
 pub(crate) use session::RawSession;
 

@@ -72,14 +72,13 @@ class Service:
         (self.folder / "sealward.toml").write_text("\n".join([
             'environment = "development"', "[http]", f'listen = "127.0.0.1:{self.port}"', 'drain_delay = "0s"',
             "[metrics]", 'listen = "127.0.0.1:0"', "[database]", f'url = "{database}"', password,
-            "[migrate]", f'url = "{database}"', password, "[hsm]", f"allow_raw_rsa = {str(self.token.raw_rsa).lower()}",
+            "[migrate]", f'url = "{database}"', password, "[keys]", 'destruction_delay = "1s"', "[hsm]",
+            f"allow_raw_rsa = {str(self.token.raw_rsa).lower()}",
             "[[hsm.tokens]]", *token]))
 
     def command(self, *words, **options):
-        words = [program, *words]
-        if self.token.name == "opencryptoki":
-            words = ["sg", "pkcs11", "-c", " ".join(f"'{word}'" for word in words)]
-        return subprocess.run(words, env=self.environment, capture_output=True, text=True, **options)
+        return subprocess.run([program, *words], env=self.environment, capture_output=True, text=True,
+                              extra_groups=self.token.groups(), **options)
 
     def succeed(self, *words, **options):
         ended = self.command(*words, **options)
@@ -89,10 +88,9 @@ class Service:
 
     def start(self, patience=PATIENCE, ready=True):
         words = [program, "serve"]
-        if self.token.name == "opencryptoki":
-            words = ["sg", "pkcs11", "-c", "exec " + " ".join(f"'{word}'" for word in words)]
         with open(self.folder / "serve.log", "a") as log:
-            self.process = subprocess.Popen(words, env=self.environment, stdout=log, stderr=log)
+            self.process = subprocess.Popen(words, env=self.environment, stdout=log, stderr=log,
+                                            extra_groups=self.token.groups())
         within("the start", lambda: self.status("/livez") == 200 or self.check_alive(), patience)
         if ready:
             within("readiness", lambda: self.status("/readyz") == 200 or self.check_alive(), patience)
@@ -159,6 +157,7 @@ class Exercises:
 
     def __init__(self, service, folder):
         self.service, self.folder, self.made, self.policies = service, folder, {}, 0
+        self.damaged_key = None
 
     def generate(self, algorithm, use):
         body = {"serviceId": self.service.service, "name": f"{algorithm} {use}", "algorithm": algorithm,
@@ -176,7 +175,9 @@ class Exercises:
         self.policies += 1
         number, call = f"P{self.policies}", self.service.call
         destination = call("/admin/services", {"name": f"destination {number}"})["id"]
-        call("/admin/keys", {"serviceId": destination, "name": "first", "algorithm": algorithm, "generate": True})
+        key = call("/admin/keys", {"serviceId": destination, "name": "first", "algorithm": algorithm,
+                                   "generate": True})
+        self.damaged_key = key["id"]
         call("/admin/policies", {"policyNumber": number, "name": number, "destinationServiceId": destination,
                                  "allowedServiceIds": ["*"], **jwe})
         return number
@@ -228,6 +229,9 @@ class Exercises:
         key = self.needs(kind, "sig")
         for size in SIZES:
             payload = {"data": "x" * size, "algorithm": algorithm, "keyId": key}
+            body = {"operation": "sign", "payload": payload}
+            if self.service.answer("/api/v1/operations", body, self.service.key)[0] == 503:
+                raise Cannot("the token refuses the operation whatever its input")
             signed = self.service.operate("sign", payload)
             if not self.service.operate("verify", {**payload, "signature": signed["signature"]})["valid"]:
                 raise Failure("the signature does not verify")
@@ -265,12 +269,9 @@ class Exercises:
             raise Failure(ended.stderr)
 
     def adopt(self):
-        name = "made elsewhere"
-        try:
-            self.service.token.tool("--keypairgen", "--key-type", "rsa:2048", "--label", name, "--id", "4711",
-                                    "--usage-sign")
-        except NotImplementedError:
+        if not self.service.token.has_foreign_key:
             raise Cannot("pkcs11-tool does not start this module")
+        name = "made elsewhere"
         adopted = self.service.call("/admin/keys", {"serviceId": self.service.service, "name": name, "use": "sig",
                                                     "tokenObject": {"ckaId": "4711"}})
         if not adopted["hasPrivate"]:
@@ -278,10 +279,11 @@ class Exercises:
 
     def destroy(self):
         """A key that has seen damaged envelopes is destroyed, without a restart."""
-        place = next(((algorithm, use) for algorithm, use in self.made if use == "sig"), None)
-        if not place:
+        if not self.damaged_key:
             raise Failure("there is no key")
-        self.service.call(f"/admin/keys/{self.made[place]}?destroyAfterDays=0", method="DELETE")
+        path = f"/admin/keys/{self.damaged_key}"
+        self.service.call(path, method="DELETE")
+        within("the destruction", lambda: self.service.call(path)["status"] == "destroyed", 150)
 
 
 def outage(service, number, begin, end, seconds, patience):
@@ -338,7 +340,7 @@ SIGNATURES = [
 
 def catalogue(service, exercises):
     """The exercises: group, title, what doctor shows of the ability, and the exercise."""
-    scheme = {kind: name for kind, name in reversed(SIGNATURES)}
+    scheme = {**dict(SIGNATURES), "RSA-2048": "RSA-PSS-SHA256"}
     for kind in RSA:
         yield "Generate a key", f"{kind}, envelopes", [("generate", kind), ("decrypt", "RSA-OAEP-256")], \
             lambda kind=kind: exercises.generate(kind, "enc")
@@ -457,10 +459,16 @@ def settings(service, rows):
         service.environment["FAULTY_TOKEN"] = str(control)
         service.write({"pin": service.token.pin, "module": faulty})
         service.start()
-        found = within("two workers", lambda: [token for token in service.call("/api/v1/health")["checks"]["hsm"][
-            "tokens"] if token["workers"] == 2])
-        if found[0]["status"] != "degraded":
-            raise Failure(json.dumps(found))
+        def health():
+            [token] = service.call("/api/v1/health")["checks"]["hsm"]["tokens"]
+            return token
+
+        try:
+            within("two workers", lambda: health()["workers"] == 2, 20)
+        except Failure as failure:
+            raise Failure(f"{failure}: {health()}")
+        if health()["status"] != "degraded":
+            raise Failure(json.dumps(health()))
         exercises, answers = Exercises(service, work), []
         listed = service.call(f"/admin/keys?serviceId={service.service}&limit=200")["items"]
         for kind, algorithm in SIGNATURES:
@@ -490,6 +498,8 @@ def examine(name):
     token, rows = tokens.ALL[name](work), {}
     service = Service(token, work / f"{name}-service")
     try:
+        # Before the start, because tpm2-pkcs11 reads its store only then.
+        token.make_foreign_key()
         service.prepare()
         abilities = doctor(service)
         exercises = Exercises(service, work)

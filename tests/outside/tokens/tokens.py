@@ -51,12 +51,17 @@ class Token:
     """A token in software without a daemon."""
 
     label, pin = "sealward", "Ab1sealward"
-    parameters, raw_rsa, daemon = None, False, None
+    parameters, raw_rsa, daemon, has_foreign_key = None, False, None, True
 
     def __init__(self, work):
         self.work, self.environment, self.started = work / self.name, {}, []
         self.work.mkdir()
         self.make()
+
+    @staticmethod
+    def groups():
+        """The groups that processes with the token need."""
+        return []
 
     def begin(self, daemon):
         daemon.start()
@@ -67,10 +72,13 @@ class Token:
         for daemon in reversed(self.started):
             daemon.end()
 
-    def tool(self, *words):
-        """Runs pkcs11-tool as the user."""
-        return run("pkcs11-tool", "--module", self.module, "--token-label", self.label, "--login", "--pin",
-                   self.pin, *words, env={**os.environ, **self.environment})
+    def make_foreign_key(self):
+        """Makes a key with another tool, to be adopted."""
+        words = ["pkcs11-tool", "--module", self.module, "--token-label", self.label, "--login", "--pin", self.pin,
+                 "--keypairgen", "--key-type", "rsa:2048", "--label", "made elsewhere", "--id", "4711",
+                 "--usage-sign"]
+        if self.has_foreign_key:
+            run(*words, env={**os.environ, **self.environment}, extra_groups=self.groups())
 
 
 class SoftHsm(Token):
@@ -97,6 +105,8 @@ class Kryoptic(Token):
 
 
 class Nss(Token):
+    # pkcs11-tool gives a module no parameters.
+    has_foreign_key = False
     name, title, module = "nss", "NSS softokn", LIBRARIES / "libsoftokn3.so"
 
     def make(self):
@@ -104,10 +114,6 @@ class Nss(Token):
         run("certutil", "-N", "-d", f"sql:{self.work}", "-f", self.work / "pin")
         self.parameters = (f"configdir='sql:{self.work}' certPrefix='' keyPrefix='' secmod='secmod.db' flags= "
                            f"dbTokenDescription='{self.label}'")
-
-    def tool(self, *words):
-        # pkcs11-tool gives a module no parameters.
-        raise NotImplementedError
 
 
 class OpenCryptoki(Token):
@@ -130,8 +136,12 @@ class OpenCryptoki(Token):
         self.config("-u", "-S", "11223344", "-n", "87651234")
         self.config("-p", "-U", "87651234", "-n", self.pin)
 
+    @staticmethod
+    def groups():
+        return ["pkcs11"]
+
     def config(self, *words, **options):
-        said = run("sg", "pkcs11", "-c", " ".join(["pkcsconf", "-c", "3", *words]), **options)
+        said = run("pkcsconf", "-c", "3", *words, extra_groups=self.groups(), **options)
         assert "Error" not in said, said
 
 
