@@ -21,7 +21,7 @@ pub enum SecretMethod {
     Hmac,
     /// AES-256 in CBC mode: two blocks of ciphertext.
     AesCbc,
-    /// An RSA-3072 signature with PKCS#1 v1.5 padding and SHA-256.
+    /// A signature of an RSA-3072 or RSA-2048 key with PKCS#1 v1.5 padding and SHA-256.
     RsaSignature,
 }
 
@@ -44,11 +44,11 @@ impl SecretMethod {
         }
     }
 
-    /// The length of the secret.
-    const fn length(self) -> usize {
+    /// The lengths that a secret can have.
+    const fn lengths(self) -> &'static [usize] {
         match self {
-            Self::Hmac | Self::AesCbc => 32,
-            Self::RsaSignature => 384,
+            Self::Hmac | Self::AesCbc => &[32],
+            Self::RsaSignature => &[384, 256],
         }
     }
 }
@@ -89,9 +89,9 @@ fn derive_once(
             })?
         }
     });
-    match secret.len() {
-        length if length == method.length() => Ok(secret),
-        length => Err(HsmError::refused(format!("{method:?} returns {length} bytes"))),
+    match method.lengths().contains(&secret.len()) {
+        true => Ok(secret),
+        false => Err(HsmError::refused(format!("{method:?} returns {} bytes", secret.len()))),
     }
 }
 

@@ -124,8 +124,20 @@ impl NewSecret {
         session: &Session,
         method: SecretMethod,
     ) -> Result<InternalKey, HsmError> {
-        let generation = self.generation;
-        let (algorithm, purpose) = (method.algorithm(), method.purpose());
+        let (longest, shorter) = method.algorithms();
+        self.generate_of(session, method, longest).or_else(|error| match shorter {
+            Some(shorter) if error.lacks_ability() => self.generate_of(session, method, shorter),
+            _ => Err(error),
+        })
+    }
+
+    fn generate_of(
+        &mut self,
+        session: &Session,
+        method: SecretMethod,
+        algorithm: Algorithm,
+    ) -> Result<InternalKey, HsmError> {
+        let (generation, purpose) = (self.generation, method.purpose());
         let key = NewKey { id: id_of(generation), label: LABEL.to_owned(), algorithm, purpose };
         let draft = Draft::with_usages(&key, method.usages(), true);
         if self.begun {
@@ -147,11 +159,12 @@ impl InternalKey {
 }
 
 impl SecretMethod {
-    fn algorithm(self) -> Algorithm {
+    /// The algorithm of the key, and a shorter one for tokens that lack it: many TPMs have RSA-2048 only.
+    fn algorithms(self) -> (Algorithm, Option<Algorithm>) {
         match self {
-            Self::Hmac => Algorithm::HmacSha256,
-            Self::AesCbc => Algorithm::Aes256,
-            Self::RsaSignature => Algorithm::Rsa3072,
+            Self::Hmac => (Algorithm::HmacSha256, None),
+            Self::AesCbc => (Algorithm::Aes256, None),
+            Self::RsaSignature => (Algorithm::Rsa3072, Some(Algorithm::Rsa2048)),
         }
     }
 
@@ -178,9 +191,10 @@ impl SecretMethod {
                 ObjectClass::SECRET_KEY,
                 KeyKind::Known(Algorithm::Aes256) | KeyKind::AesOfUnknownLength,
             ) => Some(Self::AesCbc),
-            (ObjectClass::PRIVATE_KEY, KeyKind::Known(Algorithm::Rsa3072)) => {
-                Some(Self::RsaSignature)
-            }
+            (
+                ObjectClass::PRIVATE_KEY,
+                KeyKind::Known(Algorithm::Rsa3072 | Algorithm::Rsa2048),
+            ) => Some(Self::RsaSignature),
             _ => None,
         }
     }

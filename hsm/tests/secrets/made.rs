@@ -53,6 +53,23 @@ fn the_first_method_of_the_token_makes_the_key_and_is_found_again() {
     });
 }
 
+/// Many TPMs have no RSA-3072.
+#[test]
+fn a_token_without_rsa_3072_derives_from_a_shorter_key() {
+    in_child_process(|fixture| async move {
+        let token = fixture.open().await;
+        let mut rules = lacking(&[CKM_SHA256_HMAC, CKM_AES_CBC]);
+        let once = Fault::Return(CKR_KEY_SIZE_RANGE).on("C_GenerateKeyPair").calls(1..=1);
+        rules.push(once);
+        fixture.faults.rules(&rules);
+        let secret = token.make_internal_secret(1).await.unwrap();
+        assert_eq!((secret.method, secret.bytes.len()), (SecretMethod::RsaSignature, 256));
+        let found = secrets(&token).await.unwrap();
+        assert_eq!(found.iter().map(parts).collect::<Vec<_>>(), [parts(&secret)]);
+        token.close().await;
+    });
+}
+
 #[test]
 fn secrets_have_no_visible_bytes_and_differ_between_generations() {
     in_child_processes(|fixture| async move {
