@@ -191,10 +191,9 @@ impl SecretMethod {
                 ObjectClass::SECRET_KEY,
                 KeyKind::Known(Algorithm::Aes256) | KeyKind::AesOfUnknownLength,
             ) => Some(Self::AesCbc),
-            (
-                ObjectClass::PRIVATE_KEY,
-                KeyKind::Known(Algorithm::Rsa3072 | Algorithm::Rsa2048),
-            ) => Some(Self::RsaSignature),
+            (ObjectClass::PRIVATE_KEY, KeyKind::Known(Algorithm::Rsa3072 | Algorithm::Rsa2048)) => {
+                Some(Self::RsaSignature)
+            }
             _ => None,
         }
     }

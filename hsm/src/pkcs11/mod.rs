@@ -21,6 +21,7 @@ mod operations;
 mod session;
 mod shape;
 mod trace;
+mod unfinished;
 
 pub(crate) use functions::CannotLoad;
 pub(crate) use information::TokenInfo;

@@ -19,6 +19,7 @@ use super::functions::function;
 use super::objects::ObjectHandle;
 use super::session::{RawSession, length_of};
 use super::shape;
+use super::unfinished::Unfinished;
 use crate::HsmError;
 
 /// At least the longest result of an RSA operation.
@@ -32,6 +33,7 @@ const CIPHER_ROOM: usize = 64;
 struct OperationCalls {
     begin: (Function, Begin),
     finish: (Function, Finish),
+    end: Unfinished,
 }
 
 type Begin = unsafe extern "C" fn(CK_SESSION_HANDLE, CK_MECHANISM_PTR, CK_OBJECT_HANDLE) -> CK_RV;
@@ -55,6 +57,10 @@ impl RawSession {
         let calls = OperationCalls {
             begin: (Function::DecryptInit, function!(self.functions, C_DecryptInit, DecryptInit)?),
             finish: (Function::Decrypt, function!(self.functions, C_Decrypt, Decrypt)?),
+            end: Unfinished {
+                name: Function::DecryptFinal,
+                end: self.functions.list.C_DecryptFinal,
+            },
         };
         self.run(&calls, by, key, ciphertext, ciphertext.len().max(BLOCK_ROOM))
     }
@@ -68,6 +74,10 @@ impl RawSession {
         let calls = OperationCalls {
             begin: (Function::EncryptInit, function!(self.functions, C_EncryptInit, EncryptInit)?),
             finish: (Function::Encrypt, function!(self.functions, C_Encrypt, Encrypt)?),
+            end: Unfinished {
+                name: Function::EncryptFinal,
+                end: self.functions.list.C_EncryptFinal,
+            },
         };
         let mut sealed = self.run(&calls, by, key, plaintext, plaintext.len() + CIPHER_ROOM)?;
         Ok(mem::take(&mut *sealed))
@@ -82,6 +92,7 @@ impl RawSession {
         let calls = OperationCalls {
             begin: (Function::SignInit, function!(self.functions, C_SignInit, SignInit)?),
             finish: (Function::Sign, function!(self.functions, C_Sign, Sign)?),
+            end: Unfinished { name: Function::SignFinal, end: self.functions.list.C_SignFinal },
         };
         let mut signature = self.run(&calls, by, key, message, SIGNATURE_ROOM)?;
         Ok(mem::take(&mut *signature))
@@ -126,6 +137,7 @@ impl RawSession {
         self.functions.end(began, name, code, || {
             format!("session={} {} key={}", self.handle, shape::mechanism(&mechanism), key.0)
         })?;
+        self.unfinished.set(None);
 
         let mut output = Zeroizing::new(vec![0; room]);
         let (input_length, mut length) = (length_of(input)?, length_of(&output)?);
@@ -142,9 +154,13 @@ impl RawSession {
                 &raw mut length,
             )
         };
-        self.functions.end(began, name, code, || {
+        let finished = self.functions.end(began, name, code, || {
             format!("session={} input[{input_length}] room={room} -> [{length}]", self.handle)
-        })?;
+        });
+        if finished.is_err() {
+            self.unfinished.set(Some(calls.end));
+        }
+        finished?;
         cut(output, length)
     }
 }

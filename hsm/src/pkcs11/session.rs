@@ -1,7 +1,6 @@
 //! A session and the calls that concern its user and random numbers.
 
 use std::cell::Cell;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use cryptoki::context::Function;
@@ -12,19 +11,20 @@ use cryptoki_sys::{
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::functions::{Functions, function};
+use super::unfinished::Unfinished;
 use crate::HsmError;
 
 /// An open session. It is closed when it is dropped.
 pub(crate) struct RawSession {
     pub(super) functions: Arc<Functions>,
     pub(super) handle: CK_SESSION_HANDLE,
-    /// One thread at a time makes calls on a session.
-    _one_thread: PhantomData<Cell<()>>,
+    /// The operation that failed last. With it, a session belongs to one thread at a time.
+    pub(super) unfinished: Cell<Option<Unfinished>>,
 }
 
 impl RawSession {
     pub(super) fn new(functions: Arc<Functions>, handle: CK_SESSION_HANDLE) -> Self {
-        Self { functions, handle, _one_thread: PhantomData }
+        Self { functions, handle, unfinished: Cell::new(None) }
     }
 
     /// Whether the user is logged in. It fails if the session does not exist any more.
@@ -67,6 +67,9 @@ impl RawSession {
 
 impl Drop for RawSession {
     fn drop(&mut self) {
+        if let Some(unfinished) = self.unfinished.take() {
+            unfinished.end(&self.functions, self.handle);
+        }
         let Ok(close) = function!(self.functions, C_CloseSession, CloseSession) else {
             return;
         };

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::{mem, process};
 
 use cryptoki_sys::{
@@ -17,6 +18,9 @@ use crate::watch;
 
 /// What the next varied output differs by.
 static VARIATION: AtomicU8 = AtomicU8::new(1);
+
+/// Held while a session is opened under a limit.
+static OPENING: Mutex<()> = Mutex::new(());
 
 /// A function of PKCS#11.
 trait Function {
@@ -179,9 +183,6 @@ fn pass<F: Function>(arguments: &[usize], forward: impl FnOnce(*const c_void) ->
                 return CKR_GENERAL_ERROR;
             }
         }
-        Some(Fault::SessionLimit(limit)) if behind.sessions() as u64 >= limit => {
-            return CKR_SESSION_COUNT;
-        }
         Some(Fault::Abort) => process::abort(),
         Some(Fault::Delay(time)) => watch::pause(time),
         Some(Fault::Hang) => rule.iter().for_each(|rule| folder.hang(rule)),
@@ -200,6 +201,17 @@ fn pass<F: Function>(arguments: &[usize], forward: impl FnOnce(*const c_void) ->
         | None => {}
     }
 
+    let _opening = match fault {
+        Some(Fault::SessionLimit(limit)) => {
+            // One session at a time is opened, so that the limit is exact.
+            let opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+            if behind.sessions() as u64 >= limit {
+                return CKR_SESSION_COUNT;
+            }
+            Some(opening)
+        }
+        _ => None,
+    };
     let inside = behind.inside();
     let code = match fault {
         Some(Fault::Loosen) => template::loosened(F::NAME, arguments, || forward(address)),
