@@ -13,7 +13,7 @@ use tokio::time::timeout_at;
 use crate::caller::Caller;
 use crate::opening::{self, Requirement};
 use crate::session::Session;
-use crate::threads::{Access, Device, Job, Supervisor, supervise};
+use crate::threads::{Access, Device, Job, PROBED_KEYS, Supervisor, supervise};
 use crate::{Config, ErrorKind, Fatal, HsmError, KeyRef, OpenError, TokenState};
 
 pub(crate) struct Dispatcher {
@@ -211,6 +211,7 @@ impl Dispatcher {
         match kind {
             Access::Read => self.deadline,
             Access::Write => self.generate_deadline,
+            Access::Probe => self.generate_deadline * PROBED_KEYS,
         }
     }
 }

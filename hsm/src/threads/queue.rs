@@ -205,7 +205,7 @@ impl Inner {
     fn lanes(&mut self, kind: Access) -> &mut Turns<u64, Job> {
         match kind {
             Access::Read => &mut self.reads,
-            Access::Write => &mut self.writes,
+            Access::Write | Access::Probe => &mut self.writes,
         }
     }
 }

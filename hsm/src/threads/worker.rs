@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::device::Device;
-use super::job::{Access, Job};
+use super::job::{Access, Job, PROBED_KEYS};
 use super::queue::Next;
 use super::registry::Thread;
 use crate::session::Session;
@@ -41,7 +41,7 @@ pub(super) fn run(device: &Arc<Device>, thread: &Thread) {
 }
 
 fn work(device: &Device, thread: &Thread, session: &mut Option<Session>, job: Job) {
-    let write = job.kind() == Access::Write;
+    let write = job.kind() != Access::Read;
     let answer = process(device, thread, session, job);
     // The supervisor has ended the write of an abandoned thread.
     if write && !thread.is_abandoned() {
@@ -75,6 +75,7 @@ fn process(
         let (write, allowance) = match job.kind() {
             Access::Read => (false, limits.deadline),
             Access::Write => (true, limits.generate_deadline),
+            Access::Probe => (true, limits.generate_deadline * PROBED_KEYS),
         };
         let span = job.begin(device.label());
         let outcome =

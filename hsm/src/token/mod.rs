@@ -68,7 +68,7 @@ impl Token {
     /// Tries and measures every operation on every token. Keeps one worker of each busy for
     /// seconds: for a diagnostic command, not for a health check.
     pub async fn probe(&self) -> Vec<(String, Result<ProbeReport, HsmError>)> {
-        let each = self.dispatcher.on_each(Access::Write, probe::probe).await;
+        let each = self.dispatcher.on_each(Access::Probe, probe::probe).await;
         let named = |(device, report): (Arc<Device>, _)| (device.label().to_owned(), report);
         each.into_iter().map(named).collect()
     }
