@@ -34,6 +34,7 @@ impl<'a> Attempts<'a> {
         optional.retain(|attribute| !refused.contains(&attribute.attribute_type()));
         let is = |error: &E, of: fn(&HsmError) -> bool| failure(error).is_some_and(of);
         let mut choice = (1_usize << optional.len()) - 1;
+        let all = choice.count_ones();
         let mut is_repeated = false;
         loop {
             let attributes = chosen(&optional, choice);
@@ -54,6 +55,10 @@ impl<'a> Attempts<'a> {
                 Err(error) => return Err(error),
             }
             choice -= 1;
+            // An ambiguous code names no attribute, so that each is left out once, and then all.
+            while is_repeated && choice > 0 && choice.count_ones() + 1 != all {
+                choice -= 1;
+            }
         }
     }
 }
