@@ -317,6 +317,7 @@ verify() {
     [[ " ${names[*]} " != *" kubernetes "* ]] || require_packages "$packages_for_kubernetes"
     [[ " ${names[*]} " != *" clients "* ]] || require_packages "$packages_for_clients"
     [[ " ${names[*]} " != *" nimbus "* ]] || require_packages "$packages_for_nimbus"
+    [[ " ${names[*]} " != *" tokens "* ]] || require_packages "$packages_for_tokens"
     [[ " ${names[*]} " != *" screenshots "* ]] || require_packages "$packages_for_screenshots"
     case ${names[*]} in
         chart) ;;

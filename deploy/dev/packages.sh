@@ -39,6 +39,18 @@ valgrind         valgrind                               counts instructions
 packages_to_bench="$packages_to_run$packages_for_kryoptic
 nghttp2-client   h2load                                 load generator
 "
+packages_for_tokens='
+dbus             dbus-daemon                            the bus of tpm2-abrmd
+libnss3          /usr/lib/*/libsoftokn3.so              a token in software
+libnss3-tools    certutil                               initializes it
+libtpm2-pkcs11-1 /usr/lib/*/pkcs11/libtpm2_pkcs11.so    offers a TPM as a token
+libtpm2-pkcs11-tools tpm2_ptool                         initializes it
+opencryptoki     pkcsslotd                              a token in software
+opensc           pkcs11-tool                            makes keys in tokens
+p11-kit          p11-kit                                offers a token on a socket
+swtpm            swtpm                                  a TPM in software
+tpm2-abrmd       tpm2-abrmd                             its resource manager
+'
 packages_for_bare='
 debootstrap      debootstrap                            creates minimal Debian systems
 git              git                                    clones the repository into them

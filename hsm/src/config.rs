@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-use crate::PinMemory;
+use crate::{PinMemory, Trace};
 
 /// The tokens and the limits of every operation on them.
 #[derive(Debug, Clone)]
@@ -26,11 +26,14 @@ pub struct Config {
     pub generate_deadline: Duration,
     /// The interval of the canary of an idle token, which also keeps its sessions alive.
     pub canary_interval: Duration,
-    /// How many threads may hang inside the C library before the process should exit.
+    /// How many threads of one token may hang inside the C library before the process should exit: at least
+    /// three times as many as a token has, so that a stall passes.
     pub hang_budget: usize,
     /// Whether a token that lacks OAEP with SHA-256 may be asked for raw RSA, with the padding
     /// removed in this process.
     pub allow_raw_rsa: bool,
+    /// Records every call into the modules.
+    pub trace: Option<Arc<Trace>>,
     /// Receives the times of every operation.
     pub observer: Option<Arc<dyn Observer>>,
     /// Remembers refused PINs for later processes.
@@ -49,6 +52,8 @@ pub trait Observer: fmt::Debug + Send + Sync {
 pub struct TokenConfig {
     /// Path of the PKCS#11 module, a shared library.
     pub module: PathBuf,
+    /// The text that `C_Initialize` receives, for modules such as NSS that take their configuration so.
+    pub module_parameters: Option<String>,
     /// How the token is selected among those of the module.
     pub select: TokenSelect,
     /// The user PIN. A refused PIN is never tried again.
@@ -78,8 +83,9 @@ impl Config {
             deadline: Duration::from_secs(5),
             generate_deadline: Duration::from_secs(120),
             canary_interval: Duration::from_secs(10),
-            hang_budget: 4,
+            hang_budget: 15,
             allow_raw_rsa: false,
+            trace: None,
             observer: None,
             pin_memory: None,
         }

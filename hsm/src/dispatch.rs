@@ -11,9 +11,9 @@ use tokio::sync::oneshot;
 use tokio::time::timeout_at;
 
 use crate::caller::Caller;
-use crate::opening;
+use crate::opening::{self, Requirement};
 use crate::session::Session;
-use crate::threads::{Access, Device, Job, Supervisor, supervise};
+use crate::threads::{Access, Device, Job, PROBED_KEYS, Supervisor, supervise};
 use crate::{Config, ErrorKind, Fatal, HsmError, KeyRef, OpenError, TokenState};
 
 pub(crate) struct Dispatcher {
@@ -39,8 +39,8 @@ type Reply<T> = oneshot::Receiver<Result<T, HsmError>>;
 
 impl Dispatcher {
     /// Opens every token; see [`Token::open`](crate::Token::open).
-    pub(crate) async fn open(config: Config) -> Result<Self, OpenError> {
-        let devices = opening::open(&config).await?;
+    pub(crate) async fn open(config: Config, requirement: Requirement) -> Result<Self, OpenError> {
+        let devices = opening::open(&config, requirement).await?;
         Ok(Self {
             supervisor: supervise(devices.clone(), &config),
             devices,
@@ -241,6 +241,7 @@ impl Dispatcher {
         match kind {
             Access::Read => self.deadline,
             Access::Write => self.generate_deadline,
+            Access::Probe => self.generate_deadline * PROBED_KEYS,
         }
     }
 }

@@ -107,6 +107,11 @@ impl HsmError {
         Pkcs11Error::Pkcs11(RvError::UserNotLoggedIn, Function::GetSessionInfo).into()
     }
 
+    /// The token does not change an attribute.
+    pub(crate) fn attribute_rejected() -> Self {
+        Pkcs11Error::Pkcs11(RvError::AttributeReadOnly, Function::SetAttributeValue).into()
+    }
+
     /// Whether the session must not be used again. The operation has had no effect.
     pub(crate) fn ends_session(&self) -> bool {
         use RvError as Rv;
@@ -200,9 +205,26 @@ impl HsmError {
         }
     }
 
-    /// Whether the token lacks the mechanism. The operation has had no effect.
-    pub fn lacks_mechanism(&self) -> bool {
-        self.code() == Some(RvError::MechanismInvalid)
+    /// Whether the token lacks the ability to make or use such a key. The operation has had no effect.
+    pub fn lacks_ability(&self) -> bool {
+        use RvError as Rv;
+        self.kind == ErrorKind::Unusable
+            || matches!(
+                self.code(),
+                Some(
+                    Rv::MechanismInvalid
+                        | Rv::MechanismParamInvalid
+                        | Rv::FunctionNotSupported
+                        | Rv::CurveNotSupported
+                        | Rv::DomainParamsInvalid
+                        | Rv::KeySizeRange
+                        | Rv::KeyTypeInconsistent
+                        | Rv::AttributeTypeInvalid
+                        | Rv::AttributeValueInvalid
+                        | Rv::TemplateInconsistent
+                        | Rv::TemplateIncomplete
+                )
+            )
     }
 
     /// Whether the token's health should be checked after this failure.
@@ -222,6 +244,20 @@ impl HsmError {
                     | Rv::AttributeValueInvalid
                     | Rv::AttributeReadOnly
                     | Rv::TemplateInconsistent
+            )
+        )
+    }
+
+    /// Whether the token may mean that it rejects an attribute, or may be broken.
+    pub(crate) fn may_reject_attribute(&self) -> bool {
+        use RvError as Rv;
+        matches!(
+            self.code(),
+            Some(
+                Rv::GeneralError
+                    | Rv::FunctionFailed
+                    | Rv::VendorDefined(_)
+                    | Rv::UnknownErrorCode(_)
             )
         )
     }

@@ -15,7 +15,13 @@
 //! | a call fails before it sees the input, or because the key lacks a usage or the token a mechanism | it is `Unusable`, an error in the log; another token takes the operation unless the code is ambiguous |
 //! | a key is not found | it is `KeyMissing` only if the token proves to work and the login lasted throughout |
 //! | a handle is dead | the key is searched again, once |
-//! | a call hangs | its thread is abandoned and replaced; past `hang_budget` [`Token::fatal`] resolves |
+//! | a call hangs | its thread is abandoned, and replaced while the token serves; past `hang_budget` [`Token::fatal`] resolves |
+//! | a token hangs for long | each monitor waits twice as long as the one before it, so that a stall costs few threads |
+//! | a token refuses a session to a worker | the worker takes no work and asks again every second |
+//! | a token refuses an optional attribute, with any code | the key is made without it, which is remembered |
+//! | a token makes unwrapped keys weaker than asked | they are protected afterwards and read back |
+//! | a token makes a key and has no operation for it | the key is destroyed; [`HsmError::lacks_ability`] tells |
+//! | no token answers at the start | [`Token::open_when_reached`] succeeds, and each serves as soon as it answers |
 //! | the token lacks OAEP with a hash | a trial shows it when the token is reached ([`Token::opens`]); answers of such a token never count as bad input |
 //! | a token derives no secret by a method, or not the same one twice | the next method makes the internal key |
 //! | a key is being generated | reads continue as far as the token allows; operations that wait for it are late, the token is not out |
@@ -28,6 +34,7 @@
 //!
 //! | layer | content |
 //! |---|---|
+//! | `pkcs11` | the calls into a module, and their record |
 //! | `session` | a session and what it needs to run an operation |
 //! | `crypt`, `keys`, `import`, `probe` | operations: functions over a session |
 //! | `health` | the canary key and the OAEP trial |
@@ -44,6 +51,7 @@
 //!     module: "/usr/lib/softhsm/libsofthsm2.so".into(),
 //!     select: TokenSelect::Label("sealward".to_owned()),
 //!     pin,
+//!     module_parameters: None,
 //!     retry_pin: false,
 //! }]))
 //! .await?;
@@ -78,6 +86,7 @@ mod keys;
 mod open_error;
 mod opening;
 mod pin_memory;
+mod pkcs11;
 mod pool;
 mod probe;
 mod purpose;
@@ -104,6 +113,7 @@ pub use keys::{
 };
 pub use open_error::OpenError;
 pub use pin_memory::{PinAttempt, PinMemory};
+pub use pkcs11::Trace;
 pub use probe::{ModuleFacts, ProbeReport, Probed, Speed, TokenFacts, Works};
 pub use purpose::Purpose;
 pub use status::{Fatal, OaepMethod, OaepSupport, TokenState, TokenStatus, TokenStatuses};

@@ -21,7 +21,7 @@ pub enum OpenError {
         /// The configured path.
         module: PathBuf,
     },
-    /// The file is not a module, or does not start.
+    /// The file is not a module.
     #[error(
         "hsm.tokens.module: {} is not a PKCS#11 module ({reason}); name the vendor's PKCS#11 library",
         module.display()
@@ -32,10 +32,21 @@ pub enum OpenError {
         /// The failure of loading it.
         reason: String,
     },
+    /// The module does not start.
+    #[error(
+        "hsm.tokens.module: {} does not start ({source:?}); check that its daemon or device runs, and that it can read its configuration",
+        module.display()
+    )]
+    NotStarted {
+        /// The configured path.
+        module: PathBuf,
+        /// The failed call.
+        source: HsmError,
+    },
     /// The module shows no such token.
     #[error(
-        "{setting}: module {} shows no token {wanted:?}, it shows {}; correct the setting, initialise the token, or check that the device is connected",
-        module.display(), listed(found)
+        "{setting}: module {} shows no token {wanted:?}, it shows {}{}; correct the setting, initialise the token, or check that the device is connected",
+        module.display(), listed(found), beside(unreadable)
     )]
     NoSuchToken {
         /// The setting to correct.
@@ -46,6 +57,8 @@ pub enum OpenError {
         module: PathBuf,
         /// The labels or serial numbers of the tokens that it shows.
         found: Vec<String>,
+        /// The slots whose token cannot be read, with the reason.
+        unreadable: Vec<String>,
     },
     /// The selection matches several tokens.
     #[error(
@@ -135,15 +148,13 @@ pub enum OpenError {
         needed: u64,
     },
     /// A call did not return.
-    #[error(
-        "token {token:?} did not answer within the deadline (hsm.generate_deadline); check the device and its connection"
-    )]
+    #[error("token {token:?} did not answer in time; check the device and its connection")]
     Hangs {
         /// The label of the token, or its selector.
         token: String,
     },
     /// The token failed.
-    #[error("token {token:?} does not work: {source:?}; `sealward doctor` shows more")]
+    #[error("token {token:?} does not work: {source:?}")]
     Broken {
         /// The label of the token, or its selector.
         token: String,
@@ -153,6 +164,34 @@ pub enum OpenError {
 }
 
 impl OpenError {
+    /// The failure without the names of files, slots and tokens, for a report to others.
+    pub fn without_names(&self) -> String {
+        match self {
+            Self::NoTokens => self.to_string(),
+            Self::ModuleMissing { .. } => "the module does not exist".to_owned(),
+            Self::NotAModule { .. } => "the file is not a PKCS#11 module".to_owned(),
+            Self::NotStarted { source, .. } => format!("the module does not start: {source:?}"),
+            Self::NoSuchToken { found, unreadable, .. } => format!(
+                "the module shows no such token, {} others, and {} that it cannot read",
+                found.len(),
+                unreadable.len()
+            ),
+            Self::SeveralTokens { count, .. } => format!("the module shows {count} such tokens"),
+            Self::PinRefused { .. }
+            | Self::PinRefusedBefore { .. }
+            | Self::PinCountLow { .. }
+            | Self::PinLastTry { .. }
+            | Self::PinLocked { .. }
+            | Self::PinNotSet { .. } => "the PIN was refused or not tried".to_owned(),
+            Self::ReadOnly { .. } => "the token is write-protected".to_owned(),
+            Self::TooFewSessions { allowed, free, needed, .. } => {
+                format!("the token allows {allowed} sessions, {free} are free, {needed} are needed")
+            }
+            Self::Hangs { .. } => "the token did not answer in time".to_owned(),
+            Self::Broken { source, .. } => format!("the token does not work: {source:?}"),
+        }
+    }
+
     /// Whether the failure concerns the PIN. The process should exit with code 78 and not be
     /// restarted automatically, because another try could lock the token.
     pub fn is_pin_refusal(&self) -> bool {
@@ -166,6 +205,7 @@ impl OpenError {
             Self::NoTokens
             | Self::ModuleMissing { .. }
             | Self::NotAModule { .. }
+            | Self::NotStarted { .. }
             | Self::NoSuchToken { .. }
             | Self::SeveralTokens { .. }
             | Self::ReadOnly { .. }
@@ -181,4 +221,11 @@ fn listed(names: &[String]) -> String {
         return "none".to_owned();
     }
     names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
+}
+
+fn beside(unreadable: &[String]) -> String {
+    match unreadable {
+        [] => String::new(),
+        slots => format!(", and cannot read {}", slots.join(", ")),
+    }
 }

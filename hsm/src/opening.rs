@@ -13,13 +13,29 @@ use crate::session::Module;
 use crate::threads::{self, Device};
 use crate::{Config, OpenError, TokenConfig, pool};
 
-/// Opens every token. One of several may be out; its monitor brings it back later.
-pub(crate) async fn open(config: &Config) -> Result<Vec<Arc<Device>>, OpenError> {
-    let until = Instant::now() + config.generate_deadline.max(config.deadline);
+/// Which tokens must work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Requirement {
+    /// One of them.
+    One,
+    /// None: those that cannot be reached are opened as soon as they answer.
+    None,
+}
+
+/// Opens every token. Those that may be out are brought back by their monitors later.
+pub(crate) async fn open(
+    config: &Config,
+    requirement: Requirement,
+) -> Result<Vec<Arc<Device>>, OpenError> {
+    let patience = match requirement {
+        Requirement::One => config.generate_deadline.max(config.deadline),
+        Requirement::None => config.deadline,
+    };
+    let until = Instant::now() + patience;
     let mut devices = Vec::new();
     for token in &config.tokens {
-        let path = token.module.clone();
-        let module = in_thread(token, until, move || Module::load(&path)).await?;
+        let (own, trace) = (token.clone(), config.trace.clone());
+        let module = in_thread(token, until, move || Module::load(&own, trace)).await?;
         let device = Device::new(module, token.clone(), config);
         devices.push(Arc::new(device));
     }
@@ -32,10 +48,15 @@ pub(crate) async fn open(config: &Config) -> Result<Vec<Arc<Device>>, OpenError>
         })
         .collect();
     let mut failures = Vec::new();
-    for opened in opening {
-        failures.extend(opened.await.err());
+    for (device, opened) in devices.iter().zip(opening) {
+        if let Err(failure) = opened.await {
+            if let OpenError::Hangs { .. } = failure {
+                device.trip(&failure.to_string());
+            }
+            failures.push(failure);
+        }
     }
-    if let Some(refusal) = decisive(&mut failures, devices.len()) {
+    if let Some(refusal) = decisive(&mut failures, devices.len(), requirement) {
         close(&devices, config.deadline).await;
         return Err(refusal);
     }
@@ -97,19 +118,38 @@ fn start(device: &Arc<Device>) -> Result<(), OpenError> {
     }
 }
 
-/// The failure that must end the start. Where another token serves, a token that cannot be reached
-/// does not end it, but an error that an operator must correct does.
-fn decisive(failures: &mut Vec<OpenError>, tokens: usize) -> Option<OpenError> {
+/// The failure that must end the start. A token that cannot be reached does not end it where another token
+/// serves or none is required, but an error that an operator must correct does.
+fn decisive(
+    failures: &mut Vec<OpenError>,
+    tokens: usize,
+    requirement: Requirement,
+) -> Option<OpenError> {
     if tokens == 0 {
         return Some(OpenError::NoTokens);
     }
-    let none_serves = failures.len() == tokens;
-    let is_decisive = |failure: &OpenError| {
-        let may_pass = matches!(
-            failure,
-            OpenError::NoSuchToken { .. } | OpenError::Hangs { .. } | OpenError::Broken { .. }
-        );
-        none_serves || !may_pass
+    let some_serves = failures.len() < tokens;
+    let may_be_out = some_serves || requirement == Requirement::None;
+    let is_decisive = |failure: &OpenError| match failure {
+        // A module that shows other tokens works, so that the name of this one is wrong.
+        OpenError::NoSuchToken { found, unreadable, .. } => {
+            !some_serves && (!may_be_out || (!found.is_empty() && unreadable.is_empty()))
+        }
+        OpenError::Hangs { .. } | OpenError::Broken { .. } | OpenError::NotStarted { .. } => {
+            !may_be_out
+        }
+        OpenError::NoTokens
+        | OpenError::ModuleMissing { .. }
+        | OpenError::NotAModule { .. }
+        | OpenError::SeveralTokens { .. }
+        | OpenError::PinRefused { .. }
+        | OpenError::PinRefusedBefore { .. }
+        | OpenError::PinCountLow { .. }
+        | OpenError::PinLastTry { .. }
+        | OpenError::PinLocked { .. }
+        | OpenError::PinNotSet { .. }
+        | OpenError::ReadOnly { .. }
+        | OpenError::TooFewSessions { .. } => true,
     };
     let decisive = failures.iter().position(is_decisive)?;
     // A refused PIN comes first, because it must not be tried again.

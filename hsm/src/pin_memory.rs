@@ -19,6 +19,9 @@ pub trait PinMemory: fmt::Debug + Send + Sync {
 pub struct PinAttempt {
     /// Whether the token refused this PIN and has accepted none since.
     pub is_refused: bool,
+    /// Whether the token refused another PIN and has accepted none since, so that its warning about a wrong
+    /// PIN says nothing about this one.
+    pub refused_another: bool,
     /// Records whether the token accepted the PIN. Not called if the token gave no answer.
     pub record: Box<dyn FnOnce(bool)>,
 }

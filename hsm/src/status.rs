@@ -27,8 +27,10 @@ pub struct TokenStatus {
     pub excluded: bool,
     /// How long it has been in this state.
     pub since: Duration,
-    /// Worker threads that are busy or idle, without hung ones.
+    /// Worker threads that are busy or idle, without hung ones and those to which the token refuses a session.
     pub workers: usize,
+    /// The configured number of workers.
+    pub workers_configured: usize,
     /// Threads that hang inside the C library and were replaced.
     pub hung: usize,
     /// Sessions that this process has open on the token.
@@ -72,7 +74,7 @@ pub enum Fatal {
     HangBudgetSpent {
         /// The token whose threads hang.
         token: String,
-        /// The hung threads of all tokens.
+        /// Its hung threads.
         hung: usize,
     },
 }

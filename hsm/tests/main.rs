@@ -11,6 +11,7 @@
 mod support;
 
 mod calls;
+mod habits;
 mod import;
 mod operations;
 mod probe;

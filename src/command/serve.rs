@@ -54,7 +54,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         observer: Some(Arc::new(token_times.clone())),
         ..startup::tokens(&settings, environment, Some(database.pool()))?
     };
-    let token = match hsm::Token::open(tokens).await {
+    let token = match hsm::Token::open_when_reached(tokens).await {
         Ok(token) => token,
         Err(error) => {
             if error.is_pin_refusal() {

@@ -157,6 +157,7 @@ pub(super) fn tokens(
             let pin = reveal(&format!("hsm.tokens[{place}].pin"), &token.pin, environment)?;
             Ok(hsm::TokenConfig {
                 module: token.module.clone(),
+                module_parameters: token.module_parameters.clone(),
                 select: selection(token),
                 pin,
                 retry_pin: token.retry_pin,
@@ -172,6 +173,7 @@ pub(super) fn tokens(
         canary_interval: wanted.canary_interval.0,
         hang_budget: wanted.hang_budget,
         allow_raw_rsa: wanted.allow_raw_rsa,
+        trace: None,
         observer: None,
         pin_memory: memory.map(|memory| Arc::new(memory) as _),
     })

@@ -36,6 +36,7 @@ async fn open_kryoptic() -> Token {
     let config = TokenConfig {
         module,
         select: TokenSelect::Label(LABEL.to_owned()),
+        module_parameters: None,
         retry_pin: false,
         pin: PIN.to_owned().into(),
     };
@@ -90,6 +91,7 @@ async fn open() -> Token {
     let config = TokenConfig {
         module: module(),
         select: TokenSelect::Label(LABEL.to_owned()),
+        module_parameters: None,
         retry_pin: false,
         pin: PIN.to_owned().into(),
     };

@@ -42,10 +42,10 @@ pub(crate) fn derive<'k>(
     let secret = session.with_key(key, |handle| {
         let by = Mechanism::Ecdh1Derive(Ecdh1DeriveParams::new(EcKdf::null(), peer_point));
         let derived = session.raw().derive_key(&by, handle, &template);
-        derived.map_err(|error| HsmError::from(error).blaming_input())
+        derived.map_err(HsmError::blaming_input)
     })?;
     let secret = Temporary::new(session, secret);
-    let value = session.read_value(secret.handle(), length)?;
+    let value = session.raw().read_value(secret.handle(), length)?;
     if value.len() == length {
         return Ok(value);
     }

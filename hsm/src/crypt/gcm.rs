@@ -33,7 +33,7 @@ pub(crate) fn encrypt<'k>(
     let mut sealed = session.with_key(key, |handle| {
         aws_lc_rs::rand::fill(&mut iv).map_err(|_| HsmError::refused("no random IV"))?;
         let params = GcmParams::new(&mut iv, aad, TAG_BITS.into())?;
-        session.encrypt(&Mechanism::AesGcm(params), handle, plaintext)
+        session.raw().encrypt(&Mechanism::AesGcm(params), handle, plaintext)
     })?;
     if sealed.len() != plaintext.len() + TAG {
         return Err(HsmError::refused("the ciphertext has a wrong length"));
@@ -58,7 +58,7 @@ pub(crate) fn decrypt<'k>(
     session.with_key(key, |handle| {
         let mut iv = iv;
         let params = GcmParams::new(&mut iv, aad, TAG_BITS.into())?;
-        let opened = session.decrypt(&Mechanism::AesGcm(params), handle, sealed);
+        let opened = session.raw().decrypt(&Mechanism::AesGcm(params), handle, sealed);
         opened.map_err(HsmError::blaming_input)
     })
 }

@@ -68,11 +68,11 @@ pub(crate) fn decapsulate<'k>(
     ];
     let secret = session.with_key(key, |handle| {
         let token = session.raw();
-        let decapsulated = token.decapsulate_key(&Mechanism::MlKem, handle, &template, ciphertext);
-        decapsulated.map_err(|error| HsmError::from(error).blaming_input())
+        let decapsulated = token.decapsulate_key(&Mechanism::MlKem, handle, ciphertext, &template);
+        decapsulated.map_err(HsmError::blaming_input)
     })?;
     let secret = Temporary::new(session, secret);
-    let value = session.read_value(secret.handle(), MlKem::SECRET_LEN)?;
+    let value = session.raw().read_value(secret.handle(), MlKem::SECRET_LEN)?;
     if value.len() == MlKem::SECRET_LEN {
         return Ok(value);
     }

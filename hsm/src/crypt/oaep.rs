@@ -47,7 +47,7 @@ pub(crate) fn decrypt_by<'k>(
         OaepMethod::Unsupported => return Err(unsupported(session, hash)),
     };
     let decrypted = session.with_key(key, |handle| {
-        let decrypted = session.decrypt(&by, handle, wrapped);
+        let decrypted = session.raw().decrypt(&by, handle, wrapped);
         decrypted.map_err(HsmError::blaming_input)
     })?;
     if method != OaepMethod::RawRsa {

@@ -10,14 +10,16 @@ use aws_lc_rs::signature::{
     RSA_PSS_2048_8192_SHA256, RSA_PSS_2048_8192_SHA384, RSA_PSS_2048_8192_SHA512, RsaParameters,
     UnparsedPublicKey, VerificationAlgorithm,
 };
-use cryptoki::object::ObjectHandle;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{ecdh, gcm, kem, oaep, sign};
+use crate::pkcs11::ObjectHandle;
 use crate::session::Session;
 use crate::{HsmError, OaepMethod, Purpose};
-use formats::algorithms::{Curve, MlDsa, MlKem, OaepHash, PublicParts, SignatureScheme};
+use formats::algorithms::{
+    Algorithm, Curve, Family, MlDsa, MlKem, OaepHash, PublicParts, SignatureScheme,
+};
 
 const MESSAGE: &[u8] = b"proof of possession of a private key";
 
@@ -41,6 +43,15 @@ pub(crate) fn is_private_half(
         }
         (Purpose::Envelope, PublicParts::Kem { kem, key: public }) => {
             decapsulates(session, key, kem.ml_kem(), public)
+        }
+        (Purpose::Sign, PublicParts::Rsa { .. }) => {
+            signs(session, key, public, SignatureScheme::RsaSha256).or_else(|error| {
+                // A TPM has this padding only for keys that decrypt too.
+                match error.lacks_ability() {
+                    true => signs(session, key, public, SignatureScheme::RsaPssSha256),
+                    false => Err(error),
+                }
+            })
         }
         (Purpose::Sign, _) => match public.signature_scheme() {
             Some(scheme) => signs(session, key, public, scheme),
@@ -154,6 +165,25 @@ pub(crate) fn signs(
             | Verification::None,
         ) => false,
     })
+}
+
+/// Whether a secret key works for the operation of its kind.
+pub(crate) fn secret_works(
+    session: &Session,
+    key: ObjectHandle,
+    algorithm: Algorithm,
+) -> Result<bool, HsmError> {
+    match algorithm.family() {
+        Family::Hmac => repeats_mac(session, key),
+        Family::Aes => decrypts_own_ciphertext(session, key),
+        Family::Rsa
+        | Family::Ec
+        | Family::Ed25519
+        | Family::MlDsa
+        | Family::MlKem768
+        | Family::MlKem1024
+        | Family::P256MlKem768 => Ok(false),
+    }
 }
 
 /// Whether an AES key decrypts in the token its own ciphertext.

@@ -1,12 +1,12 @@
 //! A secret that a token derives from a key: the result of an operation on an input that never changes.
 
 use cryptoki::mechanism::{Mechanism, MechanismType};
-use cryptoki::object::ObjectHandle;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::sign;
 use crate::HsmError;
+use crate::pkcs11::ObjectHandle;
 use crate::session::Session;
 use formats::algorithms::SignatureScheme;
 
@@ -21,16 +21,19 @@ pub enum SecretMethod {
     Hmac,
     /// AES-256 in CBC mode: two blocks of ciphertext.
     AesCbc,
-    /// An RSA-3072 signature with PKCS#1 v1.5 padding and SHA-256.
+    /// A signature of an RSA-3072 or RSA-2048 key with PKCS#1 v1.5 padding and SHA-256.
     RsaSignature,
 }
 
 impl SecretMethod {
     pub(crate) const ALL: [Self; 3] = [Self::Hmac, Self::AesCbc, Self::RsaSignature];
 
-    /// The mechanism of the operation.
-    pub(crate) fn mechanism(self) -> MechanismType {
-        self.operation().mechanism_type()
+    /// The mechanisms of the operation.
+    pub(crate) fn mechanisms(self) -> Vec<MechanismType> {
+        match self {
+            Self::Hmac | Self::AesCbc => vec![self.operation().mechanism_type()],
+            Self::RsaSignature => vec![MechanismType::RSA_PKCS, MechanismType::SHA256_RSA_PKCS],
+        }
     }
 
     fn operation(self) -> Mechanism<'static> {
@@ -41,11 +44,11 @@ impl SecretMethod {
         }
     }
 
-    /// The length of the secret.
-    const fn length(self) -> usize {
+    /// The lengths that a secret can have.
+    const fn lengths(self) -> &'static [usize] {
         match self {
-            Self::Hmac | Self::AesCbc => 32,
-            Self::RsaSignature => 384,
+            Self::Hmac | Self::AesCbc => &[32],
+            Self::RsaSignature => &[384, 256],
         }
     }
 }
@@ -73,16 +76,22 @@ fn derive_once(
 ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
     let (by, input) = (method.operation(), input(generation));
     let secret = Zeroizing::new(match method {
-        SecretMethod::Hmac => session.sign(&by, key, &input)?,
-        SecretMethod::AesCbc => session.encrypt(&by, key, &input)?,
+        SecretMethod::Hmac => session.raw().sign(&by, key, &input)?,
+        SecretMethod::AesCbc => session.raw().encrypt(&by, key, &input)?,
         SecretMethod::RsaSignature => {
             let prepared = sign::prepare(SignatureScheme::RsaSha256, &input);
-            session.sign(&by, key, &prepared)?
+            // Some tokens sign only what they have hashed. The signature is the same.
+            session.raw().sign(&by, key, &prepared).or_else(|error| {
+                match error.lacks_ability() {
+                    true => session.raw().sign(&Mechanism::Sha256RsaPkcs, key, &input),
+                    false => Err(error),
+                }
+            })?
         }
     });
-    match secret.len() {
-        length if length == method.length() => Ok(secret),
-        length => Err(HsmError::refused(format!("{method:?} returns {length} bytes"))),
+    match method.lengths().contains(&secret.len()) {
+        true => Ok(secret),
+        false => Err(HsmError::refused(format!("{method:?} returns {} bytes", secret.len()))),
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn sign<'k>(
     prepared: &[u8],
 ) -> Result<Vec<u8>, HsmError> {
     let signature =
-        session.with_key(key, |handle| session.sign(&mechanism(scheme), handle, prepared))?;
+        session.with_key(key, |handle| session.raw().sign(&mechanism(scheme), handle, prepared))?;
     match length(scheme) {
         Some(length) if length != signature.len() => Err(HsmError::refused(format!(
             "the key does not fit {scheme}: its signatures have {} bytes",

@@ -27,6 +27,9 @@ pub(crate) fn ensure_key(session: &Session) -> Result<(), HsmError> {
     let [first, second] = CanaryKey::ALL;
     generate(first).or_else(|error| {
         tracing::info!(?error, "the token does not support the first canary key");
-        generate(second).map_err(|_| error)
+        generate(second).map_err(|last| {
+            let detail = format!("it makes no canary key: {error:?}; {last:?}");
+            HsmError::new(last.kind(), detail)
+        })
     })
 }

@@ -2,11 +2,12 @@
 //! the token. The answer to a client's ciphertext cannot show it, because a token that lacks the
 //! hash and a token that was sent a bad ciphertext may return the same code.
 
-use cryptoki::object::{Attribute, ObjectClass, ObjectHandle};
+use cryptoki::object::{Attribute, ObjectClass};
 use subtle::ConstantTimeEq;
 
 use crate::crypt::{oaep, proof};
 use crate::keys::{self, public};
+use crate::pkcs11::ObjectHandle;
 use crate::session::{ConnectError, Session};
 use crate::{ErrorKind, HsmError, NewKey, OaepMethod, Purpose};
 use formats::algorithms::{Algorithm, OaepHash, PublicParts};

@@ -1,15 +1,17 @@
 //! From a session object to a permanent key: a key is proven before it becomes permanent, and a
 //! failed step leaves nothing behind.
 
-use cryptoki::object::{Attribute, AttributeType, ObjectHandle};
+use cryptoki::object::{Attribute, AttributeType};
 
 use super::error::ImportError;
 use super::prove;
 use super::request::Imported;
 use crate::attribute_values;
-use crate::keys::attributes::{Optional, Template, allowed_mechanisms};
-use crate::keys::{self, inspect, public};
-use crate::session::{LastSearch, Session, Temporary};
+use crate::keys::attempts::Attempts;
+use crate::keys::attributes::{Optional, Template, allowed_mechanisms, either};
+use crate::keys::{destroy_same_id, inspect, public, same_id};
+use crate::pkcs11::ObjectHandle;
+use crate::session::{Circumstances, LastSearch, Origin, Session, Temporary};
 use crate::{KeyClass, KeyKind, NewKey, Purpose, Usages, Weakness};
 use formats::algorithms::{Family, PublicParts};
 
@@ -54,10 +56,17 @@ impl<'a> Plan<'a> {
         let template = Template::of(self.key, self.usages, permanent);
         let attributes =
             template.guarded(KeyClass::of(algorithm), attribute_values::key_type(algorithm));
-        let allow_raw = session.connection().limits.allow_raw_rsa;
-        let allowed = allowed_mechanisms(algorithm, purpose, allow_raw);
-        Optional::of(KeyClass::of(algorithm), &allowed).make(
-            |error| matches!(error, ImportError::Token(error) if error.rejects_attribute()),
+        let connection = session.connection();
+        let allowed = allowed_mechanisms(algorithm, purpose, connection.limits.allow_raw_rsa);
+        let circumstances =
+            Circumstances { origin: Origin::Imported, algorithm, purpose, permanent };
+        Attempts::new(&connection.refused, circumstances).make(
+            Optional::of(KeyClass::of(algorithm), &allowed),
+            |error| match error {
+                ImportError::Token(error) => Some(error),
+                _ => None,
+            },
+            || Ok(destroy_same_id(session, &self.key.id, &[])?),
             |more| make(&[attributes.as_slice(), more].concat()),
         )
     }
@@ -70,13 +79,11 @@ pub(super) fn install(
     begun: &mut bool,
     make: impl Fn(&[Attribute]) -> Result<ObjectHandle, ImportError>,
 ) -> Result<Imported, ImportError> {
-    let existing = keys::same_id(session, &plan.key.id)?;
+    let existing = same_id(session, &plan.key.id)?;
     if !existing.is_empty() && !*begun {
         return Err(ImportError::Malformed("the token holds an object with this id"));
     }
-    for object in existing {
-        session.raw().destroy_object(object)?;
-    }
+    destroy_same_id(session, &plan.key.id, &[])?;
     *begun = true;
     let (candidate, public) = try_out(session, plan, &make)?;
 
@@ -97,7 +104,9 @@ pub(super) fn install(
     if let Some(half) = &public {
         // The curve is named as the token names it.
         let params = inspect::read(session, permanent.handle(), AttributeType::EcParams)?;
-        session.create(&public_object(plan, half, params))?;
+        either([octet_string as Encode, bare], |encode| {
+            session.create(&public_object(plan, half, params.clone(), encode))
+        })?;
     }
     let handle = permanent.keep();
 
@@ -108,7 +117,7 @@ pub(super) fn install(
 }
 
 /// Makes the key as a session object and proves it.
-pub(super) fn try_out<'a>(
+fn try_out<'a>(
     session: &'a Session,
     plan: &Plan<'_>,
     make: impl Fn(&[Attribute]) -> Result<ObjectHandle, ImportError>,
@@ -168,6 +177,7 @@ fn public_object(
     plan: &Plan<'_>,
     public: &PublicParts,
     ec_params: Option<Attribute>,
+    encode: Encode,
 ) -> Vec<Attribute> {
     let template = Template::of(plan.key, plan.usages, true);
     let mut attributes = template.public(attribute_values::key_type(plan.key.algorithm));
@@ -178,7 +188,7 @@ fn public_object(
         ]),
         PublicParts::Ec { point, .. } | PublicParts::Ed25519 { point } => {
             attributes.extend(ec_params);
-            attributes.push(Attribute::EcPoint(octet_string(point)));
+            attributes.push(Attribute::EcPoint(encode(point)));
         }
         PublicParts::Kem { kem, key } => attributes.extend([
             Attribute::ParameterSet(attribute_values::ml_kem_parameters(kem.ml_kem())),
@@ -190,6 +200,14 @@ fn public_object(
         ]),
     }
     attributes
+}
+
+/// How `CKA_EC_POINT` is encoded.
+type Encode = fn(&[u8]) -> Vec<u8>;
+
+/// Some tokens take the point itself.
+fn bare(point: &[u8]) -> Vec<u8> {
+    point.to_vec()
 }
 
 /// `CKA_EC_POINT` is a DER octet string. Points have at most 133 bytes.

@@ -12,14 +12,15 @@ mod sample;
 pub(crate) mod unwrap;
 mod wrap;
 
-use cryptoki::object::{Attribute, ObjectHandle};
+use cryptoki::object::Attribute;
 
 use crate::keys::attributes::{ED25519_NAME, ED25519_OID};
 use crate::keys::{self, description};
+use crate::pkcs11::ObjectHandle;
 use crate::session::Session;
-use crate::{HsmError, Purpose};
+use crate::{HsmError, NewKey, Purpose};
 use formats::algorithms::{Algorithm, ImportMechanism};
-use install::{Plan, install, try_out};
+use install::{Plan, install};
 use sample::Sample;
 use unwrap::Unwrapper;
 
@@ -36,25 +37,56 @@ pub(crate) fn create(
     request: &ImportKey,
     begun: &mut bool,
 ) -> Outcome<Imported> {
-    separate(with_material(request, |plan, edwards| {
+    let installed = with_material(request, |plan, edwards| {
         install(session, plan, begun, |template| create_object(session, request, edwards, template))
+    });
+    separate(installed.map_err(|error| match error {
+        ImportError::Token(error) if error.lacks_ability() => {
+            tracing::info!(?error, "the token does not import such keys");
+            ImportError::Unsupported(format!("import of {} keys", request.key.algorithm))
+        }
+        other => other,
     }))
 }
 
-/// Whether the token imports material of this kind, tried with a session object.
+/// Whether the token imports material of this kind, tried with a key that is then destroyed.
 pub(crate) fn is_supported(
     session: &Session,
     algorithm: Algorithm,
     purpose: Purpose,
 ) -> Outcome<()> {
     let request = ImportKey {
-        key: description(algorithm, purpose),
+        key: description(algorithm, purpose)?,
         material: Sample::of(algorithm)?.material,
     };
-    separate(with_material(&request, |plan, edwards| {
-        let create = |template: &[_]| create_object(session, &request, edwards, template);
-        try_out(session, plan, create).map(|_| ())
-    }))
+    try_out(session, &request.key, create(session, &request, &mut false)?)
+}
+
+/// Whether the token unwraps keys of this kind, tried with a key that is then destroyed.
+pub(crate) fn unwraps(
+    session: &Session,
+    unwrapper: &Unwrapper<'_>,
+    algorithm: Algorithm,
+    purpose: Purpose,
+) -> Outcome<()> {
+    let key = description(algorithm, purpose)?;
+    let sample = Sample::of(algorithm)?;
+    let public = sample.material.public(algorithm);
+    let wrapped = unwrapper.wrap(&sample.bytes)?;
+    let attempt = || {
+        let plan = Plan::new(&key, public.as_ref())?;
+        install(session, &plan, &mut false, |template| {
+            unwrapper.unwrap(algorithm, &wrapped, template)
+        })
+    };
+    try_out(session, &key, separate(attempt())?)
+}
+
+/// Destroys what a trial has made.
+fn try_out(session: &Session, key: &NewKey, outcome: Result<Imported, ImportError>) -> Outcome<()> {
+    session.connection().handles.forget(&key.key_ref());
+    keys::destroy_same_id(session, &key.id, &[])?;
+    Ok(outcome.map(|_| ()))
 }
 
 /// Attempts an import under both names of the Ed25519 curve: some tokens accept any name and fail
@@ -69,10 +101,10 @@ fn with_material<T>(
     }
     let public = request.material.public(algorithm);
     let plan = Plan::new(&request.key, public.as_ref())?;
-    match attempt(&plan, ED25519_OID) {
-        Err(_) if algorithm == Algorithm::Ed25519 => attempt(&plan, ED25519_NAME),
-        outcome => outcome,
-    }
+    attempt(&plan, ED25519_OID).or_else(|first| match algorithm {
+        Algorithm::Ed25519 => attempt(&plan, ED25519_NAME).map_err(|_| first),
+        _ => Err(first),
+    })
 }
 
 fn create_object(
@@ -105,7 +137,14 @@ pub(crate) fn unwrap(
 
 /// The mechanisms by which this token unwraps, tried with a temporary key.
 pub(crate) fn mechanisms(session: &Session) -> Result<Vec<ImportMechanism>, HsmError> {
-    let key = keys::temporary(session, Algorithm::Rsa2048, Purpose::Import)?;
+    let key = match keys::temporary(session, Algorithm::Rsa2048, Purpose::Import) {
+        Err(error) if error.lacks_ability() => return Ok(Vec::new()),
+        Err(error) if error.may_reject_attribute() => {
+            // A token that works otherwise makes no such keys.
+            return session.prove().map(|()| Vec::new());
+        }
+        made => made?,
+    };
     let mut supported = Vec::new();
     for mechanism in ImportMechanism::ALL {
         match separate(Unwrapper::find(session, key.guarded.handle(), mechanism))? {

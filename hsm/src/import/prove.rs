@@ -1,13 +1,11 @@
 //! Proves an imported key by one operation of its purpose.
 
-use cryptoki::error::RvError;
-use cryptoki::object::ObjectHandle;
-
 use super::error::ImportError;
 use crate::crypt::proof;
+use crate::pkcs11::ObjectHandle;
 use crate::session::Session;
 use crate::{ErrorKind, HsmError, OaepMethod, Purpose};
-use formats::algorithms::{Algorithm, Family, OaepHash, PublicParts};
+use formats::algorithms::{Algorithm, OaepHash, PublicParts};
 
 /// Proves a private key against its public half.
 pub(super) fn private_key(
@@ -39,11 +37,7 @@ pub(super) fn secret_key(
     key: ObjectHandle,
     algorithm: Algorithm,
 ) -> Result<(), ImportError> {
-    let proven = if algorithm.family() == Family::Hmac {
-        proof::repeats_mac(session, key)
-    } else {
-        proof::decrypts_own_ciphertext(session, key)
-    };
+    let proven = proof::secret_works(session, key, algorithm);
     judge(session, proven)
 }
 
@@ -62,7 +56,7 @@ fn judge(session: &Session, proven: Result<bool, HsmError>) -> Result<(), Import
     match proven {
         Ok(true) => Ok(()),
         Ok(false) => Err(ImportError::Mismatch),
-        Err(error) if is_unsupported(&error) => {
+        Err(error) if error.lacks_ability() => {
             Err(ImportError::Unsupported("the operation of this key".to_owned()))
         }
         Err(error) if concerns_token(&error) => Err(error.into()),
@@ -74,16 +68,4 @@ fn judge(session: &Session, proven: Result<bool, HsmError>) -> Result<(), Import
             Err(ImportError::Mismatch)
         }
     }
-}
-
-/// Whether the token lacks the mechanism, or lacks it with these parameters.
-fn is_unsupported(error: &HsmError) -> bool {
-    matches!(
-        error.code(),
-        Some(
-            RvError::MechanismInvalid
-                | RvError::MechanismParamInvalid
-                | RvError::FunctionNotSupported
-        )
-    )
 }

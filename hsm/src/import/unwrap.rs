@@ -4,7 +4,7 @@
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::rsa::PublicKeyComponents;
 use cryptoki::mechanism::Mechanism;
-use cryptoki::object::{Attribute, ObjectHandle};
+use cryptoki::object::Attribute;
 
 use super::error::ImportError;
 use super::material::HMAC_LENGTHS;
@@ -14,8 +14,9 @@ use super::sample::Sample;
 use super::wrap::wrap_under;
 use crate::attribute_values;
 use crate::crypt::{gcm, oaep};
-use crate::keys::attributes::{Optional, Template};
+use crate::keys::attributes::{FIXED, Optional, Template};
 use crate::keys::{inspect, public};
+use crate::pkcs11::ObjectHandle;
 use crate::session::{Session, Temporary};
 use crate::{HsmError, KeyClass, Usages};
 use formats::algorithms::{Algorithm, Family, ImportMechanism, PublicParts};
@@ -84,6 +85,17 @@ impl<'a> Unwrapper<'a> {
             return Err(ImportError::NotUnwrapped);
         }
         match self.attempt(wrapped, template) {
+            Ok(key) => {
+                let key = Temporary::new(self.session, key);
+                // A key whose attributes are fixed cannot be protected. The caller tries again without that.
+                match self.protect(key.handle(), template) {
+                    Err(error) if template.contains(&FIXED) => {
+                        tracing::debug!(?error, "an unwrapped key cannot be protected");
+                        Err(HsmError::attribute_rejected().into())
+                    }
+                    _ => Ok(key.keep()),
+                }
+            }
             // The caller tries again without optional attributes.
             Err(ImportError::Token(error))
                 if error.rejects_attribute() && template.iter().any(Optional::includes) =>
@@ -103,6 +115,18 @@ impl<'a> Unwrapper<'a> {
             }
             result => result,
         }
+    }
+
+    /// Sets what the template asks for and the token has set otherwise: some tokens give every unwrapped key
+    /// their own defaults, and accept the stricter values later. The caller reads the key back.
+    fn protect(&self, key: ObjectHandle, template: &[Attribute]) -> Result<(), HsmError> {
+        for attribute in [Attribute::Sensitive(true), Attribute::Extractable(false)] {
+            let kept = inspect::read(self.session, key, attribute.attribute_type())?;
+            if template.contains(&attribute) && kept.as_ref() != Some(&attribute) {
+                self.session.raw().set_attributes(key, &[attribute])?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether a wrapped key of this length can be such a key. For secret keys this is the only
@@ -125,7 +149,7 @@ impl<'a> Unwrapper<'a> {
     }
 
     /// Whether the token unwraps keys of this kind, tried with a sample.
-    pub(crate) fn supports(&self, algorithm: Algorithm) -> Result<bool, ImportError> {
+    fn supports(&self, algorithm: Algorithm) -> Result<bool, ImportError> {
         // One size represents all RSA keys.
         let sampled = match algorithm.family() {
             Family::Rsa => Algorithm::Rsa2048,
@@ -164,6 +188,10 @@ impl<'a> Unwrapper<'a> {
             &self::template(Algorithm::Aes256, usages),
         )?;
         let ephemeral = Temporary::new(self.session, ephemeral);
+        let protection = self::template(Algorithm::Aes256, usages);
+        if let Err(error) = self.protect(ephemeral.handle(), &protection) {
+            tracing::debug!(?error, "the key between the two steps is not protected");
+        }
         let length = inspect::value_length(self.session, ephemeral.handle())?;
         if length.is_some_and(|length| length != 32) {
             return Err(ImportError::NotUnwrapped);
@@ -193,7 +221,7 @@ impl<'a> Unwrapper<'a> {
         Ok(*opened == b"known")
     }
 
-    fn wrap(&self, key: &[u8]) -> Result<Vec<u8>, HsmError> {
+    pub(super) fn wrap(&self, key: &[u8]) -> Result<Vec<u8>, HsmError> {
         let import_key =
             PublicKeyComponents { n: self.modulus.as_slice(), e: self.exponent.as_slice() };
         wrap_under(import_key, self.mechanism, key)

@@ -1,12 +1,13 @@
 //! Adopting a key that the vendor's own tools have put into the token.
 
-use cryptoki::object::{Attribute, ObjectHandle};
+use cryptoki::object::Attribute;
 
 use super::inspect::{KeyKind, Weakness};
 use super::usages::Usages;
 use super::{inspect, public};
 use crate::crypt::proof;
 use crate::key::INTERNAL;
+use crate::pkcs11::ObjectHandle;
 use crate::session::{Session, named, search};
 use crate::{HsmError, KeyClass, KeyName, KeyRef, Purpose};
 use formats::algorithms::{Algorithm, Family, Kem, PublicParts};

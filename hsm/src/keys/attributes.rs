@@ -1,6 +1,6 @@
 //! The attributes that keys are made with. Every attribute that lets somebody do more with a key is set,
 //! because the defaults of tokens differ: "not sensitive, every usage" on one, "no usage at all" on another.
-//! Not every token accepts [`Optional`] attributes. Where one rejects them, its defaults remain; a key that is
+//! Not every token accepts [`Optional`] attributes ([`Attempts`](super::attempts::Attempts)). Where one rejects them, its defaults remain; a key that is
 //! then weaker is refused when it is read back, except that a key may stay modifiable.
 
 use cryptoki::mechanism::MechanismType;
@@ -56,18 +56,10 @@ impl<'a> Template<'a> {
         attributes
     }
 
-    /// The attributes of the public half, without its value: it reverses the private half.
+    /// The attributes of the public half, without its value. It gets no usages: this process has its value, and
+    /// a TPM has one switch for the usages of both halves.
     pub(crate) fn public(self, key_type: KeyType) -> Vec<Attribute> {
-        let mut attributes = self.object(ObjectClass::PUBLIC_KEY, key_type, false);
-        attributes.extend([
-            Attribute::Encrypt(self.usages.decrypt),
-            Attribute::Verify(self.usages.sign),
-            Attribute::Wrap(self.usages.unwrap),
-        ]);
-        if self.usages.decapsulate {
-            attributes.push(Attribute::Encapsulate(true));
-        }
-        attributes
+        self.object(ObjectClass::PUBLIC_KEY, key_type, false)
     }
 
     fn object(self, class: ObjectClass, key_type: KeyType, private: bool) -> Vec<Attribute> {
@@ -117,7 +109,7 @@ pub(crate) struct Optional {
 }
 
 /// No later change of attributes.
-const FIXED: Attribute = Attribute::Modifiable(false);
+pub(crate) const FIXED: Attribute = Attribute::Modifiable(false);
 
 impl Optional {
     pub(crate) fn of(class: KeyClass, allowed: &[MechanismType]) -> Self {
@@ -139,48 +131,11 @@ impl Optional {
         [Attribute::Token(true), FIXED]
     }
 
-    /// Makes a key with as many of these attributes as the token accepts.
-    pub(crate) fn make<T, E>(
-        self,
-        rejects_attribute: impl Fn(&E) -> bool,
-        make: impl FnMut(&[Attribute]) -> Result<T, E>,
-    ) -> Result<T, E> {
+    /// All of them, the most valuable first.
+    pub(crate) fn all(self) -> Vec<Attribute> {
         let Self { no_recovery, bond } = self;
-        let optional: Vec<_> = [no_recovery, bond, Some(FIXED)].into_iter().flatten().collect();
-        attempt_each(&[], &optional, rejects_attribute, make)
+        [no_recovery, bond, Some(FIXED)].into_iter().flatten().collect()
     }
-
-    /// Makes a key that is bound to its mechanisms, even if the token rejects that.
-    pub(crate) fn make_bound<T, E>(
-        self,
-        rejects_attribute: impl Fn(&E) -> bool,
-        make: impl FnMut(&[Attribute]) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let Self { no_recovery, bond } = self;
-        let optional: Vec<_> = [no_recovery, Some(FIXED)].into_iter().flatten().collect();
-        attempt_each(bond.as_slice(), &optional, rejects_attribute, make)
-    }
-}
-
-/// Attempts each choice of optional attributes until the token rejects none of them: first all of them, and those
-/// with the first attribute before those without it.
-fn attempt_each<T, E>(
-    required: &[Attribute],
-    optional: &[Attribute],
-    rejects_attribute: impl Fn(&E) -> bool,
-    mut make: impl FnMut(&[Attribute]) -> Result<T, E>,
-) -> Result<T, E> {
-    for choice in (1_usize..1 << optional.len()).rev() {
-        let places = (0..optional.len()).rev();
-        let chosen = optional.iter().zip(places).filter(|(_, place)| choice >> place & 1 == 1);
-        let chosen = chosen.map(|(attribute, _)| attribute);
-        let attributes: Vec<_> = required.iter().chain(chosen).cloned().collect();
-        match make(&attributes) {
-            Err(error) if rejects_attribute(&error) => {}
-            result => return result,
-        }
-    }
-    make(required)
 }
 
 /// Tries a first form of something, then the second, unless the failure may be the token's. The
@@ -194,36 +149,4 @@ pub(crate) fn either<A, T>(
         true => Err(error),
         false => attempt(second).map_err(|_| error),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_rejected_attribute_costs_no_other_one() {
-        let bond = Attribute::AllowedMechanisms(vec![MechanismType::ECDSA]);
-        let all = [Attribute::SignRecover(false), bond, FIXED];
-        for rejected in &all {
-            let optional = Optional::of(KeyClass::Private, &[MechanismType::ECDSA]);
-            let made = optional.make(
-                |()| true,
-                |attributes| match attributes.contains(rejected) {
-                    true => Err(()),
-                    false => Ok(attributes.to_vec()),
-                },
-            );
-            let expected = all.iter().filter(|attribute| *attribute != rejected);
-            assert_eq!(made, Ok(expected.cloned().collect()));
-        }
-        let optional = Optional::of(KeyClass::Secret, &[]);
-        let plain = optional.make(
-            |()| true,
-            |attributes| match attributes {
-                [] => Ok(()),
-                _ => Err(()),
-            },
-        );
-        assert_eq!(plain, Ok(()));
-    }
 }

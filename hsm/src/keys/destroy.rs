@@ -1,10 +1,11 @@
 //! Destroying a key and its public half.
 
-use cryptoki::object::{Attribute, AttributeType, ObjectClass, ObjectHandle};
+use cryptoki::object::{Attribute, AttributeType, ObjectClass};
 
 use super::{KeyKind, inspect, public};
 use crate::crypt::proof;
 use crate::key::INTERNAL;
+use crate::pkcs11::ObjectHandle;
 use crate::session::{LastSearch, Session, named, search};
 use crate::{ErrorKind, HsmError, KeyClass, KeyName, KeyRef, RecordedKey};
 use formats::algorithms::Family;
@@ -93,7 +94,13 @@ fn destroy_object(session: &Session, key: &KeyRef, handle: ObjectHandle) -> Resu
     session.connection().handles.forget(key);
     // The private half comes last: while it exists, a second attempt finds both.
     for object in half.into_iter().chain([handle]) {
-        session.raw().destroy_object(object)?;
+        session.raw().destroy_object(object).inspect_err(|error| {
+            // A failed operation of another session may keep the key busy. It ends with its session, so that
+            // the next attempt succeeds.
+            if error.is_ambiguous() {
+                session.connection().next_generation();
+            }
+        })?;
     }
     Ok(())
 }

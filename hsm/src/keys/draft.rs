@@ -1,14 +1,16 @@
 //! Generating the objects of a key: one call for each kind.
 
 use cryptoki::mechanism::{Mechanism, MechanismType};
-use cryptoki::object::{Attribute, KeyType, ObjectHandle};
+use cryptoki::object::{Attribute, KeyType};
 
+use super::attempts::Attempts;
 use super::attributes::{
     ED25519_NAME, ED25519_OID, Optional, Template, allowed_mechanisms, either,
 };
 use super::usages::Usages;
 use crate::attribute_values;
-use crate::session::Session;
+use crate::pkcs11::ObjectHandle;
+use crate::session::{Circumstances, Origin, Session};
 use crate::{HsmError, KeyClass, NewKey};
 use formats::algorithms::Family;
 
@@ -37,38 +39,49 @@ impl<'a> Draft<'a> {
         Self { key, template }
     }
 
-    /// Generates the key, bound to the mechanisms of its purpose where the token supports that.
-    pub(super) fn generate_bound(&self, session: &Session) -> Result<Objects, HsmError> {
+    /// Generates the key, bound to the mechanisms of its purpose where the token supports that. Objects with
+    /// its id that a failed attempt left are destroyed, except `kept` ones.
+    pub(super) fn generate_bound(
+        &self,
+        session: &Session,
+        kept: &[ObjectHandle],
+    ) -> Result<Objects, HsmError> {
         let allow_raw = session.connection().limits.allow_raw_rsa;
         let allowed = allowed_mechanisms(self.key.algorithm, self.key.purpose, allow_raw);
-        self.generate_bound_to(session, &allowed)
+        self.generate_bound_to(session, &allowed, kept)
     }
 
-    /// Generates the key, bound to these mechanisms where the token supports that.
+    /// The same with these mechanisms.
     pub(super) fn generate_bound_to(
         &self,
         session: &Session,
         allowed: &[MechanismType],
+        kept: &[ObjectHandle],
     ) -> Result<Objects, HsmError> {
-        let optional = Optional::of(self.class(), allowed);
-        optional.make(HsmError::rejects_attribute, |more| self.generate_as(session, more))
-    }
-
-    /// Generates the key, bound to these mechanisms.
-    pub(super) fn generate(
-        &self,
-        session: &Session,
-        allowed: &[MechanismType],
-    ) -> Result<Objects, HsmError> {
-        let optional = Optional::of(self.class(), allowed);
-        optional.make_bound(HsmError::rejects_attribute, |more| self.generate_as(session, more))
+        let circumstances = Circumstances {
+            origin: Origin::Generated,
+            algorithm: self.key.algorithm,
+            purpose: self.key.purpose,
+            permanent: self.template.permanent,
+        };
+        Attempts::new(&session.connection().refused, circumstances).make(
+            Optional::of(self.class(), allowed),
+            |error| Some(error),
+            || destroy_same_id(session, &self.key.id, kept),
+            |more| self.generate(session, more),
+        )
     }
 
     fn class(&self) -> KeyClass {
         KeyClass::of(self.key.algorithm)
     }
 
-    fn generate_as(&self, session: &Session, more: &[Attribute]) -> Result<Objects, HsmError> {
+    /// Generates the key with exactly these optional attributes.
+    pub(super) fn generate(
+        &self,
+        session: &Session,
+        more: &[Attribute],
+    ) -> Result<Objects, HsmError> {
         let algorithm = self.key.algorithm;
         let pair = |by: &Mechanism<'_>, kind| self.pair(session, by, kind, more);
         match algorithm.family() {
@@ -148,4 +161,24 @@ impl Objects {
     pub(super) fn each(&self) -> impl Iterator<Item = ObjectHandle> {
         [Some(self.guarded), self.public].into_iter().flatten()
     }
+}
+
+/// Destroys the objects with this id, of any class, except `kept` ones.
+pub(crate) fn destroy_same_id(
+    session: &Session,
+    id: &[u8],
+    kept: &[ObjectHandle],
+) -> Result<(), HsmError> {
+    for object in same_id(session, id)?.into_iter().filter(|object| !kept.contains(object)) {
+        session.raw().destroy_object(object)?;
+    }
+    Ok(())
+}
+
+/// Every object with this id, of any class.
+pub(crate) fn same_id(session: &Session, id: &[u8]) -> Result<Vec<ObjectHandle>, HsmError> {
+    let found = session.find(&[Attribute::Token(true), Attribute::Id(id.to_vec())])?;
+    // Without a login private objects are not found.
+    session.check_login()?;
+    Ok(found)
 }

@@ -1,13 +1,14 @@
 //! Generating keys in a token.
 
-use cryptoki::object::{Attribute, ObjectHandle};
+use cryptoki::error::RvError;
 
-use super::draft::{Draft, Objects};
+use super::draft::{Draft, Objects, destroy_same_id, same_id};
 use super::usages::Usages;
 use super::{inspect, public};
 use crate::crypt::proof;
+use crate::pkcs11::ObjectHandle;
 use crate::session::{LastSearch, Session};
-use crate::{HsmError, KeyKind, KeyRef, NewKey, Purpose};
+use crate::{ErrorKind, HsmError, KeyKind, KeyRef, NewKey};
 use formats::algorithms::{Algorithm, PublicParts};
 
 /// A key that the token has just generated.
@@ -36,26 +37,30 @@ pub(crate) fn generate(
     if !*begun && !same_id(session, &key.id)?.is_empty() {
         return Err(HsmError::refused("the token holds an object with this id"));
     }
-    let mut attempt = || {
-        if *begun {
-            for object in same_id(session, &key.id)? {
-                session.raw().destroy_object(object)?;
-            }
+    if *begun {
+        destroy_same_id(session, &key.id, &[])?;
+    }
+    *begun = true;
+    let objects = generate_parts(session, &drafts).or_else(|error| {
+        // Some tokens report so that they do not make such keys. One that works otherwise does not.
+        match error.may_reject_attribute() {
+            true => session.prove().and(Err(error.with_kind(ErrorKind::Unusable))),
+            false => Err(error),
         }
-        *begun = true;
-        generate_parts(session, &drafts)
-    };
-    // Retried once, because tokens fail now and then while they write.
-    let objects = attempt().or_else(|error| match error.is_ambiguous() {
-        true => attempt(),
-        false => Err(error),
     })?;
     let name = key.key_ref();
     let finished: Result<Vec<_>, _> = (name.parts().iter().zip(&parts).zip(&objects))
         .map(|((name, part), objects)| finish(session, name, part, objects))
         .collect();
     let publics = finished.inspect_err(|_| discard(session, &objects))?;
-    prove(session, key.purpose, &objects, &publics).inspect_err(|_| discard(session, &objects))?;
+    let proven = prove(session, key, &objects, &publics).or_else(|error| {
+        // Some tokens make keys for which they have no memory or no operation.
+        match error.may_reject_attribute() || error.code() == Some(RvError::HostMemory) {
+            true => session.prove().and(Err(error.with_kind(ErrorKind::Unusable))),
+            false => Err(error),
+        }
+    });
+    proven.inspect_err(|_| discard(session, &objects))?;
     Ok(Generated {
         key: name,
         public: PublicParts::joined(key.algorithm, publics.into_iter().flatten().collect()),
@@ -65,9 +70,10 @@ pub(crate) fn generate(
 
 /// Generates every part of a key, or none.
 fn generate_parts(session: &Session, drafts: &[Draft<'_>]) -> Result<Vec<Objects>, HsmError> {
-    let mut generated = Vec::new();
+    let mut generated: Vec<Objects> = Vec::new();
     for draft in drafts {
-        match draft.generate_bound(session) {
+        let kept: Vec<_> = generated.iter().flat_map(Objects::each).collect();
+        match draft.generate_bound(session, &kept) {
             Ok(objects) => generated.push(objects),
             Err(error) => {
                 discard(session, &generated);
@@ -86,11 +92,10 @@ fn discard(session: &Session, generated: &[Objects]) {
     }
 }
 
-/// Generates a permanent key for this crate itself, not bound to mechanisms. Retried once.
+/// Generates a permanent key for this crate itself, not bound to mechanisms.
 pub(crate) fn generate_internal(session: &Session, key: &NewKey) -> Result<ObjectHandle, HsmError> {
     let draft = Draft::new(key, true)?;
-    let generate = || draft.generate(session, &[]);
-    Ok(generate().or_else(|_| generate())?.guarded)
+    Ok(draft.generate_bound_to(session, &[], &[])?.guarded)
 }
 
 /// Reads a part of a key back and refuses it if it is weaker than requested. Returns its public half.
@@ -108,17 +113,20 @@ fn finish(
     Ok(public)
 }
 
-/// Proves that the token uses each part for its purpose. Envelopes for another key could not be opened.
+/// Proves that the token uses each part for its purpose. Envelopes for another key could not be opened, and
+/// some tokens make keys for which they have no operation.
 fn prove(
     session: &Session,
-    purpose: Purpose,
+    key: &NewKey,
     objects: &[Objects],
     publics: &[Option<PublicParts>],
 ) -> Result<(), HsmError> {
     for (objects, public) in objects.iter().zip(publics) {
-        if let Some(public) = public
-            && !proof::may_be_half(session, objects.guarded, public, purpose)?
-        {
+        let works = match public {
+            Some(public) => proof::may_be_half(session, objects.guarded, public, key.purpose)?,
+            None => proof::secret_works(session, objects.guarded, key.algorithm)?,
+        };
+        if !works {
             let detail = "the token does not use the key that it made as its purpose needs";
             return Err(HsmError::refused(detail));
         }
@@ -144,12 +152,4 @@ pub(super) fn refuse_weaker(
         return Ok(());
     };
     Err(HsmError::refused(format!("the token made a key {problem}")))
-}
-
-/// Every object with this id, of any class.
-pub(crate) fn same_id(session: &Session, id: &[u8]) -> Result<Vec<ObjectHandle>, HsmError> {
-    let found = session.find(&[Attribute::Token(true), Attribute::Id(id.to_vec())])?;
-    // Without a login private objects are not found.
-    session.check_login()?;
-    Ok(found)
 }

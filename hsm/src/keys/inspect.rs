@@ -1,9 +1,10 @@
 //! Reading the attributes of a key.
 
-use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectHandle};
+use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass};
 
 use super::usages::Usages;
 use crate::attribute_values;
+use crate::pkcs11::ObjectHandle;
 use crate::session::Session;
 use crate::{HsmError, KeyClass, KeyRef};
 use formats::algorithms::{Algorithm, Curve, Family, MlDsa, MlKem};
@@ -99,9 +100,10 @@ pub(crate) fn facts_of_all(session: &Session, key: &KeyRef) -> Result<Facts, Hsm
 #[expect(clippy::wildcard_enum_match_arm, reason = "tokens return only the requested attributes")]
 pub(crate) fn facts(session: &Session, key: ObjectHandle) -> Result<Facts, HsmError> {
     let mut facts = Facts::default();
-    let attributes = session.raw().get_attributes(
+    let attributes = session.raw().attributes(
         key,
         &[
+            AttributeType::Class,
             AttributeType::Id,
             AttributeType::Label,
             AttributeType::Sensitive,
@@ -117,23 +119,27 @@ pub(crate) fn facts(session: &Session, key: ObjectHandle) -> Result<Facts, HsmEr
             AttributeType::Wrap,
         ],
     )?;
-    for attribute in attributes {
+    for attribute in &attributes {
         match attribute {
-            Attribute::Id(id) => facts.id = id,
-            Attribute::Label(label) => facts.label = String::from_utf8_lossy(&label).into_owned(),
-            Attribute::Sensitive(yes) => facts.sensitive = yes,
-            Attribute::Extractable(yes) => facts.extractable = Some(yes),
-            Attribute::NeverExtractable(yes) => facts.never_extractable = yes,
-            Attribute::Private(yes) => facts.private = yes,
-            Attribute::Decrypt(yes) => facts.usages.decrypt = yes,
-            Attribute::Encrypt(yes) => facts.usages.encrypt = yes,
-            Attribute::Sign(yes) => facts.usages.sign = yes,
-            Attribute::SignRecover(yes) => facts.usages.sign_recover = yes,
-            Attribute::Derive(yes) => facts.usages.derive = yes,
-            Attribute::Unwrap(yes) => facts.usages.unwrap = yes,
-            Attribute::Wrap(yes) => facts.usages.wrap = yes,
+            Attribute::Id(id) => facts.id.clone_from(id),
+            Attribute::Label(label) => facts.label = String::from_utf8_lossy(label).into_owned(),
+            Attribute::Sensitive(yes) => facts.sensitive = *yes,
+            Attribute::Extractable(yes) => facts.extractable = Some(*yes),
+            Attribute::NeverExtractable(yes) => facts.never_extractable = *yes,
+            Attribute::Private(yes) => facts.private = *yes,
+            Attribute::Decrypt(yes) => facts.usages.decrypt = *yes,
+            Attribute::Encrypt(yes) => facts.usages.encrypt = *yes,
+            Attribute::Sign(yes) => facts.usages.sign = *yes,
+            Attribute::SignRecover(yes) => facts.usages.sign_recover = *yes,
+            Attribute::Derive(yes) => facts.usages.derive = *yes,
+            Attribute::Unwrap(yes) => facts.usages.unwrap = *yes,
+            Attribute::Wrap(yes) => facts.usages.wrap = *yes,
             _ => {}
         }
+    }
+    // PKCS#11 has no such usages of private keys, but some tokens report those of the public half.
+    if attributes.contains(&Attribute::Class(ObjectClass::PRIVATE_KEY)) {
+        (facts.usages.encrypt, facts.usages.wrap) = (false, false);
     }
     facts.kind = kind(session, key)?;
     // Older tokens do not know this attribute.
@@ -226,7 +232,7 @@ pub(crate) fn read(
     object: ObjectHandle,
     attribute: AttributeType,
 ) -> Result<Option<Attribute>, HsmError> {
-    let mut found = session.raw().get_attributes(object, &[attribute])?;
+    let mut found = session.raw().attributes(object, &[attribute])?;
     Ok(found.pop())
 }
 

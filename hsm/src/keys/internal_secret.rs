@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cryptoki::object::{Attribute, AttributeType, ObjectClass, ObjectHandle};
+use cryptoki::object::{Attribute, AttributeType, ObjectClass};
 use zeroize::Zeroizing;
 
 use super::draft::Draft;
@@ -10,6 +10,7 @@ use super::generate::refuse_weaker;
 use super::inspect::{self, KeyKind, Weakness};
 use super::usages::Usages;
 use crate::crypt::{SecretMethod, secret};
+use crate::pkcs11::ObjectHandle;
 use crate::session::Session;
 use crate::{ErrorKind, HsmError, NewKey, Purpose};
 use formats::algorithms::Algorithm;
@@ -123,22 +124,27 @@ impl NewSecret {
         session: &Session,
         method: SecretMethod,
     ) -> Result<InternalKey, HsmError> {
-        let generation = self.generation;
-        let (algorithm, purpose) = (method.algorithm(), method.purpose());
+        let (longest, shorter) = method.algorithms();
+        self.generate_of(session, method, longest).or_else(|error| match shorter {
+            Some(shorter) if error.lacks_ability() => self.generate_of(session, method, shorter),
+            _ => Err(error),
+        })
+    }
+
+    fn generate_of(
+        &mut self,
+        session: &Session,
+        method: SecretMethod,
+        algorithm: Algorithm,
+    ) -> Result<InternalKey, HsmError> {
+        let (generation, purpose) = (self.generation, method.purpose());
         let key = NewKey { id: id_of(generation), label: LABEL.to_owned(), algorithm, purpose };
         let draft = Draft::with_usages(&key, method.usages(), true);
-        let mut attempt = || {
-            if self.begun {
-                destroy(session, generation)?;
-            }
-            self.begun = true;
-            draft.generate_bound_to(session, &[method.mechanism()])
-        };
-        // Retried once, because tokens fail now and then while they write.
-        let objects = attempt().or_else(|error| match error.is_ambiguous() {
-            true => attempt(),
-            false => Err(error),
-        })?;
+        if self.begun {
+            destroy(session, generation)?;
+        }
+        self.begun = true;
+        let objects = draft.generate_bound_to(session, &method.mechanisms(), &[])?;
         refuse_weaker(session, algorithm, method.usages(), objects.guarded)?;
         Ok(InternalKey { generation, method, handle: objects.guarded })
     }
@@ -153,11 +159,12 @@ impl InternalKey {
 }
 
 impl SecretMethod {
-    fn algorithm(self) -> Algorithm {
+    /// The algorithm of the key, and a shorter one for tokens that lack it: many TPMs have RSA-2048 only.
+    fn algorithms(self) -> (Algorithm, Option<Algorithm>) {
         match self {
-            Self::Hmac => Algorithm::HmacSha256,
-            Self::AesCbc => Algorithm::Aes256,
-            Self::RsaSignature => Algorithm::Rsa3072,
+            Self::Hmac => (Algorithm::HmacSha256, None),
+            Self::AesCbc => (Algorithm::Aes256, None),
+            Self::RsaSignature => (Algorithm::Rsa3072, Some(Algorithm::Rsa2048)),
         }
     }
 
@@ -184,7 +191,7 @@ impl SecretMethod {
                 ObjectClass::SECRET_KEY,
                 KeyKind::Known(Algorithm::Aes256) | KeyKind::AesOfUnknownLength,
             ) => Some(Self::AesCbc),
-            (ObjectClass::PRIVATE_KEY, KeyKind::Known(Algorithm::Rsa3072)) => {
+            (ObjectClass::PRIVATE_KEY, KeyKind::Known(Algorithm::Rsa3072 | Algorithm::Rsa2048)) => {
                 Some(Self::RsaSignature)
             }
             _ => None,

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use cryptoki::object::{Attribute, AttributeType, ObjectHandle};
+use cryptoki::object::{Attribute, AttributeType};
 
 use super::inspect::{self, KeyKind};
 use super::usages::Usages;
 use crate::key::INTERNAL;
+use crate::pkcs11::ObjectHandle;
 use crate::session::Session;
 use crate::{HsmError, KeyClass, KeyName, KeyRef};
 
@@ -57,7 +58,7 @@ pub(crate) fn inventory(session: &Session) -> Result<Vec<TokenObject>, HsmError>
         let template = [Attribute::Class(class.object_class()), Attribute::Token(true)];
         for handle in session.find_proven(&template)? {
             let wanted = [AttributeType::Id, AttributeType::Label, AttributeType::Private];
-            let attributes = session.raw().get_attributes(handle, &wanted);
+            let attributes = session.raw().attributes(handle, &wanted);
             let attributes = match attributes.map_err(HsmError::from) {
                 // The key was destroyed after the search, if a second search in a token that works
                 // does not find it. Tokens report this with different codes.

@@ -3,6 +3,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 mod adopt;
+pub(crate) mod attempts;
 pub(crate) mod attributes;
 mod destroy;
 mod draft;
@@ -16,12 +17,13 @@ mod usages;
 
 pub(crate) use adopt::adopt;
 pub(crate) use destroy::destroy;
-pub(crate) use generate::{generate, generate_internal, same_id};
+pub(crate) use draft::{destroy_same_id, same_id};
+pub(crate) use generate::{generate, generate_internal};
 pub(crate) use internal_secret::{
     NewSecret, check_is_absent, destroy_internal_secret, internal_secrets,
 };
 pub(crate) use inventory::inventory;
-pub(crate) use temporary::{TemporaryKey, description, temporary, temporary_bound};
+pub(crate) use temporary::{TemporaryKey, description, temporary};
 
 pub use adopt::{AdoptError, Adopted};
 pub use generate::Generated;

@@ -1,10 +1,11 @@
 //! The public half of a key pair, read from the token.
 
-use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHandle};
+use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass};
 
 use super::attributes::{ED25519_NAME, ED25519_OID};
 use super::inspect::{self, read, trimmed};
 use crate::attribute_values;
+use crate::pkcs11::ObjectHandle;
 use crate::session::{Session, named};
 use crate::{HsmError, KeyClass, KeyName, KeyRef};
 use formats::algorithms::PublicParts;

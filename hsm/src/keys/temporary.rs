@@ -1,9 +1,9 @@
-//! Keys that are generated for a test and destroyed with it.
+//! Keys that are generated for a test and destroyed with it. They are made as the service makes its keys, in
+//! the token: some tokens make only such keys, and others only keys that end with the session.
 
-use cryptoki::mechanism::MechanismType;
-
-use super::draft::{Draft, Objects};
+use super::draft::Draft;
 use super::public;
+use crate::crypt::proof;
 use crate::key::INTERNAL;
 use crate::session::{Session, Temporary};
 use crate::{HsmError, NewKey, Purpose};
@@ -22,33 +22,20 @@ pub(crate) fn temporary(
     algorithm: Algorithm,
     purpose: Purpose,
 ) -> Result<TemporaryKey<'_>, HsmError> {
-    generate(session, algorithm, purpose, |draft| draft.generate_bound(session))
-}
-
-/// Generates a temporary key that is bound to exactly these mechanisms.
-pub(crate) fn temporary_bound<'a>(
-    session: &'a Session,
-    algorithm: Algorithm,
-    purpose: Purpose,
-    allowed: &[MechanismType],
-) -> Result<TemporaryKey<'a>, HsmError> {
-    generate(session, algorithm, purpose, |draft| draft.generate(session, allowed))
-}
-
-/// The description of a temporary key.
-pub(crate) fn description(algorithm: Algorithm, purpose: Purpose) -> NewKey {
-    NewKey { id: b"temporary".to_vec(), label: format!("{INTERNAL} temporary"), algorithm, purpose }
-}
-
-fn generate(
-    session: &Session,
-    algorithm: Algorithm,
-    purpose: Purpose,
-    generate: impl FnOnce(&Draft<'_>) -> Result<Objects, HsmError>,
-) -> Result<TemporaryKey<'_>, HsmError> {
-    let objects = generate(&Draft::new(&description(algorithm, purpose), false)?)?;
+    let key = description(algorithm, purpose)?;
+    let objects = Draft::new(&key, true)?.generate_bound(session, &[])?;
     let guarded = Temporary::new(session, objects.guarded);
     let half = objects.public.map(|half| Temporary::new(session, half));
     let public = half.as_ref().map(|half| public::of_object(session, half.handle())).transpose()?;
     Ok(TemporaryKey { guarded, public, _public_object: half })
+}
+
+/// The description of a temporary key, with an id of its own.
+pub(crate) fn description(algorithm: Algorithm, purpose: Purpose) -> Result<NewKey, HsmError> {
+    Ok(NewKey {
+        id: proof::random()?.to_vec(),
+        label: format!("{INTERNAL} temporary"),
+        algorithm,
+        purpose,
+    })
 }

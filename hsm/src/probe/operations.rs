@@ -2,11 +2,11 @@
 
 use super::report::{Probed, Works};
 use crate::crypt::proof;
+use crate::import;
 use crate::import::unwrap::{Method, Unwrapper};
-use crate::import::{self, ImportError};
 use crate::keys::{self, TemporaryKey};
 use crate::session::Session;
-use crate::{ErrorKind, HsmError, OaepMethod, Purpose};
+use crate::{HsmError, OaepMethod, Purpose};
 use formats::algorithms::{
     Algorithm, Curve, ImportMechanism, MlDsa, OaepHash, PublicParts, SignatureScheme,
 };
@@ -26,8 +26,8 @@ const IMPORTED: [(Algorithm, Purpose); 7] = [
 ];
 
 /// Generates a key of every kind and uses it for its purpose.
-pub(super) fn operations(session: &Session) -> Result<Vec<Probed>, HsmError> {
-    let mut table = Vec::new();
+pub(super) fn operations(session: &Session) -> Vec<Probed> {
+    let mut table: Vec<Probed> = Vec::new();
     for (algorithm, purpose) in [
         (Algorithm::Rsa2048, Purpose::Envelope),
         (Algorithm::Rsa2048, Purpose::Sign),
@@ -50,24 +50,32 @@ pub(super) fn operations(session: &Session) -> Result<Vec<Probed>, HsmError> {
         (Algorithm::HmacSha256, Purpose::Sign),
     ] {
         let made = keys::temporary(session, algorithm, purpose);
-        let known = |probed: &Probed| {
+        let generates =
+            row("generate", algorithm.name(), made.as_ref().map(|_| true).map_err(Clone::clone));
+        let known = table.iter_mut().find(|probed: &&mut Probed| {
             (probed.operation, probed.algorithm) == ("generate", algorithm.name())
-        };
-        if !table.iter().any(known) {
-            let made = made.as_ref().map(|_| true).map_err(Clone::clone);
-            table.push(row("generate", algorithm.name(), made)?);
+        });
+        match (known, &made, algorithm.curve()) {
+            (None, ..) => table.push(generates),
+            // The token makes such keys, but not for the former purpose.
+            (Some(known), Ok(_), Some(curve)) if !known.works.at_all() => {
+                let lacks = std::mem::replace(&mut known.works, Works::Yes);
+                let algorithm = ecdh(curve);
+                table.push(Probed { operation: "derive", algorithm, works: lacks });
+            }
+            (Some(_), ..) => {}
         }
         if let Ok(key) = made {
-            table.extend(uses(session, &key, algorithm, purpose)?);
+            table.extend(uses(session, &key, algorithm, purpose));
         }
     }
     let hybrid = Algorithm::P256MlKem768;
-    table.push(row("decapsulate", hybrid.name(), opens_in_parts(session, hybrid))?);
+    table.push(row("decapsulate", hybrid.name(), opens_in_parts(session, hybrid)));
     let mut bytes = [0; 32];
-    let random = session.raw().generate_random_slice(&mut bytes);
-    let random = random.map(|()| bytes != [0; 32]).map_err(HsmError::from);
-    table.push(row("random", "bytes", random)?);
-    Ok(table)
+    let random = session.raw().fill_random(&mut bytes);
+    let random = random.map(|()| bytes != [0; 32]);
+    table.push(row("random", "bytes", random));
+    table
 }
 
 /// Whether the token holds all parts of a key at the same time, under one id, and each of them works.
@@ -92,7 +100,7 @@ fn uses(
     key: &TemporaryKey<'_>,
     algorithm: Algorithm,
     purpose: Purpose,
-) -> Result<Vec<Probed>, HsmError> {
+) -> Vec<Probed> {
     let handle = key.guarded.handle();
     match (&key.public, purpose) {
         (Some(public @ PublicParts::Rsa { .. }), Purpose::Envelope)
@@ -100,23 +108,23 @@ fn uses(
         {
             let tried = OaepHash::ALL.map(|hash| {
                 let decrypts = proof::decrypts(session, handle, public, hash);
-                let mut probed = row("decrypt", hash.name(), decrypts)?;
+                let mut probed = row("decrypt", hash.name(), decrypts);
                 let raw = session.connection().oaep().of(hash) == OaepMethod::RawRsa;
                 if raw && probed.works == Works::Yes {
                     probed.works =
                         Works::ByFallback("raw RSA, the padding removed in this process");
                 }
-                Ok(probed)
+                probed
             });
-            tried.into_iter().collect()
+            tried.to_vec()
         }
         (Some(PublicParts::Ec { curve, point }), Purpose::Envelope) => {
             let agrees = proof::agrees(session, handle, *curve, point);
-            Ok(vec![row("derive", ecdh(*curve), agrees)?])
+            vec![row("derive", ecdh(*curve), agrees)]
         }
         (Some(PublicParts::Kem { kem, key }), Purpose::Envelope) => {
             let decapsulates = proof::decapsulates(session, handle, kem.ml_kem(), key);
-            Ok(vec![row("decapsulate", kem.name(), decapsulates)?])
+            vec![row("decapsulate", kem.name(), decapsulates)]
         }
         (Some(public), Purpose::Sign) => schemes(public)
             .iter()
@@ -128,72 +136,72 @@ fn uses(
         (None, Purpose::Data) => {
             let opens = proof::decrypts_own_ciphertext(session, handle);
             let name = if algorithm == Algorithm::Aes128 { "AES-128-GCM" } else { "AES-256-GCM" };
-            Ok(vec![row("encrypt, decrypt", name, opens)?])
+            vec![row("encrypt, decrypt", name, opens)]
         }
         (None, Purpose::Sign) => {
             let macs = proof::repeats_mac(session, handle);
-            Ok(vec![row("sign", "HMAC-SHA256", macs)?])
+            vec![row("sign", "HMAC-SHA256", macs)]
         }
-        _ => Ok(vec![]),
+        _ => vec![],
     }
 }
 
 /// Which keys can be imported, as material and wrapped by each mechanism.
-pub(super) fn imports(session: &Session) -> Result<Vec<Probed>, HsmError> {
-    let mut table = Vec::new();
-    for (algorithm, purpose) in IMPORTED {
-        let works = match import::is_supported(session, algorithm, purpose) {
-            Ok(Ok(())) => Works::Yes,
-            Ok(Err(error)) => Works::Missing(error.to_string()),
-            Err(error) if error.kind() == ErrorKind::TokenOut => return Err(error),
-            Err(error) => Works::Missing(format!("{error:?}")),
-        };
-        table.push(Probed { operation: MATERIAL, algorithm: algorithm.name(), works });
-    }
-    let import_key = keys::temporary(session, Algorithm::Rsa2048, Purpose::Import)?;
+pub(super) fn imports(session: &Session) -> Vec<Probed> {
+    let material = IMPORTED.map(|(algorithm, purpose)| {
+        let works = verdict(import::is_supported(session, algorithm, purpose), |()| Works::Yes);
+        Probed { operation: MATERIAL, algorithm: algorithm.name(), works }
+    });
+    let mut table = material.to_vec();
+    let import_key = keys::temporary(session, Algorithm::Rsa2048, Purpose::Import);
     for mechanism in ImportMechanism::ALL {
-        let found = Unwrapper::find(session, import_key.guarded.handle(), mechanism);
-        let unwrapper = match import::separate(found)? {
-            Ok(unwrapper) => unwrapper,
+        let probed = |algorithm, works| Probed { operation: mechanism.name(), algorithm, works };
+        let found = import_key.as_ref().map_err(Clone::clone).and_then(|key| {
+            import::separate(Unwrapper::find(session, key.guarded.handle(), mechanism))
+        });
+        let unwrapper = match found {
+            Ok(Ok(unwrapper)) => unwrapper,
+            Ok(Err(error)) => {
+                table.push(probed("any key", Works::Missing(error.to_string())));
+                continue;
+            }
             Err(error) => {
-                table.push(Probed {
-                    operation: mechanism.name(),
-                    algorithm: "any key",
-                    works: Works::Missing(error.to_string()),
-                });
+                table.push(probed("any key", Works::Missing(format!("{error:?}"))));
                 continue;
             }
         };
-        for (algorithm, _) in IMPORTED {
-            let unwraps: Result<bool, ImportError> = unwrapper.supports(algorithm);
-            let works = match (import::separate(unwraps)?, unwrapper.method()) {
-                (Ok(true), Method::OneStep) => Works::Yes,
-                (Ok(true), Method::TwoSteps) => Works::ByFallback("two steps, the second by KWP"),
-                (Ok(true), Method::TwoStepsPad) => {
+        for (algorithm, purpose) in IMPORTED {
+            let unwraps = import::unwraps(session, &unwrapper, algorithm, purpose);
+            let works = verdict(unwraps, |()| match unwrapper.method() {
+                Method::OneStep => Works::Yes,
+                Method::TwoSteps => Works::ByFallback("two steps, the second by KWP"),
+                Method::TwoStepsPad => {
                     Works::ByFallback("two steps, the second by CKM_AES_KEY_WRAP_PAD")
                 }
-                (Ok(false), _) => Works::Missing("such keys do not unwrap".to_owned()),
-                (Err(error), _) => Works::Missing(error.to_string()),
-            };
-            table.push(Probed { operation: mechanism.name(), algorithm: algorithm.name(), works });
+            });
+            table.push(probed(algorithm.name(), works));
         }
     }
-    Ok(table)
+    table
 }
 
-/// One row. Only a token that is out ends the probe; every other failure is a result.
-fn row(
-    operation: &'static str,
-    algorithm: &'static str,
-    tried: Result<bool, HsmError>,
-) -> Result<Probed, HsmError> {
+/// The result of a trial of an import.
+fn verdict(tried: import::Outcome<()>, works: impl FnOnce(()) -> Works) -> Works {
+    match tried {
+        Ok(Ok(())) => works(()),
+        Ok(Err(error)) => Works::Missing(error.to_string()),
+        Err(error) => Works::Missing(format!("{error:?}")),
+    }
+}
+
+/// One row. No failure ends the probe: a token may hang up on one operation and have all others.
+fn row(operation: &'static str, algorithm: &'static str, tried: Result<bool, HsmError>) -> Probed {
     let works = match tried {
         Ok(true) => Works::Yes,
         Ok(false) => Works::Missing("the result is wrong".to_owned()),
-        Err(error) if error.kind() == ErrorKind::TokenOut => return Err(error),
         Err(error) => Works::Missing(format!("{error:?}")),
     };
-    Ok(Probed { operation, algorithm, works })
+    Probed { operation, algorithm, works }
 }
 
 fn schemes(public: &PublicParts) -> &'static [SignatureScheme] {

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use cryptoki::slot::{Limit, TokenInfo};
-
 /// The result of a probe of one token.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeReport {
@@ -108,37 +106,4 @@ impl fmt::Display for Works {
             Self::Missing(reason) => write!(f, "missing: {reason}"),
         }
     }
-}
-
-/// The bound of sessions; none where the token reports none.
-pub(super) fn max_sessions(info: &TokenInfo) -> Option<u64> {
-    let bound = |limit| match limit {
-        Limit::Max(most) => Some(most),
-        Limit::Unavailable | Limit::Infinite => None,
-    };
-    let limits = [bound(info.max_session_count()), bound(info.max_rw_session_count())];
-    limits.into_iter().flatten().min()
-}
-
-/// The names of the flags that are set.
-pub(super) fn flags(info: &TokenInfo) -> Vec<&'static str> {
-    [
-        (info.rng(), "RNG"),
-        (info.write_protected(), "WRITE_PROTECTED"),
-        (info.login_required(), "LOGIN_REQUIRED"),
-        (info.user_pin_initialized(), "USER_PIN_INITIALIZED"),
-        (info.protected_authentication_path(), "PROTECTED_AUTHENTICATION_PATH"),
-        (info.token_initialized(), "TOKEN_INITIALIZED"),
-        (info.user_pin_count_low(), "USER_PIN_COUNT_LOW"),
-        (info.user_pin_final_try(), "USER_PIN_FINAL_TRY"),
-        (info.user_pin_locked(), "USER_PIN_LOCKED"),
-        (info.user_pin_to_be_changed(), "USER_PIN_TO_BE_CHANGED"),
-        (info.so_pin_count_low(), "SO_PIN_COUNT_LOW"),
-        (info.so_pin_final_try(), "SO_PIN_FINAL_TRY"),
-        (info.so_pin_locked(), "SO_PIN_LOCKED"),
-        (info.error_state(), "ERROR_STATE"),
-    ]
-    .into_iter()
-    .filter_map(|(set, name)| set.then_some(name))
-    .collect()
 }

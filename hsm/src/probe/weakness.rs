@@ -1,14 +1,18 @@
 //! The weaknesses of a token, each as a sentence for the operator.
 
 use cryptoki::error::RvError;
-use cryptoki::mechanism::{Mechanism, MechanismType};
-use cryptoki::object::Attribute;
-use cryptoki::slot::TokenInfo;
+use cryptoki::mechanism::Mechanism;
+use cryptoki::object::{Attribute, AttributeType};
+use cryptoki_sys::{
+    CKF_ERROR_STATE, CKF_LOGIN_REQUIRED, CKF_RNG, CKF_SO_PIN_TO_BE_CHANGED, CKF_USER_PIN_COUNT_LOW,
+    CKF_USER_PIN_TO_BE_CHANGED,
+};
 
 use super::operations::MATERIAL;
-use super::report::{Probed, Works, max_sessions};
+use super::report::{Probed, Works};
 use crate::crypt::proof;
 use crate::keys::{self, inspect};
+use crate::pkcs11::TokenInfo;
 use crate::session::{Session, Temporary};
 use crate::{HsmError, Purpose, Usages};
 use formats::algorithms::{Algorithm, OaepHash};
@@ -21,7 +25,7 @@ pub(super) fn sessions_for(workers: usize) -> u64 {
 /// The weaknesses that the token information shows.
 pub(super) fn of_token(info: &TokenInfo, workers: usize) -> Vec<String> {
     let mut weaknesses = Vec::new();
-    if let Some(most) = max_sessions(info)
+    if let Some(most) = info.max_sessions
         && most < 2 * sessions_for(workers)
     {
         weaknesses.push(format!(
@@ -30,14 +34,14 @@ pub(super) fn of_token(info: &TokenInfo, workers: usize) -> Vec<String> {
     }
     for (set, weakness) in [
         (
-            !info.login_required(),
+            !info.has(CKF_LOGIN_REQUIRED),
             "it requires no login: every process that reaches it can use its keys",
         ),
-        (!info.rng(), "it has no random number generator"),
-        (info.user_pin_to_be_changed(), "its user PIN is still the default"),
-        (info.user_pin_count_low(), "a wrong user PIN was tried since the last login"),
-        (info.so_pin_to_be_changed(), "its security officer's PIN is still the default"),
-        (info.error_state(), "it reports a failed self-test"),
+        (!info.has(CKF_RNG), "it has no random number generator"),
+        (info.has(CKF_USER_PIN_TO_BE_CHANGED), "its user PIN is still the default"),
+        (info.has(CKF_USER_PIN_COUNT_LOW), "a wrong user PIN was tried since the last login"),
+        (info.has(CKF_SO_PIN_TO_BE_CHANGED), "its security officer's PIN is still the default"),
+        (info.has(CKF_ERROR_STATE), "it reports a failed self-test"),
     ] {
         if set {
             weaknesses.push(weakness.to_owned());
@@ -46,16 +50,16 @@ pub(super) fn of_token(info: &TokenInfo, workers: usize) -> Vec<String> {
     weaknesses
 }
 
-/// The weaknesses of keys made with the token's defaults.
-pub(super) fn of_keys(session: &Session) -> Result<Vec<String>, HsmError> {
+/// The weaknesses of keys made with the token's defaults, and of those that Sealward makes.
+pub(super) fn of_keys(session: &Session) -> Vec<String> {
     let mut weaknesses = Vec::new();
-    if let Some(defaults) = generated_defaults(session)? {
+    if let Some(defaults) = generated_defaults(session).unwrap_or_default() {
         weaknesses.push(format!(
             "keys that other tools generate with default attributes are {defaults}; Sealward sets every attribute"
         ));
     }
-    match binding(session)? {
-        Binding::Enforced => {}
+    match binding(session).unwrap_or(Binding::Unknown) {
+        Binding::Enforced | Binding::Unknown => {}
         Binding::Ignored => weaknesses.push(
             "it accepts CKA_ALLOWED_MECHANISMS without enforcing it: a decryption key does raw RSA"
                 .to_owned(),
@@ -64,7 +68,7 @@ pub(super) fn of_keys(session: &Session) -> Result<Vec<String>, HsmError> {
             "it does not support CKA_ALLOWED_MECHANISMS: keys are bound to usages only".to_owned(),
         ),
     }
-    Ok(weaknesses)
+    weaknesses
 }
 
 /// The weaknesses that the table of operations shows.
@@ -108,22 +112,26 @@ enum Binding {
     Enforced,
     Ignored,
     Unsupported,
+    /// It makes no RSA keys.
+    Unknown,
 }
 
-/// Tries raw RSA with a key that is bound to OAEP.
+/// Reads the mechanisms of a key that was bound to OAEP, and tries raw RSA with it.
 fn binding(session: &Session) -> Result<Binding, HsmError> {
-    let allowed = [MechanismType::RSA_PKCS_OAEP];
-    let key = keys::temporary_bound(session, Algorithm::Rsa2048, Purpose::Envelope, &allowed);
-    let key = match key {
-        Ok(key) => key,
-        Err(_) => return Ok(Binding::Unsupported),
-    };
+    let key = keys::temporary(session, Algorithm::Rsa2048, Purpose::Envelope)?;
     let Some(public) = &key.public else {
-        return Ok(Binding::Unsupported);
+        return Ok(Binding::Unknown);
     };
+    let handle = key.guarded.handle();
+    let bond = inspect::read(session, handle, AttributeType::AllowedMechanisms)?;
+    if !matches!(bond, Some(Attribute::AllowedMechanisms(bond)) if !bond.is_empty()) {
+        return Ok(Binding::Unsupported);
+    }
+    if session.connection().limits.allow_raw_rsa {
+        return Ok(Binding::Unknown);
+    }
     let ciphertext = proof::encrypt(public, OaepHash::Sha1, b"binding")?;
-    let raw = session.decrypt(&Mechanism::RsaX509, key.guarded.handle(), &ciphertext);
-    Ok(match raw {
+    Ok(match session.raw().decrypt(&Mechanism::RsaX509, handle, &ciphertext) {
         Ok(_) => Binding::Ignored,
         Err(error) if error.code() == Some(RvError::KeyHandleInvalid) => Binding::Unsupported,
         Err(_) => Binding::Enforced,

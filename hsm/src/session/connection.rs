@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::handles::Handles;
 use super::login::Login;
 use super::module::{Module, OpenSession};
+use super::refused::RefusedAttributes;
 use super::signal::Signal;
 use crate::counters::LiveCounters;
 use crate::{Config, OaepMethod, OaepSupport, TokenConfig};
@@ -18,6 +19,7 @@ pub(crate) struct TokenConnection {
     pub(crate) login: Login,
     pub(crate) handles: Handles,
     pub(crate) counters: LiveCounters,
+    pub(crate) refused: RefusedAttributes,
     /// Requests a canary.
     pub(crate) canary: Signal,
     oaep: Mutex<OaepSupport>,
@@ -61,6 +63,7 @@ impl TokenConnection {
             login: Login::new(module, token, config.pin_memory.clone()),
             handles: Handles::default(),
             counters: LiveCounters::default(),
+            refused: RefusedAttributes::default(),
             canary: Signal::default(),
             oaep: Mutex::default(),
             wanted,

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
-use cryptoki::object::ObjectHandle;
-
 use crate::KeyRef;
+use crate::pkcs11::ObjectHandle;
 
 /// How long the absence of a key is cached: the vendor's tools may copy it to the token at any
 /// time, but not every operation may cost a search.

@@ -5,14 +5,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use cryptoki::context::Function;
-use cryptoki::error::{Error as Pkcs11Error, RvError};
-use cryptoki::session::UserType;
-use cryptoki::slot::{Slot, TokenInfo};
+use cryptoki::error::RvError;
+use cryptoki_sys::{
+    CKF_LOGIN_REQUIRED, CKF_USER_PIN_COUNT_LOW, CKF_USER_PIN_FINAL_TRY, CKF_USER_PIN_INITIALIZED,
+    CKF_USER_PIN_LOCKED,
+};
 
 use super::module::{Module, OpenSession};
 use super::timed_lock::TimedLock;
 use crate::counters::LiveCounters;
+use crate::pkcs11::{Slot, TokenInfo};
 use crate::{ErrorKind, HsmError, OpenError, PinAttempt, PinMemory, TokenConfig};
 
 /// Opens logged-in sessions on one token.
@@ -129,7 +131,7 @@ impl Login {
             None => self.locate()?.0,
         };
         let session = self.open(slot, counters)?;
-        if session.is_logged_in()? {
+        if session.raw().is_logged_in()? {
             return Ok((session, false));
         }
 
@@ -140,7 +142,7 @@ impl Login {
         // Another thread may have logged in, or have been refused, in the meantime.
         self.check_refusal()?;
         let info = self.module.token_info(slot)?;
-        let must_log_in = info.login_required() && !session.is_logged_in()?;
+        let must_log_in = info.has(CKF_LOGIN_REQUIRED) && !session.raw().is_logged_in()?;
         if must_log_in && let Err(refusal) = self.log_in(&session, &info, counters)? {
             self.place().refused = Some(refusal);
             return Err(ConnectError::Pin(refusal));
@@ -159,7 +161,7 @@ impl Login {
         // Taken out during the call, so that a hung call does not hold the lock.
         let anchor = self.place().anchor.take();
         let anchor = match anchor {
-            Some(anchor) if anchor.raw().get_session_info().is_ok() => anchor,
+            Some(anchor) if anchor.raw().is_logged_in().is_ok() => anchor,
             _ => self.open(slot, counters)?,
         };
         let superseded = self.place().anchor.replace(anchor);
@@ -184,21 +186,18 @@ impl Login {
         info: &TokenInfo,
         counters: &LiveCounters,
     ) -> Result<Result<(), PinRefusal>, HsmError> {
-        if info.user_pin_locked() {
+        if info.has(CKF_USER_PIN_LOCKED) {
             return Ok(Err(PinRefusal::Locked));
         }
-        if info.user_pin_final_try() {
+        if info.has(CKF_USER_PIN_FINAL_TRY) {
             return Ok(Err(PinRefusal::LastTry));
         }
-        if !info.user_pin_initialized() {
+        if !info.has(CKF_USER_PIN_INITIALIZED) {
             return Ok(Err(PinRefusal::NotSet));
         }
         // A PIN that this process has used before is not the wrong one.
         let was_accepted = self.accepted.load(Ordering::Relaxed);
         let may_retry = self.token.retry_pin || was_accepted;
-        if info.user_pin_count_low() && !may_retry {
-            return Ok(Err(PinRefusal::CountLow));
-        }
         let attempt = match was_accepted {
             true => None,
             false => self.begin_attempt(info).transpose()?,
@@ -206,32 +205,38 @@ impl Login {
         if attempt.as_ref().is_some_and(|attempt| attempt.is_refused) && !may_retry {
             return Ok(Err(PinRefusal::WrongBefore));
         }
+        // A warning that follows from another PIN does not concern a corrected one.
+        let is_corrected = attempt.as_ref().is_some_and(|attempt| attempt.refused_another);
+        if info.has(CKF_USER_PIN_COUNT_LOW) && !may_retry && !is_corrected {
+            return Ok(Err(PinRefusal::CountLow));
+        }
         counters.logins.increment();
         self.next_generation();
-        match session.raw().login(UserType::User, Some(&self.token.pin)) {
-            Ok(()) | Err(Pkcs11Error::Pkcs11(RvError::UserAlreadyLoggedIn, Function::Login)) => {
-                self.accepted.store(true, Ordering::Relaxed);
-                if let Some(attempt) = attempt {
-                    (attempt.record)(true);
-                }
-                Ok(Ok(()))
+        let refused = match session.raw().login(&self.token.pin) {
+            Err(error) if error.code() != Some(RvError::UserAlreadyLoggedIn) => Some(error),
+            _ => None,
+        };
+        let Some(error) = refused else {
+            self.accepted.store(true, Ordering::Relaxed);
+            if let Some(attempt) = attempt {
+                (attempt.record)(true);
             }
-            Err(Pkcs11Error::Pkcs11(code, Function::Login)) => match PinRefusal::of(code) {
-                Some(refusal) => {
-                    if refusal == PinRefusal::Wrong {
-                        self.remember_refusal(attempt, info);
-                    }
-                    Ok(Err(refusal))
+            return Ok(Ok(()));
+        };
+        match error.code().and_then(PinRefusal::of) {
+            Some(refusal) => {
+                if refusal == PinRefusal::Wrong {
+                    self.remember_refusal(attempt, info);
                 }
-                None => Err(Pkcs11Error::Pkcs11(code, Function::Login).into()),
-            },
-            Err(other) => Err(other.into()),
+                Ok(Err(refusal))
+            }
+            None => Err(error),
         }
     }
 
     fn begin_attempt(&self, info: &TokenInfo) -> Option<Result<PinAttempt, HsmError>> {
         let memory = self.pin_memory.as_ref()?;
-        let attempt = memory.begin(info.label(), info.serial_number(), &self.token.pin);
+        let attempt = memory.begin(&info.label, &info.serial, &self.token.pin);
         Some(attempt.map_err(|reason| {
             let detail = format!("no login: cannot read whether the PIN was refused: {reason}");
             HsmError::new(ErrorKind::TokenOut, detail)

@@ -3,12 +3,13 @@
 use std::time::Instant;
 
 use cryptoki::error::RvError;
-use cryptoki::object::{Attribute, AttributeType, ObjectClass, ObjectHandle};
+use cryptoki::object::{Attribute, AttributeType, ObjectClass};
 
 use super::Session;
 use super::handles::LastSearch;
 use crate::attribute_values;
 use crate::key::INTERNAL;
+use crate::pkcs11::ObjectHandle;
 use crate::{ErrorKind, HsmError, KeyClass, KeyName, KeyRef};
 
 /// The key of an operation.
@@ -92,7 +93,7 @@ impl Session {
     }
 
     fn is_internal(&self, key: ObjectHandle) -> Result<bool, HsmError> {
-        let attributes = self.raw().get_attributes(key, &[AttributeType::Label])?;
+        let attributes = self.raw().attributes(key, &[AttributeType::Label])?;
         let is_internal = |it: &Attribute| matches!(it, Attribute::Label(label) if label.starts_with(INTERNAL.as_bytes()));
         Ok(attributes.iter().any(is_internal))
     }

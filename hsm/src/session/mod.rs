@@ -3,26 +3,23 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
-mod calls;
 mod canary;
 mod connection;
 mod handles;
 mod login;
 mod lookup;
 mod module;
+mod refused;
 mod signal;
 mod temporary;
 mod timed_lock;
 
 use std::sync::Arc;
 
-use cryptoki::mechanism::Mechanism;
-use cryptoki::object::{Attribute, ObjectHandle};
-use cryptoki::session::Session as Pkcs11Session;
-use zeroize::Zeroizing;
+use cryptoki::object::Attribute;
 
 use crate::HsmError;
-use calls::Calls;
+use crate::pkcs11::{ObjectHandle, RawSession};
 use module::OpenSession;
 
 pub(crate) use canary::CanaryKey;
@@ -31,6 +28,7 @@ pub(crate) use handles::LastSearch;
 pub(crate) use login::ConnectError;
 pub(crate) use lookup::{Key, named, search};
 pub(crate) use module::Module;
+pub(crate) use refused::{Circumstances, Origin, RefusedAttributes};
 pub(crate) use temporary::Temporary;
 
 pub(crate) struct Session {
@@ -50,57 +48,21 @@ impl Session {
         &self.connection
     }
 
-    /// The session of the library, for calls that have no method here.
-    pub(crate) fn raw(&self) -> &Pkcs11Session {
+    /// The session of the module.
+    pub(crate) fn raw(&self) -> &RawSession {
         self.open.raw()
-    }
-
-    pub(crate) fn decrypt(
-        &self,
-        by: &Mechanism<'_>,
-        key: ObjectHandle,
-        ciphertext: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
-        self.calls().decrypt(self.raw(), by, key, ciphertext)
-    }
-
-    pub(crate) fn encrypt(
-        &self,
-        by: &Mechanism<'_>,
-        key: ObjectHandle,
-        plaintext: &[u8],
-    ) -> Result<Vec<u8>, HsmError> {
-        self.calls().encrypt(self.raw(), by, key, plaintext)
-    }
-
-    pub(crate) fn sign(
-        &self,
-        by: &Mechanism<'_>,
-        key: ObjectHandle,
-        message: &[u8],
-    ) -> Result<Vec<u8>, HsmError> {
-        self.calls().sign(self.raw(), by, key, message)
-    }
-
-    /// The value of a readable secret of at most `room` bytes.
-    pub(crate) fn read_value(
-        &self,
-        secret: ObjectHandle,
-        room: usize,
-    ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
-        self.calls().read_value(self.raw(), secret, room)
     }
 
     /// Searches the token. Costs more with every object that the token holds.
     pub(crate) fn find(&self, template: &[Attribute]) -> Result<Vec<ObjectHandle>, HsmError> {
         self.connection.counters.finds.increment();
-        Ok(self.raw().find_objects(template)?)
+        self.raw().find_objects(template)
     }
 
     /// Creates an object from values. An ambiguous failure is retried once, because tokens fail
     /// now and then while they write.
     pub(crate) fn create(&self, template: &[Attribute]) -> Result<ObjectHandle, HsmError> {
-        let create = || self.raw().create_object(template).map_err(HsmError::from);
+        let create = || self.raw().create_object(template);
         create().or_else(|error| match error.is_ambiguous() {
             true => create(),
             false => Err(error),
@@ -122,17 +84,13 @@ impl Session {
     /// Whether the login has lasted since this session was opened. A renewal is counted before it
     /// begins, so none goes unnoticed between two checks.
     pub(crate) fn has_kept_login(&self) -> Result<bool, HsmError> {
-        let is_logged_in = !self.connection.needs_login() || self.open.is_logged_in()?;
+        let is_logged_in = !self.connection.needs_login() || self.raw().is_logged_in()?;
         Ok(is_logged_in && !self.is_stale())
     }
 
     /// Fails where the login has not lasted since this session was opened.
     pub(crate) fn check_login(&self) -> Result<(), HsmError> {
         if self.has_kept_login()? { Ok(()) } else { Err(HsmError::login_lost()) }
-    }
-
-    fn calls(&self) -> &Calls {
-        self.connection.login.module().calls()
     }
 }
 

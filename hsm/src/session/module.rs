@@ -13,21 +13,20 @@ use std::sync::{
 };
 use std::time::Duration;
 
-use cryptoki::context::{CInitializeArgs, CInitializeFlags, Function, Pkcs11};
-use cryptoki::error::{Error as Pkcs11Error, RvError};
-use cryptoki::session::{Session as Pkcs11Session, SessionState};
-use cryptoki::slot::{Slot, TokenInfo};
+use cryptoki::error::RvError;
+use cryptoki_sys::CKF_TOKEN_INITIALIZED;
 
-use super::calls::Calls;
-use crate::{HsmError, OpenError, TokenSelect};
+use crate::pkcs11::{CannotLoad, Library, RawSession, Slot, TokenInfo, Trace};
+use crate::{HsmError, OpenError, TokenConfig, TokenSelect};
 
 /// The modules this process has loaded, by canonical path.
 static LOADED: Mutex<Vec<(PathBuf, Weak<Module>)>> = Mutex::new(Vec::new());
 
 pub(crate) struct Module {
     path: PathBuf,
-    context: Pkcs11,
-    calls: Calls,
+    library: Library,
+    /// Whether the library is initialized.
+    started: Mutex<bool>,
     /// Read during a call, written during a restart.
     gate: RwLock<()>,
     sessions: Mutex<usize>,
@@ -38,7 +37,7 @@ pub(crate) struct Module {
 
 /// An open session. While one lives, its module is not finalized.
 pub(crate) struct OpenSession {
-    raw: Pkcs11Session,
+    raw: RawSession,
     // After `raw`, because fields are dropped in this order: first closed, then uncounted.
     _inside: Inside,
 }
@@ -47,9 +46,13 @@ pub(crate) struct OpenSession {
 struct Inside(Arc<Module>);
 
 impl Module {
-    /// Loads and initializes a module, or shares one that this process has loaded. The caller
-    /// must [`leave`](Self::leave) it.
-    pub(crate) fn load(path: &Path) -> Result<Arc<Self>, OpenError> {
+    /// Loads the module of a token, or shares one that this process has loaded. It is initialized at its
+    /// first use. The caller must [`leave`](Self::leave) it.
+    pub(crate) fn load(
+        token: &TokenConfig,
+        trace: Option<Arc<Trace>>,
+    ) -> Result<Arc<Self>, OpenError> {
+        let path = token.module.as_path();
         let named = path.components().count() > 1;
         if named && !path.exists() {
             return Err(OpenError::ModuleMissing { module: path.to_owned() });
@@ -63,22 +66,15 @@ impl Module {
             return Ok(module);
         }
 
-        let not_a_module = |error: Pkcs11Error| OpenError::NotAModule {
+        let library = Library::load(&key, token.module_parameters.as_deref(), trace);
+        let library = library.map_err(|error: CannotLoad| OpenError::NotAModule {
             module: path.to_owned(),
             reason: error.to_string(),
-        };
-        let context = Pkcs11::new(&key).map_err(not_a_module)?;
-        // Vendors' libraries start threads of their own, so they are never unloaded.
-        std::mem::forget(context.clone());
-        let calls = Calls::of(key.as_os_str()).ok_or_else(|| OpenError::NotAModule {
-            module: path.to_owned(),
-            reason: "it lacks mandatory functions".to_owned(),
         })?;
-        initialize(&context).map_err(not_a_module)?;
         let module = Arc::new(Self {
             path: key.clone(),
-            context,
-            calls,
+            library,
+            started: Mutex::new(false),
             gate: RwLock::new(()),
             sessions: Mutex::new(0),
             session_closed: Condvar::new(),
@@ -93,35 +89,31 @@ impl Module {
         &self.path
     }
 
-    /// The functions that are called without cryptoki.
-    pub(super) fn calls(&self) -> &Calls {
-        &self.calls
-    }
-
     /// Enters the library for a call that needs no session.
-    pub(crate) fn enter(&self) -> (RwLockReadGuard<'_, ()>, &Pkcs11) {
-        (self.gate.read().unwrap_or_else(PoisonError::into_inner), &self.context)
+    pub(crate) fn enter(&self) -> (RwLockReadGuard<'_, ()>, &Library) {
+        (self.gate.read().unwrap_or_else(PoisonError::into_inner), &self.library)
     }
 
     pub(crate) fn find_slot(&self, select: &TokenSelect) -> Result<(Slot, TokenInfo), OpenError> {
-        let (_inside, context) = self.enter();
-        let broken = |error: Pkcs11Error| OpenError::Broken {
-            token: select.wanted().to_owned(),
-            source: error.into(),
-        };
-        // A slot that reports no token information is ignored.
-        let tokens: Vec<(Slot, TokenInfo)> = context
-            .get_slots_with_token()
-            .map_err(broken)?
-            .into_iter()
-            .filter_map(|slot| context.get_token_info(slot).ok().map(|info| (slot, info)))
-            .filter(|(_, info)| info.token_initialized())
-            .collect();
+        let (_inside, library) = self.enter();
+        self.start()
+            .map_err(|source| OpenError::NotStarted { module: self.path.clone(), source })?;
+        let broken =
+            |source: HsmError| OpenError::Broken { token: select.wanted().to_owned(), source };
+        let (mut tokens, mut unreadable) = (Vec::new(), Vec::new());
+        for slot in library.slots().map_err(broken)? {
+            match library.token_info(slot) {
+                Ok(info) if info.has(CKF_TOKEN_INITIALIZED) => tokens.push((slot, info)),
+                Ok(_) => {}
+                Err(error) if is_empty_slot(&error) => {}
+                Err(error) => unreadable.push(format!("slot {slot}: {error:?}")),
+            }
+        }
         let wanted = select.wanted();
         let (mut fitting, others): (Vec<_>, Vec<_>) =
             tokens.into_iter().partition(|(_, info)| match select {
-                TokenSelect::Label(label) => info.label() == label,
-                TokenSelect::Serial(serial) => info.serial_number() == serial,
+                TokenSelect::Label(label) => info.label == *label,
+                TokenSelect::Serial(serial) => info.serial == *serial,
             });
         let only = fitting.len() == 1;
         match fitting.pop() {
@@ -134,7 +126,7 @@ impl Module {
                 serials: fitting
                     .iter()
                     .chain([&last])
-                    .map(|(_, info)| info.serial_number().to_owned())
+                    .map(|(_, info)| info.serial.clone())
                     .collect(),
             }),
             None => Err(OpenError::NoSuchToken {
@@ -144,26 +136,27 @@ impl Module {
                 found: others
                     .iter()
                     .map(|(_, info)| match select {
-                        TokenSelect::Label(_) => info.label().to_owned(),
-                        TokenSelect::Serial(_) => info.serial_number().to_owned(),
+                        TokenSelect::Label(_) => info.label.clone(),
+                        TokenSelect::Serial(_) => info.serial.clone(),
                     })
                     .collect(),
+                unreadable,
             }),
         }
     }
 
     /// The information of the token in this slot.
     pub(crate) fn token_info(&self, slot: Slot) -> Result<TokenInfo, HsmError> {
-        let (_inside, context) = self.enter();
-        Ok(context.get_token_info(slot)?)
+        let (_inside, library) = self.enter();
+        library.token_info(slot)
     }
 
     /// Opens a read-write session.
     pub(crate) fn open_session(self: &Arc<Self>, slot: Slot) -> Result<OpenSession, HsmError> {
-        let (_inside, context) = self.enter();
+        let (_inside, library) = self.enter();
         // Counted before the gate is released, so that no restart occurs in between.
         let inside = Inside::new(Arc::clone(self));
-        Ok(OpenSession { raw: context.open_rw_session(slot)?, _inside: inside })
+        Ok(OpenSession { raw: library.open_session(slot)?, _inside: inside })
     }
 
     /// Finalizes and initialises the library, which revives a token directory or a connection that
@@ -180,8 +173,8 @@ impl Module {
         if *self.sessions() > 0 {
             return Ok(false);
         }
-        finalize(&self.context)?;
-        initialize(&self.context)?;
+        self.finalize()?;
+        self.start()?;
         Ok(true)
     }
 
@@ -196,9 +189,40 @@ impl Module {
         }
         // The next user loads it again.
         loaded.retain(|(path, _)| *path != self.path);
-        if let Err(error) = finalize(&self.context) {
+        if let Err(error) = self.finalize() {
             tracing::warn!(module = %self.path.display(), ?error, "cannot finalize the PKCS#11 module");
         }
+    }
+
+    /// Initializes the library, unless it is initialized.
+    fn start(&self) -> Result<(), HsmError> {
+        let mut started = self.started();
+        if !*started {
+            match self.library.initialize() {
+                Err(error) if error.code() != Some(RvError::CryptokiAlreadyInitialized) => {
+                    return Err(error);
+                }
+                _ => *started = true,
+            }
+        }
+        Ok(())
+    }
+
+    fn finalize(&self) -> Result<(), HsmError> {
+        let mut started = self.started();
+        if *started {
+            match self.library.finalize() {
+                Err(error) if error.code() != Some(RvError::CryptokiNotInitialized) => {
+                    return Err(error);
+                }
+                _ => *started = false,
+            }
+        }
+        Ok(())
+    }
+
+    fn started(&self) -> MutexGuard<'_, bool> {
+        self.started.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn sessions(&self) -> MutexGuard<'_, usize> {
@@ -207,14 +231,8 @@ impl Module {
 }
 
 impl OpenSession {
-    pub(crate) fn raw(&self) -> &Pkcs11Session {
+    pub(crate) fn raw(&self) -> &RawSession {
         &self.raw
-    }
-
-    /// Whether this session is logged in.
-    pub(crate) fn is_logged_in(&self) -> Result<bool, HsmError> {
-        let state = self.raw.get_session_info()?.session_state();
-        Ok(matches!(state, SessionState::RwUser | SessionState::RoUser))
     }
 }
 
@@ -232,18 +250,7 @@ impl Drop for Inside {
     }
 }
 
-fn initialize(context: &Pkcs11) -> Result<(), Pkcs11Error> {
-    match context.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK)) {
-        Err(Pkcs11Error::Pkcs11(RvError::CryptokiAlreadyInitialized, Function::Initialize)) => {
-            Ok(())
-        }
-        other => other,
-    }
-}
-
-fn finalize(context: &Pkcs11) -> Result<(), Pkcs11Error> {
-    match context.clone().finalize() {
-        Err(Pkcs11Error::Pkcs11(RvError::CryptokiNotInitialized, Function::Finalize)) => Ok(()),
-        other => other,
-    }
+/// Whether the slot holds no token any more.
+fn is_empty_slot(error: &HsmError) -> bool {
+    matches!(error.code(), Some(RvError::TokenNotPresent | RvError::SlotIdInvalid))
 }

@@ -2,9 +2,8 @@
 
 use std::mem::ManuallyDrop;
 
-use cryptoki::object::ObjectHandle;
-
 use super::Session;
+use crate::pkcs11::ObjectHandle;
 
 /// A session object that is destroyed when it goes out of scope: otherwise it would cost the token
 /// memory and slow down searches until the session ends.

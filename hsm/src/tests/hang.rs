@@ -79,15 +79,18 @@ async fn an_exhausted_hang_budget_is_fatal() {
     if !in_child_process("hang::an_exhausted_hang_budget_is_fatal", &["one"]) {
         return;
     }
-    let token = Token::open(with_short_deadline()).await.unwrap();
+    let config = Config { workers: 1, hang_budget: 0, ..with_short_deadline() };
+    let token = Token::open(config).await.unwrap();
     let block = Block::new();
-    for _ in 0..3 {
-        // At most two workers hang at the same time, so the calls are sequential.
+    // A stall of the whole token costs fewer threads.
+    const LEAST: usize = 6;
+    for _ in 0..=LEAST {
+        // The worker is replaced after each call.
         token.dispatcher.anywhere(block.work()).await.unwrap_err();
     }
     let fatal = tokio::time::timeout(Duration::from_secs(10), token.fatal()).await.unwrap();
-    assert_eq!(fatal, Fatal::HangBudgetSpent { token: "one".to_owned(), hung: 3 });
-    (0..3).for_each(|_| block.release.send(()).unwrap());
+    assert_eq!(fatal, Fatal::HangBudgetSpent { token: "one".to_owned(), hung: 7 });
+    (0..=LEAST).for_each(|_| block.release.send(()).unwrap());
     wait_until("all calls return", || status(&token, "one").hung == 0).await;
     token.close().await;
 }

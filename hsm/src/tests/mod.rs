@@ -72,6 +72,7 @@ fn quick(labels: &[&str]) -> Config {
         module: MODULE.into(),
         select: TokenSelect::Label((*label).to_owned()),
         pin: PIN.to_owned().into(),
+        module_parameters: None,
         retry_pin: false,
     });
     Config {

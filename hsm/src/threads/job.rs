@@ -11,12 +11,17 @@ use crate::caller::Caller;
 use crate::group::Outstanding;
 use crate::session::Session;
 
+/// How many times as long as a write a probe may take.
+pub(crate) const PROBED_KEYS: u32 = 20;
+
 /// Whether an operation changes the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
     /// One at a time, with the long deadline.
     Write,
+    /// Like a write, with time for dozens of keys.
+    Probe,
 }
 
 /// An operation in the queue. It is answered exactly once. The caller of one that is dropped sees

@@ -11,5 +11,5 @@ mod supervisor;
 mod worker;
 
 pub(crate) use device::Device;
-pub(crate) use job::{Access, Job};
+pub(crate) use job::{Access, Job, PROBED_KEYS};
 pub(crate) use supervisor::{Supervisor, serve, start_monitor, supervise};

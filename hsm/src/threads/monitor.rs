@@ -41,6 +41,11 @@ pub(super) fn run(device: &Arc<Device>, thread: &Thread, mut session: Option<Ses
                         Some(_) => limits.deadline * 3,
                         None => limits.generate_deadline.max(limits.deadline * 3),
                     };
+                    // While the token hangs, each monitor waits twice as long as the one before it, so that
+                    // a long stall costs few threads.
+                    let doublings =
+                        u32::try_from(device.threads.hung_monitors()).unwrap_or(u32::MAX);
+                    let allowance = allowance.saturating_mul(2_u32.saturating_pow(doublings));
                     let back = thread.call(allowance, false, || {
                         pool::bring_back(&device.connection, &mut session)
                     });

@@ -29,6 +29,8 @@ struct Inner {
     last_write_ended: Option<Instant>,
     /// How many workers wait for a job.
     idle: usize,
+    /// How many workers wait, with those that take no work.
+    waiting: usize,
     /// Counts changes of the gate, so that each worker notices every change.
     changes: u64,
 }
@@ -66,6 +68,7 @@ impl Queue {
                 writing: false,
                 last_write_ended: None,
                 idle: 0,
+                waiting: 0,
                 changes: 0,
             }),
             changed: Condvar::new(),
@@ -92,14 +95,18 @@ impl Queue {
         inner.lanes(job.kind()).push(job.lane(), job);
         // A busy worker takes the job when it is free, without a system call here.
         if inner.idle > 0 {
-            self.changed.notify_one();
+            match inner.waiting > inner.idle {
+                // Some of those that wait take no work.
+                true => self.changed.notify_all(),
+                false => self.changed.notify_one(),
+            }
         }
         Ok(displaced)
     }
 
     /// The next step for a worker that has seen `changes` changes of the gate. The worker ends a
-    /// write with [`Queue::end_write`].
-    pub(super) fn next(&self, changes: &mut u64, patience: Duration) -> Next {
+    /// write with [`Queue::end_write`]. A worker that takes no work gets some only at the end.
+    pub(super) fn next(&self, changes: &mut u64, patience: Duration, takes_work: bool) -> Next {
         let until = Instant::now() + patience;
         let mut inner = self.lock();
         loop {
@@ -107,7 +114,7 @@ impl Queue {
                 *changes = inner.changes;
                 return Next::Changed;
             }
-            if inner.gate != Gate::Shut {
+            if inner.gate == Gate::Closing || (takes_work && inner.gate == Gate::Open) {
                 if !inner.writing
                     && let Some(job) = inner.writes.pop()
                 {
@@ -125,13 +132,15 @@ impl Queue {
             if now >= until {
                 return Next::Idle;
             }
-            inner.idle += 1;
+            inner.waiting += 1;
+            inner.idle += usize::from(takes_work);
             inner = self
                 .changed
                 .wait_timeout(inner, until - now)
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
-            inner.idle -= 1;
+            inner.waiting -= 1;
+            inner.idle -= usize::from(takes_work);
         }
     }
 
@@ -196,7 +205,7 @@ impl Inner {
     fn lanes(&mut self, kind: Access) -> &mut Turns<u64, Job> {
         match kind {
             Access::Read => &mut self.reads,
-            Access::Write => &mut self.writes,
+            Access::Write | Access::Probe => &mut self.writes,
         }
     }
 }

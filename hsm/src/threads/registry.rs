@@ -24,6 +24,7 @@ pub(crate) struct Thread {
 struct State {
     call: Option<LibraryCall>,
     abandoned: bool,
+    lacks_session: bool,
 }
 
 /// A call into the library.
@@ -61,6 +62,18 @@ impl Thread {
     /// Whether the thread was abandoned during a call and must end.
     pub(super) fn is_abandoned(&self) -> bool {
         self.lock().abandoned
+    }
+
+    /// Notes whether the token refuses a session to this thread. Returns whether that is new.
+    pub(super) fn note_session(&self, lacks_session: bool) -> bool {
+        let mut state = self.lock();
+        std::mem::replace(&mut state.lacks_session, lacks_session) != lacks_session
+    }
+
+    /// Whether it is a worker that can run operations, as far as is known.
+    fn is_able(&self) -> bool {
+        let state = self.lock();
+        self.role == Role::Worker && !state.abandoned && !state.lacks_session
     }
 
     /// Abandons the thread if its call takes too long. For readers the time before `busy_until`
@@ -121,6 +134,16 @@ impl Registry {
 
     pub(super) fn workers(&self) -> usize {
         self.count(|thread| thread.role == Role::Worker && !thread.is_abandoned())
+    }
+
+    /// How many workers have a session or are opening one.
+    pub(super) fn able_workers(&self) -> usize {
+        self.count(Thread::is_able)
+    }
+
+    /// How many monitors hang.
+    pub(super) fn hung_monitors(&self) -> usize {
+        self.count(|thread| thread.role == Role::Monitor && thread.is_abandoned())
     }
 
     /// Watches how many threads run and are not abandoned.

@@ -26,7 +26,7 @@ pub(crate) struct Supervisor {
 pub(crate) fn supervise(devices: Vec<Arc<Device>>, config: &Config) -> Supervisor {
     let (report, fatal) = watch::channel(None);
     let (stop, stopped) = mpsc::channel();
-    let budget = config.hang_budget;
+    let budget = config.hang_budget.max(3 * (config.workers.max(1) + 1));
     let tick = config.deadline / 10;
     let tick = tick.clamp(Duration::from_millis(10), Duration::from_millis(250));
     let rounds = move || {
@@ -48,17 +48,19 @@ fn inspect(devices: &[Arc<Device>], budget: usize, report: &watch::Sender<Option
     for device in devices {
         replace_hung(device);
     }
-    let hung = |device: &Arc<Device>| device.threads.hung();
-    let all: usize = devices.iter().map(hung).sum();
-    let worst = devices.iter().max_by_key(|device| hung(device));
-    if let Some(worst) = worst.filter(|_| all > budget) {
-        let token = worst.label().to_owned();
-        tracing::error!(token, hung = all, budget, "too many threads hang in the module");
-        report.send_replace(Some(Fatal::HangBudgetSpent { token, hung: all }));
+    for device in devices {
+        let hung = device.threads.hung();
+        if hung > budget {
+            let token = device.label().to_owned();
+            tracing::error!(token, hung, budget, "too many threads hang in the module");
+            report.send_replace(Some(Fatal::HangBudgetSpent { token, hung }));
+            return;
+        }
     }
 }
 
-/// Abandons the threads that hang inside the library, and starts others.
+/// Abandons the threads that hang inside the library. Others replace them, but no workers replace those of a
+/// token that is out.
 fn replace_hung(device: &Arc<Device>) {
     // While the token generates a key, all other calls may have to wait.
     let (writing, last_write) = device.queue.writes();
@@ -72,7 +74,9 @@ fn replace_hung(device: &Arc<Device>) {
                     device.queue.end_write();
                 }
                 device.connection.canary.raise();
-                start_workers(device);
+                if device.is_serving() {
+                    start_workers(device);
+                }
             }
             Role::Monitor => {
                 device.trip("the canary did not return");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::device::Device;
-use super::job::{Access, Job};
+use super::job::{Access, Job, PROBED_KEYS};
 use super::queue::Next;
 use super::registry::Thread;
 use crate::session::Session;
@@ -14,24 +14,34 @@ use crate::{ErrorKind, HsmError};
 /// How long after an operation the canary runs at the latest.
 const CANARY_AFTER_USE: Duration = Duration::from_secs(1);
 
+/// How often a worker without a session asks the token for one.
+const SESSION_RETRY: Duration = Duration::from_secs(1);
+
 pub(super) fn run(device: &Arc<Device>, thread: &Thread) {
     let limits = &device.connection.limits;
     let mut session = None;
     // No queue starts with this number, so the first step of a worker is to open its session.
     let mut changes = u64::MAX;
+    let mut is_able = true;
     while !thread.is_abandoned() {
-        match device.queue.next(&mut changes, limits.canary_interval) {
+        let patience = if is_able { limits.canary_interval } else { SESSION_RETRY };
+        // Where no worker has a session, operations fail at once instead of late.
+        let takes_work = is_able || device.threads.able_workers() == 0;
+        match device.queue.next(&mut changes, patience, takes_work) {
             Next::Work(job) => work(device, thread, &mut session, job),
-            Next::Changed => thread.call(limits.deadline, false, || renew(device, &mut session)),
+            Next::Changed => thread.call(limits.deadline, false, || drop_stale(&mut session)),
             Next::Idle => thread.call(limits.deadline, false, || keep_alive(device, &mut session)),
             Next::Closed => break,
         }
+        is_able = session.is_some()
+            || !device.is_serving()
+            || thread.call(limits.deadline, false, || renew(device, thread, &mut session));
     }
     thread.call(limits.deadline, false, || drop(session));
 }
 
 fn work(device: &Device, thread: &Thread, session: &mut Option<Session>, job: Job) {
-    let write = job.kind() == Access::Write;
+    let write = job.kind() != Access::Read;
     let answer = process(device, thread, session, job);
     // The supervisor has ended the write of an abandoned thread.
     if write && !thread.is_abandoned() {
@@ -65,6 +75,7 @@ fn process(
         let (write, allowance) = match job.kind() {
             Access::Read => (false, limits.deadline),
             Access::Write => (true, limits.generate_deadline),
+            Access::Probe => (true, limits.generate_deadline * PROBED_KEYS),
         };
         let span = job.begin(device.label());
         let outcome =
@@ -139,21 +150,40 @@ fn connect(device: &Device) -> Result<Session, HsmError> {
         return Err(HsmError::new(ErrorKind::TokenOut, "the token is unavailable"));
     }
     Session::open(&device.connection).map_err(|error| {
-        device.connection.canary.raise();
-        error.at_work()
+        let error = error.at_work();
+        // A token that is full is not broken.
+        if error.kind() != ErrorKind::Busy {
+            device.connection.canary.raise();
+        }
+        error
     })
 }
 
-/// Replaces the session after the token went out or came back.
-fn renew(device: &Device, session: &mut Option<Session>) {
+/// Closes the session after the token went out or came back.
+fn drop_stale(session: &mut Option<Session>) {
     drop(session.take_if(|session| session.is_stale()));
-    if session.is_none() && device.is_serving() {
-        match connect(device) {
-            Ok(live) => *session = Some(live),
-            Err(error) => {
-                let token = device.label();
-                tracing::warn!(token, ?error, "a worker could not open its session");
+}
+
+/// Opens a session. Returns whether the token gave one: some allow fewer sessions than they report.
+fn renew(device: &Device, thread: &Thread, session: &mut Option<Session>) -> bool {
+    let token = device.label();
+    match connect(device) {
+        Ok(live) => {
+            *session = Some(live);
+            if thread.note_session(false) {
+                tracing::info!(token, "a worker has a session again");
             }
+            true
+        }
+        Err(error) => {
+            if thread.note_session(true) {
+                tracing::warn!(
+                    token,
+                    ?error,
+                    "a worker has no session: it asks again every second"
+                );
+            }
+            false
         }
     }
 }
@@ -161,8 +191,9 @@ fn renew(device: &Device, session: &mut Option<Session>) {
 /// Uses the session, because some tokens close idle ones.
 fn keep_alive(device: &Device, session: &mut Option<Session>) {
     let mut byte = [0];
+    drop_stale(session);
     if let Some(live) = session
-        && let Err(error) = live.raw().generate_random_slice(&mut byte).map_err(HsmError::from)
+        && let Err(error) = live.raw().fill_random(&mut byte)
         // A token without a random number generator is not broken.
         && (error.ends_session() || error.suggests_outage())
     {
@@ -170,5 +201,4 @@ fn keep_alive(device: &Device, session: &mut Option<Session>) {
         *session = None;
         device.connection.canary.raise();
     }
-    renew(device, session);
 }

@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::dispatch::Dispatcher;
+use crate::opening::Requirement;
 use crate::threads::{Access, Device};
 use crate::{Config, Fatal, HsmError, OpenError, ProbeReport, TokenStatuses, probe};
 use formats::algorithms::OaepHash;
@@ -28,7 +29,13 @@ impl Token {
     /// If one of several tokens cannot be reached, the others serve and its monitor brings it back
     /// later. A refused PIN always fails.
     pub async fn open(config: Config) -> Result<Self, OpenError> {
-        Ok(Self { dispatcher: Arc::new(Dispatcher::open(config).await?) })
+        Ok(Self { dispatcher: Arc::new(Dispatcher::open(config, Requirement::One).await?) })
+    }
+
+    /// Opens the tokens like [`open`](Self::open), but succeeds although none can be reached within the
+    /// deadline: each serves as soon as it answers. Errors that an operator must correct always fail.
+    pub async fn open_when_reached(config: Config) -> Result<Self, OpenError> {
+        Ok(Self { dispatcher: Arc::new(Dispatcher::open(config, Requirement::None).await?) })
     }
 
     /// Finishes the queued operations within the deadline, then closes every session and finalizes
@@ -69,7 +76,7 @@ impl Token {
     /// Tries and measures every operation on every token. Keeps one worker of each busy for
     /// seconds: for a diagnostic command, not for a health check.
     pub async fn probe(&self) -> Vec<(String, Result<ProbeReport, HsmError>)> {
-        let each = self.dispatcher.on_each(Access::Write, probe::probe).await;
+        let each = self.dispatcher.on_each(Access::Probe, probe::probe).await;
         let named = |(device, report): (Arc<Device>, _)| (device.label().to_owned(), report);
         each.into_iter().map(named).collect()
     }

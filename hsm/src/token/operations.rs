@@ -137,7 +137,7 @@ impl Token {
     pub async fn random(&self, length: usize) -> Result<Zeroizing<Vec<u8>>, HsmError> {
         let work = move |session: &Session| {
             let mut bytes = Zeroizing::new(vec![0; length]);
-            session.raw().generate_random_slice(&mut bytes)?;
+            session.raw().fill_random(&mut bytes)?;
             Ok(bytes)
         };
         self.dispatcher.anywhere(work).await

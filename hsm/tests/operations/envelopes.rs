@@ -130,7 +130,7 @@ async fn kem_keys_decapsulate_where_the_token_has_them(shared: &SharedToken) {
         };
         let created = token.generate(key.clone()).await;
         if shared.kind == Kind::SoftHsm {
-            assert!(created.unwrap_err().lacks_mechanism());
+            assert!(created.unwrap_err().lacks_ability());
             assert_eq!(shared.objects(&key.id), 0);
             continue;
         }

@@ -104,7 +104,7 @@ async fn ml_dsa_signatures_verify_where_the_token_has_them(shared: &SharedToken)
         };
         let created = token.generate(key.clone()).await;
         if shared.kind == Kind::SoftHsm {
-            assert!(created.unwrap_err().lacks_mechanism());
+            assert!(created.unwrap_err().lacks_ability());
             assert_eq!(shared.objects(&key.id), 0);
             continue;
         }

@@ -198,7 +198,7 @@ fn a_failed_write_is_repeated_once_and_leaves_one_key() {
                 assert_eq!(same_key.count(), 1, "{fault:?} of {algorithm:?}");
             }
         }
-        fixture.faults.rules(&[Fault::Return(CKR_GENERAL_ERROR).on("C_GenerateKeyPair")]);
+        fixture.faults.rules(&[Fault::Return(CKR_DEVICE_ERROR).on("C_GenerateKeyPair")]);
         let before = fixture.faults.calls("C_GenerateKeyPair");
         let request = NewKey {
             id: id(),
@@ -231,7 +231,7 @@ fn a_key_that_the_token_does_not_use_is_not_made() {
                 purpose: Purpose::Envelope,
             };
             let error = token.generate(request).await.unwrap_err();
-            assert!(error.lacks_mechanism(), "{algorithm}: {error:?}");
+            assert!(error.lacks_ability(), "{algorithm}: {error:?}");
             assert_eq!(token.inventory().await.unwrap(), before, "{algorithm}");
         }
         token.close().await;

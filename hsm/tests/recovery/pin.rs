@@ -115,7 +115,10 @@ impl PinMemory for Memory {
             return Err("no answer".to_owned());
         }
         let (refused, pin) = (Arc::clone(&self.refused), pin.expose_secret().to_owned());
-        let is_refused = refused.lock().unwrap().contains(&pin);
+        let (is_refused, refused_another) = {
+            let refused = refused.lock().unwrap();
+            (refused.contains(&pin), refused.iter().any(|other| *other != pin))
+        };
         let record = move |accepted| {
             let mut refused = refused.lock().unwrap();
             match accepted {
@@ -123,7 +126,7 @@ impl PinMemory for Memory {
                 false => refused.push(pin),
             }
         };
-        Ok(PinAttempt { is_refused, record: Box::new(record) })
+        Ok(PinAttempt { is_refused, refused_another, record: Box::new(record) })
     }
 }
 

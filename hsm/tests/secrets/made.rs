@@ -3,7 +3,8 @@
 use cryptoki::object::{Attribute, AttributeType};
 use cryptoki_sys::{
     CK_MECHANISM_TYPE, CKM_AES_CBC, CKM_AES_KEY_GEN, CKM_GENERIC_SECRET_KEY_GEN, CKM_RSA_PKCS,
-    CKM_RSA_PKCS_KEY_PAIR_GEN, CKM_SHA256_HMAC, CKR_GENERAL_ERROR, CKR_MECHANISM_INVALID,
+    CKM_RSA_PKCS_KEY_PAIR_GEN, CKM_SHA256_HMAC, CKM_SHA256_RSA_PKCS, CKR_GENERAL_ERROR,
+    CKR_KEY_SIZE_RANGE, CKR_MECHANISM_INVALID,
 };
 use faulty_token::{Fault, Rule};
 use hsm::{AdoptError, ErrorKind, KeyName, KeyRef, Purpose, SecretMethod};
@@ -23,7 +24,9 @@ fn the_first_method_of_the_token_makes_the_key_and_is_found_again() {
             (2, &[CKM_SHA256_HMAC], SecretMethod::AesCbc),
             (3, &[CKM_SHA256_HMAC, CKM_AES_KEY_GEN], SecretMethod::RsaSignature),
             (4, &[CKM_SHA256_HMAC, CKM_AES_CBC], SecretMethod::RsaSignature),
-            (5, &[], SecretMethod::Hmac),
+            // A TPM signs only what it has hashed.
+            (5, &[CKM_SHA256_HMAC, CKM_AES_CBC, CKM_RSA_PKCS], SecretMethod::RsaSignature),
+            (6, &[], SecretMethod::Hmac),
         ] {
             fixture.faults.rules(&lacking(lacks));
             let secret = token.make_internal_secret(generation).await.unwrap();
@@ -33,9 +36,9 @@ fn the_first_method_of_the_token_makes_the_key_and_is_found_again() {
             assert_eq!(objects(generation), expected, "generation {generation}");
             made.push(parts(&secret));
         }
-        let generation = 6;
-        for last in [CKM_RSA_PKCS_KEY_PAIR_GEN, CKM_RSA_PKCS] {
-            fixture.faults.rules(&lacking(&[CKM_SHA256_HMAC, CKM_AES_CBC, last]));
+        let generation = 7;
+        for last in [&[CKM_RSA_PKCS_KEY_PAIR_GEN][..], &[CKM_RSA_PKCS, CKM_SHA256_RSA_PKCS]] {
+            fixture.faults.rules(&lacking(&[&[CKM_SHA256_HMAC, CKM_AES_CBC], last].concat()));
             let error = token.make_internal_secret(generation).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Refused, "{error:?}");
             assert_eq!(objects(generation), 0);
@@ -46,6 +49,25 @@ fn the_first_method_of_the_token_makes_the_key_and_is_found_again() {
         let token = fixture.open().await;
         let found: Vec<_> = secrets(&token).await.unwrap().iter().map(parts).collect();
         assert_eq!(found, made);
+        token.close().await;
+    });
+}
+
+/// Many TPMs have no RSA-3072.
+#[test]
+fn a_token_without_rsa_3072_derives_from_a_shorter_key() {
+    in_child_process(|fixture| async move {
+        // Without HMAC keys, the canary signs with ECDSA, so that HMAC can be refused later.
+        fixture.faults.rules(&lacking(&[CKM_GENERIC_SECRET_KEY_GEN]));
+        let token = fixture.open().await;
+        let mut rules = lacking(&[CKM_SHA256_HMAC, CKM_AES_CBC]);
+        let once = Fault::Return(CKR_KEY_SIZE_RANGE).on("C_GenerateKeyPair").calls(1..=1);
+        rules.push(once);
+        fixture.faults.rules(&rules);
+        let secret = token.make_internal_secret(1).await.unwrap();
+        assert_eq!((secret.method, secret.bytes.len()), (SecretMethod::RsaSignature, 256));
+        let found = secrets(&token).await.unwrap();
+        assert_eq!(found.iter().map(parts).collect::<Vec<_>>(), [parts(&secret)]);
         token.close().await;
     });
 }

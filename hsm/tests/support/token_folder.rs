@@ -82,6 +82,7 @@ impl TokenFolder {
             module: module.to_owned(),
             select: TokenSelect::Label(label.to_owned()),
             pin: self.pin().into(),
+            module_parameters: None,
             retry_pin: false,
         }
     }

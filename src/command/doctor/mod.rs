@@ -12,10 +12,13 @@ mod rows;
 mod sealing;
 mod text;
 
+use std::fs::OpenOptions;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use hsm::{HsmError, ProbeReport, Probed, Works};
+use hsm::{HsmError, OpenError, ProbeReport, Probed, Token, Trace, Works};
 use serde_json::{Value, json};
 
 use super::{Failure, startup};
@@ -35,6 +38,21 @@ pub(super) struct Arguments {
     /// Connect to the tokens without trying their operations. A token under load then generates no keys.
     #[arg(long, conflicts_with = "report")]
     skip_trials: bool,
+    /// Write every call into the PKCS#11 modules to this file, with its return code and the shape of its
+    /// arguments. The file contains no secrets, keys, labels or serial numbers.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+}
+
+/// The report on one token, or why there is none.
+type Report = Result<ProbeReport, NoReport>;
+
+/// Why there is no report on a token.
+enum NoReport {
+    /// No token was opened.
+    NotOpened(OpenError),
+    /// The token failed later.
+    Failed(HsmError),
 }
 
 /// Fails if a configured function cannot work.
@@ -46,21 +64,28 @@ pub(super) async fn run(
     let settings = startup::prepare_quietly(config, environment)?;
     let database = database::connect(&settings, environment).await?;
     let memory = database::current(&database).await;
-    let token = hsm::Token::open(startup::tokens(&settings, environment, memory)?).await?;
-    let reports = match arguments.skip_trials {
-        true => vec![],
-        false => token.probe().await,
+    let mut tokens = startup::tokens(&settings, environment, memory)?;
+    tokens.trace = arguments.trace.as_deref().map(trace).transpose()?;
+    // A report on a token that cannot be opened is the one that is needed most.
+    let (token, reports) = match Token::open(tokens).await {
+        Ok(token) => {
+            let reports = if arguments.skip_trials { vec![] } else { probe(&token).await };
+            (Some(token), reports)
+        }
+        Err(error) => (None, vec![("hsm.tokens".to_owned(), Err(NoReport::NotOpened(error)))]),
     };
     let collector = collector::check(&settings, environment).await?;
     let credentials = credentials::check(&settings).await;
     let login = database::login(&database).await;
-    let records = records::compare(&database, &token).await;
-    let examined = rows::examine(&database, &token).await;
+    let records = records::compare(&database, token.as_ref()).await;
+    let examined = rows::examine(&database, token.as_ref()).await;
     let pool = database.as_ref().ok().map(Primary::pool);
     let provider = provider::check(&settings, environment, pool).await?;
     let people = approvals::check(pool, &settings.approvals).await;
     let sealing = sealing::check(pool, &settings.audit.seal).await;
-    token.close().await;
+    if let Some(token) = token {
+        token.close().await;
+    }
 
     if arguments.json {
         let reports: Vec<Value> =
@@ -93,11 +118,14 @@ pub(super) async fn run(
         io::stdout().write_all(credentials::text(&credentials).as_bytes())?;
         io::stdout().write_all(approvals::text(people.as_deref()).as_bytes())?;
     }
-    let ill: Vec<&str> = reports
-        .iter()
-        .filter(|(_, report)| report.as_ref().map_or(true, |report| !report.broken.is_empty()))
-        .map(|(label, _)| label.as_str())
-        .collect();
+    let mut ill = Vec::new();
+    for (label, report) in reports {
+        match report {
+            Err(NoReport::NotOpened(error)) => return Err(error.into()),
+            Ok(report) if report.broken.is_empty() => {}
+            Ok(_) | Err(NoReport::Failed(_)) => ill.push(label),
+        }
+    }
     if !ill.is_empty() {
         let ill = ill.join(", ");
         let message = format!("token {ill} does not support the configuration");
@@ -135,10 +163,43 @@ pub(super) async fn run(
     }
 }
 
-fn as_json(label: &str, report: &Result<ProbeReport, HsmError>) -> Value {
+/// Tries each token.
+async fn probe(token: &Token) -> Vec<(String, Report)> {
+    let reports = token.probe().await.into_iter();
+    reports.map(|(label, report)| (label, report.map_err(NoReport::Failed))).collect()
+}
+
+/// The record of calls in a file that only its owner can read.
+fn trace(file: &Path) -> Result<Arc<Trace>, Failure> {
+    let mut options = OpenOptions::new();
+    let opened = options.write(true).create(true).truncate(true).mode(0o600).open(file);
+    let opened =
+        opened.map_err(|error| Failure::Other(format!("--trace {}: {error}", file.display())))?;
+    Ok(Arc::new(Trace::new(opened)))
+}
+
+impl NoReport {
+    /// With the names of the installation.
+    fn details(&self) -> String {
+        match self {
+            Self::NotOpened(error) => error.to_string(),
+            Self::Failed(error) => format!("{error:?}"),
+        }
+    }
+
+    /// Without them.
+    fn without_names(&self) -> String {
+        match self {
+            Self::NotOpened(error) => error.without_names(),
+            Self::Failed(error) => error.to_string(),
+        }
+    }
+}
+
+fn as_json(label: &str, report: &Report) -> Value {
     let report = match report {
         Ok(report) => report,
-        Err(error) => return json!({ "label": label, "error": format!("{error:?}") }),
+        Err(error) => return json!({ "label": label, "error": error.details() }),
     };
     let ProbeReport { module, token, operations, imports, weaknesses, speeds, broken } = report;
     let speeds: Vec<Value> = speeds

@@ -14,7 +14,11 @@ use formats::clock::{Clock, Entropy};
 pub(super) type KeyComparison = Result<(Comparison, Vec<Extractable>), String>;
 
 /// Compares the tokens with the records, if there is a database.
-pub(super) async fn compare(database: &DatabaseConnection, token: &hsm::Token) -> KeyComparison {
+pub(super) async fn compare(
+    database: &DatabaseConnection,
+    token: Option<&hsm::Token>,
+) -> KeyComparison {
+    let token = token.ok_or("no token could be opened")?;
     let pool = database.as_ref().map_err(Clone::clone)?.pool().clone();
     pool.seals().open(token).await.map_err(|error| error.to_string())?;
     let vault = Vault::new(token.clone(), pool.clone(), Clock::system(), Entropy::system());

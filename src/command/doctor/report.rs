@@ -2,17 +2,12 @@
 
 use std::fmt::Write as _;
 
-use hsm::{HsmError, ProbeReport};
-
-use super::text;
+use super::{Report, text};
 use engine::settings::Settings;
 
 /// The reports on the tokens in Markdown, without data that identifies an installation: labels, serial
 /// numbers, folders, keys and addresses.
-pub(super) fn block(
-    settings: &Settings,
-    reports: &[(String, Result<ProbeReport, HsmError>)],
-) -> String {
+pub(super) fn block(settings: &Settings, reports: &[(String, Report)]) -> String {
     let mut page = String::from("```text\n");
     // Writing to a string cannot fail.
     let _ = facts(&mut page, settings);
@@ -29,7 +24,7 @@ pub(super) fn block(
                 text::of(&label, &Ok(report))
             }
             // The details name labels and folders.
-            Err(error) => format!("Token {label:?} failed: {error}\n\n"),
+            Err(error) => format!("Token {label:?} failed: {}\n\n", error.without_names()),
         };
     }
     page + "```\n"

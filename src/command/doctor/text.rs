@@ -2,15 +2,17 @@
 
 use std::fmt::Write as _;
 
-use hsm::{HsmError, ProbeReport, Probed};
+use hsm::{ProbeReport, Probed};
+
+use super::Report;
 
 /// The report on the token called `label`.
-pub(super) fn of(label: &str, report: &Result<ProbeReport, HsmError>) -> String {
+pub(super) fn of(label: &str, report: &Report) -> String {
     let mut page = String::new();
     // Writing to a string cannot fail.
     let _ = match report {
         Ok(report) => whole(&mut page, report),
-        Err(error) => writeln!(page, "Token {label:?} failed: {error:?}\n"),
+        Err(error) => writeln!(page, "Token {label:?} failed: {}\n", error.details()),
     };
     page
 }

@@ -128,7 +128,12 @@ async fn keys(mut rows: Rows<&mut PgConnection>) -> Result<Vec<VerifierKey>, Ini
 /// Makes a key pair in the token, Ed25519 if the token supports it.
 async fn make_key(token: &Token, id: Uuid) -> Result<Vec<u8>, InitError> {
     let made = match generate(token, id, Algorithm::Ed25519).await {
-        Err(error) if matches!(error.kind(), ErrorKind::Refused | ErrorKind::BadInput) => {
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::Refused | ErrorKind::BadInput | ErrorKind::Unusable
+            ) =>
+        {
             generate(token, id, Algorithm::P256).await?
         }
         made => made?,

@@ -41,9 +41,16 @@ impl Seals {
 
     /// Keeps the row key as soon as a token answers.
     pub async fn open_when_possible(&self, token: &Token, alive: impl Fn()) {
+        let mut is_told = false;
         while !self.is_unlocked() {
             match self.open(token).await {
                 Ok(()) => tracing::info!("a token answered: rows are verified from now on"),
+                Err(error @ NotDerived::Uninitialized) => {
+                    if !std::mem::replace(&mut is_told, true) {
+                        tracing::error!(%error, "rows cannot be verified");
+                    }
+                    sleep(RETRY).await;
+                }
                 Err(error) => {
                     tracing::debug!(%error, "rows cannot be verified yet");
                     sleep(RETRY).await;

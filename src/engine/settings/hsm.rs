@@ -26,8 +26,9 @@ pub struct Hsm {
     /// How often each idle token is checked. The check also keeps idle sessions open. A token in use is
     /// checked within a second of each operation.
     pub canary_interval: Span,
-    /// The maximum number of hanging calls into the PKCS#11 module. If more calls hang, the process
-    /// exits, so that its supervisor restarts it.
+    /// The maximum number of hanging calls into the PKCS#11 module of each token, at least
+    /// 3 × (`workers` + 1), which a stall does not reach. If more calls hang, the process exits, so that its
+    /// supervisor restarts it.
     pub hang_budget: usize,
     /// If the token lacks RSA-OAEP with SHA-256, decrypt with raw RSA and remove the padding in the
     /// service. Accepted in development only.
@@ -41,6 +42,10 @@ pub struct Hsm {
 pub struct HsmToken {
     /// The PKCS#11 module of the vendor, a shared library.
     pub module: PathBuf,
+    /// The text that the module receives at its start, for modules such as NSS that take their configuration
+    /// so. Most read a file or the environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module_parameters: Option<String>,
     /// The label of the token. Give this or `serial`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,

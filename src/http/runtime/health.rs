@@ -80,10 +80,15 @@ struct Hsm {
 }
 
 #[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[schema(as = HealthToken)]
 struct TokenHealth {
     label: String,
+    /// Degraded if the token gives fewer sessions than workers are configured.
     status: HealthStatus,
+    /// The workers that have a session of the token.
+    workers: usize,
+    configured_workers: usize,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -243,12 +248,18 @@ fn hsm(tokens: Vec<TokenStatus>, worn_keys: Vec<KeyId>, missing_keys: Vec<KeyId>
     let tokens: Vec<_> = tokens
         .into_iter()
         .map(|token| TokenHealth {
+            status: match token.state == TokenState::Serving {
+                true if token.workers < token.workers_configured => HealthStatus::Degraded,
+                is_serving => working(is_serving),
+            },
             label: token.label,
-            status: working(token.state == TokenState::Serving),
+            workers: token.workers,
+            configured_workers: token.workers_configured,
         })
         .collect();
-    let is_serving = |token: &TokenHealth| token.status == HealthStatus::Ok;
-    let status = match (tokens.iter().all(is_serving), tokens.iter().any(is_serving)) {
+    let is_well = |token: &TokenHealth| token.status == HealthStatus::Ok;
+    let is_serving = |token: &TokenHealth| token.status != HealthStatus::Unavailable;
+    let status = match (tokens.iter().all(is_well), tokens.iter().any(is_serving)) {
         (true, true) if worn_keys.is_empty() && missing_keys.is_empty() => HealthStatus::Ok,
         (_, true) => HealthStatus::Degraded,
         (_, false) => HealthStatus::Unavailable,

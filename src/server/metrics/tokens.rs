@@ -11,8 +11,13 @@ use engine::meter::TokenTimes;
 /// One metric of each token.
 type OfToken = (&'static str, &'static str, fn(&TokenStatus) -> f64);
 
-const GAUGES: [OfToken; 5] = [
-    ("sealward_token_workers", "Worker threads of a token.", |token| count(token.workers)),
+const GAUGES: [OfToken; 6] = [
+    ("sealward_token_workers", "Worker threads of a token that have a session.", |token| {
+        count(token.workers)
+    }),
+    ("sealward_token_workers_configured", "Configured worker threads of a token.", |token| {
+        count(token.workers_configured)
+    }),
     (
         "sealward_token_workers_hung",
         "Threads that hang in the PKCS#11 module and were replaced.",

@@ -36,6 +36,33 @@ async fn a_token_that_does_not_support_the_configuration_fails() {
 }
 
 #[tokio::test]
+async fn a_token_that_cannot_be_opened_has_a_report_without_names() {
+    let site = Site::new().await;
+    let pin = site.pin_file();
+    let tokens = site.tokens("/etc/hostname", LABEL, pin.to_str().expect("text"));
+    let ended = site.run_with(&["doctor", "--report"], "SEALWARD_HSM_TOKENS", &tokens);
+    assert!(ended.stdout.contains("failed: the file is not a PKCS#11 module"), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("/etc/hostname"), "{}", ended.stdout);
+    ended.failure(1, &["hsm.tokens.module", "is not a PKCS#11 module"]);
+}
+
+#[tokio::test]
+async fn a_record_of_calls_is_written_for_its_owner_only() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let site = Site::new().await;
+    let file = site.file("calls");
+    let path = file.to_str().expect("text");
+    site.run(&["doctor", "--skip-trials", "--trace", path]).success();
+    let record = std::fs::read_to_string(&file).expect("the record");
+    assert!(record.contains(" C_Login ") && record.contains("pin=[not shown]"), "{record}");
+    let pin = std::fs::read_to_string(site.pin_file()).expect("the PIN");
+    assert!(!record.contains(pin.trim()) && !record.contains(LABEL), "{record}");
+    let mode = std::fs::metadata(&file).expect("the file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[tokio::test]
 async fn errors_of_a_token_name_the_setting_and_the_remedy() {
     let site = Site::new().await;
     let module = softhsm_module();

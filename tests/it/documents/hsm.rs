@@ -36,7 +36,8 @@ fn every_guide_states_its_evidence() {
             .text
             .split_once("**Evidence:** ")
             .unwrap_or_else(|| panic!("{path} states no evidence"));
-        let was_run = guide.path.ends_with("softhsm2.md") || guide.path.ends_with("kryoptic.md");
+        let run = ["softhsm2.md", "kryoptic.md", "opencryptoki.md", "tpm.md"];
+        let was_run = run.iter().any(|file| guide.path.ends_with(file));
         let says_not_run = evidence.lines().take(3).any(|line| line.contains("It was not run."));
         assert!(says_not_run || was_run, "{path}");
         let anchors = guide.anchors();
@@ -56,7 +57,7 @@ fn every_limit_has_a_source() {
                 panic!("a row must have three cells: {row:?}");
             };
             assert!(!effect.is_empty(), "{limit}");
-            assert!(source.contains("](https://") || *source == "Run", "{limit}");
+            assert!(source.contains("](https://") || source.starts_with("Run"), "{limit}");
         }
     }
 }
@@ -66,6 +67,6 @@ fn guides() -> Vec<Document> {
     guides.retain(|document| {
         document.path.starts_with("docs/hsm") && !document.path.ends_with("README.md")
     });
-    assert_eq!(guides.len(), 7);
+    assert_eq!(guides.len(), 9);
     guides
 }

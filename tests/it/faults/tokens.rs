@@ -9,8 +9,7 @@ use serde_json::Value;
 
 use super::fixture::Fixture;
 use super::load::{Action, Load};
-use testkit::{LABEL, Site};
-use testkit::{PATIENCE, within};
+use testkit::{LABEL, PATIENCE, Process, Site, within};
 
 const CKR_GENERAL_ERROR: u64 = 0x05;
 const CKR_DEVICE_REMOVED: u64 = 0x32;
@@ -29,6 +28,31 @@ fn everywhere(fault: Fault) -> Vec<Rule> {
     ["C_DeriveKey", "C_SignInit", "C_GetTokenInfo", "C_OpenSession"]
         .map(|function| fault.on(function))
         .to_vec()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_service_starts_without_its_token_and_opens_it_later() {
+    let site = Site::with_faults().await;
+    // The key is made while the token answers.
+    let _ = site.admin_key();
+    for outage in [
+        Fault::Return(CKR_DEVICE_REMOVED).on("C_GetSlotList"),
+        Fault::Return(CKR_GENERAL_ERROR).on("C_Initialize"),
+        Fault::Hang.on("C_OpenSession"),
+    ] {
+        site.faults().rules(&[outage]);
+        let process = Process::start_with(&site, &[("SEALWARD_HSM_DEADLINE", "1s")]).await;
+        let readiness = async || process.anonymous().get("/readyz").await.status;
+        assert_eq!(readiness().await, 503);
+        assert_eq!(process.anonymous().get("/livez").await.status, 200);
+        let refused = process.admin().get("/admin/services").await;
+        assert_eq!(refused.status, 503);
+        assert!(refused.headers.contains_key("retry-after"));
+        site.faults().rules(&[]);
+        within(PATIENCE, async || readiness().await == 200).await;
+        assert_eq!(process.admin().get("/admin/services").await.status, 200);
+        drop(process);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

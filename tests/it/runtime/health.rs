@@ -25,7 +25,10 @@ async fn health_reports_ok_to_any_key() {
         assert_eq!(checks["database"]["status"], "ok");
         assert!(checks["database"]["latencyMs"].is_number());
         assert_eq!(checks["hsm"]["status"], "ok");
-        assert_eq!(checks["hsm"]["tokens"], json!([{ "label": "tests", "status": "ok" }]));
+        assert_eq!(
+            checks["hsm"]["tokens"],
+            json!([{ "label": "tests", "status": "ok", "workers": 4, "configuredWorkers": 4 }])
+        );
         assert_eq!(checks["audit"], json!({ "status": "ok", "queued": 0 }));
         assert_eq!(checks["rateLimiter"], json!({ "status": "ok" }));
     }

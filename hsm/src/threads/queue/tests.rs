@@ -77,7 +77,7 @@ proptest! {
                     }
                 }
                 Step::Take => {
-                    if let Next::Work(job) = queue.next(&mut changes, NO_PATIENCE) {
+                    if let Next::Work(job) = queue.next(&mut changes, NO_PATIENCE, true) {
                         if job.kind() == Access::Write {
                             prop_assert!(!writing, "two writes at a time");
                             writing = true;
@@ -98,7 +98,7 @@ proptest! {
         // At the end the queue is emptied, and every remaining caller has its answer.
         queue.open();
         loop {
-            match queue.next(&mut changes, NO_PATIENCE) {
+            match queue.next(&mut changes, NO_PATIENCE, true) {
                 Next::Work(job) => {
                     job.answer(done());
                     queue.end_write();
@@ -125,7 +125,7 @@ fn many_threads_lose_no_job() {
             thread::spawn(move || {
                 let (mut changes, mut taken) = (0, 0);
                 loop {
-                    match queue.next(&mut changes, Duration::from_secs(60)) {
+                    match queue.next(&mut changes, Duration::from_secs(60), true) {
                         Next::Work(job) => {
                             let write = job.kind() == Access::Write;
                             job.answer(done());
@@ -188,7 +188,7 @@ fn reads_do_not_wait_for_a_pending_write() {
         queue.push(job(kind).0).unwrap();
     }
     let kinds: Vec<_> = (0..3)
-        .map(|_| match queue.next(&mut changes, NO_PATIENCE) {
+        .map(|_| match queue.next(&mut changes, NO_PATIENCE, true) {
             Next::Work(job) => Some(job.kind()),
             Next::Idle | Next::Changed | Next::Closed => None,
         })
@@ -213,7 +213,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 
 fn taken_lanes(queue: &Queue, changes: &mut u64) -> Vec<u64> {
     let mut lanes = Vec::new();
-    while let Next::Work(job) = queue.next(changes, NO_PATIENCE) {
+    while let Next::Work(job) = queue.next(changes, NO_PATIENCE, true) {
         lanes.push(job.lane());
     }
     lanes

@@ -74,7 +74,13 @@ impl PinMemory for RefusedPins {
             has_refusals: !refusals.is_empty(),
             transaction: Some(transaction),
         };
-        Ok(PinAttempt { is_refused, record: Box::new(move |accepted| attempt.record(accepted)) })
+        // After a second wrong PIN only an operator allows another attempt.
+        let refused_another = !is_refused && refusals.len() == 1;
+        Ok(PinAttempt {
+            is_refused,
+            refused_another,
+            record: Box::new(move |accepted| attempt.record(accepted)),
+        })
     }
 }
 

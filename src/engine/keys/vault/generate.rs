@@ -49,7 +49,8 @@ impl Vault {
             algorithm: Algorithm::Rsa4096,
             purpose: Purpose::Import,
         });
-        let unrecorded = self.or_forget(id.uuid(), unrecorded.await).await?;
+        let unrecorded = unrecorded.await.map_err(not_generated);
+        let unrecorded = self.or_forget(id.uuid(), unrecorded).await?;
         let public = unrecorded.public.map(PublicKey::new);
         match public {
             Some(Ok(public)) => Ok((id, public)),
@@ -59,9 +60,9 @@ impl Vault {
     }
 }
 
-/// A token without the mechanism has generated nothing.
+/// A token without the ability has generated nothing.
 fn not_generated(error: HsmError) -> VaultError {
-    if error.lacks_mechanism() {
+    if error.lacks_ability() {
         let message =
             "must be an algorithm whose keys the token generates; `sealward doctor` lists them";
         return VaultError::Problem(Problem::new("algorithm", Code::Unsupported, message));

@@ -82,9 +82,19 @@ impl Behind {
         self.known().slots.insert(session, slot);
     }
 
-    /// Clears the cached labels, because slots can contain other tokens.
+    pub(crate) fn closed(&self, session: CK_SESSION_HANDLE) {
+        self.known().slots.remove(&session);
+    }
+
+    /// How many sessions are open.
+    pub(crate) fn sessions(&self) -> usize {
+        self.known().slots.len()
+    }
+
+    /// Clears the cached labels and sessions, because slots can contain other tokens.
     pub(crate) fn forget(&self) {
         self.known().labels.clear();
+        self.known().slots.clear();
     }
 
     /// Held during a call.

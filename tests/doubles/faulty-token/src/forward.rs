@@ -2,20 +2,25 @@
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::{mem, process};
 
 use cryptoki_sys::{
     CK_BBOOL, CK_FUNCTION_LIST, CK_FUNCTION_LIST_PTR_PTR, CK_MECHANISM, CK_NOTIFY, CK_RV,
-    CK_SESSION_HANDLE, CK_SLOT_ID, CK_TOKEN_INFO, CK_ULONG, CK_VERSION, CKR_ARGUMENTS_BAD,
-    CKR_FUNCTION_NOT_SUPPORTED, CKR_GENERAL_ERROR, CKR_OK,
+    CK_SESSION_HANDLE, CK_SLOT_ID, CK_TOKEN_INFO, CK_ULONG, CK_VERSION, CKF_CLOCK_ON_TOKEN,
+    CKR_ARGUMENTS_BAD, CKR_FUNCTION_NOT_SUPPORTED, CKR_GENERAL_ERROR, CKR_OK, CKR_SESSION_COUNT,
 };
 
 use crate::Fault;
 use crate::behind::Behind;
+use crate::template;
 use crate::watch;
 
 /// What the next varied output differs by.
 static VARIATION: AtomicU8 = AtomicU8::new(1);
+
+/// Held while a session is opened under a limit.
+static OPENING: Mutex<()> = Mutex::new(());
 
 /// A function of PKCS#11.
 trait Function {
@@ -96,6 +101,10 @@ pub(crate) unsafe extern "C" fn C_GetFunctionList(list: CK_FUNCTION_LIST_PTR_PTR
     if list.is_null() {
         return CKR_ARGUMENTS_BAD;
     }
+    let rule = watch::folder().and_then(|folder| folder.meet("C_GetFunctionList", "-", None));
+    if let Some(Fault::Return(code)) = rule.map(|rule| rule.fault) {
+        return code as CK_RV;
+    }
     // SAFETY: not null, and the caller guarantees the rest. The table is only read.
     unsafe { *list = (&raw const TABLE).cast_mut() };
     CKR_OK
@@ -168,6 +177,12 @@ fn pass<F: Function>(arguments: &[usize], forward: impl FnOnce(*const c_void) ->
     let fault = rule.as_ref().map(|rule| rule.fault);
     match fault {
         Some(Fault::Return(code)) => return code as CK_RV,
+        Some(Fault::RefuseAttribute(attribute)) => {
+            let mut templates = template::all(F::NAME, arguments);
+            if templates.any(|template| template.has(attribute as CK_ULONG)) {
+                return CKR_GENERAL_ERROR;
+            }
+        }
         Some(Fault::Abort) => process::abort(),
         Some(Fault::Delay(time)) => watch::pause(time),
         Some(Fault::Hang) => rule.iter().for_each(|rule| folder.hang(rule)),
@@ -177,20 +192,38 @@ fn pass<F: Function>(arguments: &[usize], forward: impl FnOnce(*const c_void) ->
             Fault::ThenReturn(_)
             | Fault::Length(_)
             | Fault::Vary
+            | Fault::Loosen
+            | Fault::SessionLimit(_)
+            | Fault::OddTime
             | Fault::Flags(_)
             | Fault::NoFlags(_),
         )
         | None => {}
     }
 
+    let _opening = match fault {
+        Some(Fault::SessionLimit(limit)) => {
+            // One session at a time is opened, so that the limit is exact.
+            let opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+            if behind.sessions() as u64 >= limit {
+                return CKR_SESSION_COUNT;
+            }
+            Some(opening)
+        }
+        _ => None,
+    };
     let inside = behind.inside();
-    let code = forward(address);
+    let code = match fault {
+        Some(Fault::Loosen) => template::loosened(F::NAME, arguments, || forward(address)),
+        _ => forward(address),
+    };
     drop(inside);
     if code != CKR_OK {
         return code;
     }
     match F::NAME {
         "C_Initialize" | "C_InitToken" => behind.forget(),
+        "C_CloseSession" => behind.closed(first as CK_SESSION_HANDLE),
         "C_OpenSession" => {
             // SAFETY: the last argument points to the session handle that the token has just written.
             behind.opened(unsafe { *(last as *const CK_SESSION_HANDLE) }, first as CK_SLOT_ID)
@@ -210,6 +243,12 @@ fn pass<F: Function>(arguments: &[usize], forward: impl FnOnce(*const c_void) ->
                 // that the token has just written. Rules apply this fault to no other function.
                 unsafe { *(*output as *mut u8) ^= VARIATION.fetch_add(1, Ordering::Relaxed) };
             }
+        }
+        Some(Fault::OddTime) if F::NAME == "C_GetTokenInfo" => {
+            // SAFETY: the last argument points to the structure that the token has just written.
+            let info = unsafe { &mut *(last as *mut CK_TOKEN_INFO) };
+            info.flags |= CKF_CLOCK_ON_TOKEN;
+            info.utcTime = *b"no time at all..";
         }
         Some(Fault::Flags(flags)) if F::NAME == "C_GetTokenInfo" => {
             // SAFETY: the last argument points to the structure that the token has just written.

@@ -26,6 +26,7 @@ mod control;
 mod forward;
 mod process_end;
 mod rule;
+mod template;
 mod vendor;
 mod watch;
 

@@ -28,6 +28,14 @@ pub enum Fault {
     Flags(u64),
     /// `C_GetTokenInfo` does not return these flags.
     NoFlags(u64),
+    /// A call whose template has this attribute fails with `CKR_GENERAL_ERROR`.
+    RefuseAttribute(u64),
+    /// `C_UnwrapKey` makes keys that can be read and extracted, whatever the template asks for.
+    Loosen,
+    /// `C_OpenSession` fails with `CKR_SESSION_COUNT` while this many sessions are open.
+    SessionLimit(u64),
+    /// `C_GetTokenInfo` reports a clock with a time that is no time.
+    OddTime,
     /// The process exits immediately.
     Abort,
 }
@@ -99,6 +107,10 @@ impl fmt::Display for Rule {
             Fault::Vary => ("vary", 0),
             Fault::Flags(flags) => ("flags", flags),
             Fault::NoFlags(flags) => ("no-flags", flags),
+            Fault::RefuseAttribute(attribute) => ("refuse-attribute", attribute),
+            Fault::Loosen => ("loosen", 0),
+            Fault::SessionLimit(limit) => ("session-limit", limit),
+            Fault::OddTime => ("odd-time", 0),
             Fault::Abort => ("abort", 0),
         };
         let mechanism = self.mechanism.map(|mechanism| mechanism.to_string());
@@ -145,6 +157,10 @@ impl FromStr for Rule {
                 "vary" => Fault::Vary,
                 "flags" => Fault::Flags(number),
                 "no-flags" => Fault::NoFlags(number),
+                "refuse-attribute" => Fault::RefuseAttribute(number),
+                "loosen" => Fault::Loosen,
+                "session-limit" => Fault::SessionLimit(number),
+                "odd-time" => Fault::OddTime,
                 "abort" => Fault::Abort,
                 _ => return Err(unread()),
             },
@@ -169,6 +185,10 @@ mod tests {
             Fault::Vary,
             Fault::Flags(0x20000),
             Fault::NoFlags(0x10000),
+            Fault::RefuseAttribute(0x170),
+            Fault::Loosen,
+            Fault::SessionLimit(4),
+            Fault::OddTime,
             Fault::Abort,
         ];
         for fault in faults {
