@@ -265,7 +265,8 @@ class Exercises:
             "key", "import", "--url", f"http://127.0.0.1:{self.service.port}", "--admin-key-file", "-",
             "--service", self.service.service, "--mechanism", mechanism, *self.file(kind), *use,
             input=self.service.admin)
-        if ended.returncode and re.search("a kind of key that the token imports|a key that the token can keep|the token lacks", ended.stderr):
+        refusals = "a kind of key that the token imports|a key that the token can keep|the token lacks"
+        if ended.returncode and re.search(refusals, ended.stderr):
             raise Cannot(ended.stderr)
         if ended.returncode:
             raise Failure(ended.stderr)
@@ -365,7 +366,8 @@ def catalogue(service, exercises):
             ("RSA-OAEP-256", "RSA-2048", {}, ("decrypt", "RSA-OAEP-256")),
             ("RSA-OAEP", "RSA-2048", {"alg": "RSA-OAEP"}, ("decrypt", "RSA-OAEP")),
             ("HPKE-12-KE", "ML-KEM-768", {"alg": "HPKE-12-KE"}, ("decapsulate", "ML-KEM-768")),
-            *[(f"ECDH-ES+A256KW, {kind}", kind, {"alg": "ECDH-ES+A256KW"}, ("derive", f"ECDH {kind}")) for kind in CURVES]]:
+            *[(f"ECDH-ES+A256KW, {kind}", kind, {"alg": "ECDH-ES+A256KW"}, ("derive", f"ECDH {kind}"))
+              for kind in CURVES]]:
         yield "Open envelopes, damaged ones too", title, [needed], \
             lambda kind=kind, jwe=jwe: exercises.envelopes(kind, jwe)
     for kind in ["AES-128", "AES-256"]:
@@ -495,7 +497,8 @@ def settings(service, rows):
         if answers.count(200) != 60:
             raise Failure(f"{answers.count(200)} of 60 signatures")
 
-    for title, exercise in [("A wrong PIN once, then the right one", wrong_pin), ("Four sessions, 60 signatures", limited)]:
+    for title, exercise in [("A wrong PIN once, then the right one", wrong_pin),
+                            ("Four sessions, 60 signatures", limited)]:
         rows["Settings", title] = judge(exercise, None, {})
 
 
@@ -519,10 +522,10 @@ def examine(name):
     finally:
         service.stop()
         token.end()
-        for kept in [service.folder / "serve.log"]:
-            if kept.exists() and any(cell.startswith("FAILS") for cell in rows.values()):
-                lines = [line for line in kept.read_text().splitlines() if '"level":"INFO"' not in line]
-                print(f"--- {name}: the log", *lines[-20:], sep="\n", file=sys.stderr)
+        log = service.folder / "serve.log"
+        if log.exists() and any(cell.startswith("FAILS") for cell in rows.values()):
+            lines = [line for line in log.read_text().splitlines() if '"level":"INFO"' not in line]
+            print(f"--- {name}: the log", *lines[-20:], sep="\n", file=sys.stderr)
         subprocess.run([*psql, "-c", f"drop database if exists {service.database} with (force)"],
                        env={**os.environ, "PGPASSWORD": url.password or ""})
     return rows
