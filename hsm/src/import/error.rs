@@ -25,6 +25,20 @@ pub enum ImportError {
     Token(#[from] HsmError),
 }
 
+impl ImportError {
+    /// The failure of the token; none where the request or the key is at fault.
+    pub(super) fn failure(&self) -> Option<&HsmError> {
+        match self {
+            Self::Token(error) => Some(error),
+            Self::Unsupported(_)
+            | Self::Malformed(_)
+            | Self::NotUnwrapped
+            | Self::Mismatch
+            | Self::Weaker(_) => None,
+        }
+    }
+}
+
 impl From<cryptoki::error::Error> for ImportError {
     fn from(error: cryptoki::error::Error) -> Self {
         Self::Token(error.into())

@@ -62,10 +62,7 @@ impl<'a> Plan<'a> {
             Circumstances { origin: Origin::Imported, algorithm, purpose, permanent };
         Attempts::new(&connection.refused, circumstances).make(
             Optional::of(KeyClass::of(algorithm), &allowed),
-            |error| match error {
-                ImportError::Token(error) => Some(error),
-                _ => None,
-            },
+            ImportError::failure,
             || Ok(destroy_same_id(session, &self.key.id, &[])?),
             |more| make(&[attributes.as_slice(), more].concat()),
         )

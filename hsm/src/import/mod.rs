@@ -40,12 +40,12 @@ pub(crate) fn create(
     let installed = with_material(request, |plan, edwards| {
         install(session, plan, begun, |template| create_object(session, request, edwards, template))
     });
-    separate(installed.map_err(|error| match error {
-        ImportError::Token(error) if error.lacks_ability() => {
-            tracing::info!(?error, "the token does not import such keys");
-            ImportError::Unsupported(format!("import of {} keys", request.key.algorithm))
+    separate(installed.map_err(|error| {
+        if !error.failure().is_some_and(HsmError::lacks_ability) {
+            return error;
         }
-        other => other,
+        tracing::info!(?error, "the token does not import such keys");
+        ImportError::Unsupported(format!("import of {} keys", request.key.algorithm))
     }))
 }
 
@@ -101,9 +101,9 @@ fn with_material<T>(
     }
     let public = request.material.public(algorithm);
     let plan = Plan::new(&request.key, public.as_ref())?;
-    attempt(&plan, ED25519_OID).or_else(|first| match algorithm {
-        Algorithm::Ed25519 => attempt(&plan, ED25519_NAME).map_err(|_| first),
-        _ => Err(first),
+    attempt(&plan, ED25519_OID).or_else(|first| match algorithm == Algorithm::Ed25519 {
+        true => attempt(&plan, ED25519_NAME).map_err(|_| first),
+        false => Err(first),
     })
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn inventory(session: &Session) -> Result<Vec<TokenObject>, HsmError>
         for handle in session.find_proven(&template)? {
             let wanted = [AttributeType::Id, AttributeType::Label, AttributeType::Private];
             let attributes = session.raw().attributes(handle, &wanted);
-            let attributes = match attributes.map_err(HsmError::from) {
+            let attributes = match attributes {
                 // The key was destroyed after the search, if a second search in a token that works
                 // does not find it. Tokens report this with different codes.
                 Err(error) if session.find_proven(&template)?.contains(&handle) => {

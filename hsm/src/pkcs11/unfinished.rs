@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 use super::functions::Functions;
 
 /// More than the rest of any operation.
-const ROOM: CK_ULONG = 2048;
+const ROOM: usize = 2048;
 
 /// An operation that the module should have ended when it failed.
 #[derive(Debug, Clone, Copy)]
@@ -24,8 +24,8 @@ impl Unfinished {
     /// than a success.
     pub(super) fn end(self, functions: &Functions, session: CK_SESSION_HANDLE) {
         let Some(end) = self.end else { return };
-        let mut rest = Zeroizing::new([0; ROOM as usize]);
-        let mut length = ROOM;
+        let mut rest = Zeroizing::new([0; ROOM]);
+        let mut length = CK_ULONG::try_from(ROOM).unwrap_or_default();
         let began = functions.begin();
         // SAFETY: the buffer has the length that is passed.
         let code = unsafe { end(session, rest.as_mut_ptr(), &raw mut length) };

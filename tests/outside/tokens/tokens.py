@@ -1,6 +1,6 @@
 """The tokens: how each is set up, and which daemon it depends on."""
 
-import os, re, signal, socket, subprocess, time
+import os, signal, socket, subprocess, time
 from pathlib import Path
 
 LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
