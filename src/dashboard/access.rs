@@ -37,6 +37,9 @@ const ANONYMOUS_FORM_LIMIT: usize = 8 * 1024;
 /// at once, and a form that does not arrive delays those of other browsers.
 const ANONYMOUS_FORM_PATIENCE: Duration = Duration::from_secs(5);
 
+/// The path of the form that ends a session.
+const SIGN_OUT: &str = "/dashboard/sign-out";
+
 /// Admits administrators who are signed in. Adds the [`Viewer`] and the submitted [`Form`] to the
 /// request's extensions.
 pub(super) async fn signed_in_only(
@@ -67,6 +70,8 @@ pub(super) async fn signed_in_only(
         Check::Current => {}
         Check::Due | Check::Overdue if !has_form(&request) => return to_check(&request),
         Check::Due => {}
+        // Nobody needs the provider to leave.
+        Check::Overdue if request.uri().path() == SIGN_OUT => {}
         Check::Overdue => {
             return error::render(PageError::Unconfirmed.into_response(), Some(&viewer), &tag);
         }

@@ -3,7 +3,7 @@
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::Request;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, header};
+use axum::http::{Method, header};
 use http_body_util::BodyExt as _;
 
 use engine::body_memory::{BodyBytes, CallerMemory, SMALL_BODY, TINY_BODY};
@@ -30,7 +30,13 @@ pub(super) async fn read(
     memory: Option<CallerMemory<'_>>,
 ) -> Result<BodyBytes, UnreadableBody> {
     check_media(parts)?;
-    let reading = read_bytes(parts, body, limit, memory);
+    in_time(parts, read_bytes(parts, body, limit, memory)).await
+}
+
+async fn in_time<T>(
+    parts: &Parts,
+    reading: impl Future<Output = Result<T, UnreadableBody>>,
+) -> Result<T, UnreadableBody> {
     match parts.extensions.get::<Arrival>() {
         Some(arrival) => arrival.in_time(reading).await.unwrap_or(Err(UnreadableBody::Late)),
         // A route without the frame around it has no time limit.
@@ -40,16 +46,20 @@ pub(super) async fn read(
 
 /// Whether a request has no body. A body in chunks without a content type can turn out to be empty. Otherwise
 /// its first bytes are lost, and [`read`] refuses the rest.
-pub(super) async fn is_absent(headers: &HeaderMap, body: &mut Body) -> bool {
-    if body.is_end_stream() || headers.contains_key(header::CONTENT_TYPE) {
-        return body.is_end_stream();
+pub(super) async fn is_absent(parts: &Parts, body: &mut Body) -> Result<bool, UnreadableBody> {
+    if body.is_end_stream() || parts.headers.contains_key(header::CONTENT_TYPE) {
+        return Ok(body.is_end_stream());
     }
-    while let Some(Ok(frame)) = body.frame().await {
-        if frame.data_ref().is_some_and(|data| !data.is_empty()) {
-            return false;
+    let reading = async {
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|_| UnreadableBody::BrokenOff)?;
+            if frame.data_ref().is_some_and(|data| !data.is_empty()) {
+                return Ok(false);
+            }
         }
-    }
-    true
+        Ok(true)
+    };
+    in_time(parts, reading).await
 }
 
 /// A request whose body was read and is read again.

@@ -69,7 +69,7 @@ async fn begin(app: &AppState, request: Request) -> Result<(ClaimState, Request)
     let limits = &engine.settings.limits;
     let memory = engine.body_memory.of(caller.uuid());
     let is_declared = parts.headers.contains_key(CONTENT_TYPE);
-    let body = if !is_declared && body::is_absent(&parts.headers, &mut body).await {
+    let body = if !is_declared && body::is_absent(&parts, &mut body).await? {
         // The handler decides whether the request needs one.
         BodyBytes::default()
     } else {

@@ -169,10 +169,10 @@ async fn probe(token: &Token) -> Vec<(String, Report)> {
     reports.map(|(label, report)| (label, report.map_err(NoReport::Failed))).collect()
 }
 
-/// The record of calls in a file that only its owner can read.
+/// The record of calls in a new file that only its owner can read.
 fn trace(file: &Path) -> Result<Arc<Trace>, Failure> {
     let mut options = OpenOptions::new();
-    let opened = options.write(true).create(true).truncate(true).mode(0o600).open(file);
+    let opened = options.write(true).create_new(true).mode(0o600).open(file);
     let opened =
         opened.map_err(|error| Failure::Other(format!("--trace {}: {error}", file.display())))?;
     Ok(Arc::new(Trace::new(opened)))

@@ -61,14 +61,14 @@ impl Caller {
         Self { is_emergency, ..self }
     }
 
-    /// A workload, unless it is disabled. The subject is of its token or its certificate.
+    /// A workload, unless it is refused. The subject is of its token or its certificate.
     pub(super) fn of_workload(
         workload: &Workload,
         subject: Arc<str>,
         client: IpAddr,
     ) -> Result<Self, CredentialRefused> {
-        if workload.is_disabled {
-            return Err(CredentialRefused::Disabled);
+        if let Some(refused) = workload.refused {
+            return Err(refused);
         }
         Ok(Self {
             token_subject: Some(subject),

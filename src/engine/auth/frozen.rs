@@ -23,11 +23,11 @@ pub enum Frozen {
 }
 
 /// The switch for everything, as one instance caches it.
-pub(super) struct EmergencySwitch(Cache<(), bool>);
+pub(crate) struct EmergencySwitch(Cache<(), bool>);
 
 impl EmergencySwitch {
     /// The switch in this database.
-    pub(super) fn new(catalog: Catalog, pool: Pool) -> Self {
+    pub(crate) fn new(catalog: Catalog, pool: Pool) -> Self {
         let read = move |()| {
             let pool = pool.clone();
             async move {
@@ -40,7 +40,7 @@ impl EmergencySwitch {
     }
 
     /// Whether everything is frozen.
-    pub(super) async fn is_set(&self) -> Result<bool, Unreadable> {
+    pub(crate) async fn is_set(&self) -> Result<bool, Unreadable> {
         Ok(self.0.get(&()).await?.unwrap_or(true))
     }
 }

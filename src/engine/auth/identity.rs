@@ -50,7 +50,8 @@ pub(super) struct StoredKey {
 /// The stored facts about a workload identity.
 #[derive(Debug)]
 pub(super) struct Workload {
-    pub(super) is_disabled: bool,
+    /// Why its credentials are refused.
+    pub(super) refused: Option<CredentialRefused>,
     pub(super) identity: Arc<Identity>,
 }
 
@@ -109,6 +110,9 @@ pub enum CredentialRefused {
     /// The person is locked, or was locked after the token was issued.
     #[error("locked person, or a token from before a lock")]
     Locked,
+    /// The row of its service in the database does not count.
+    #[error("the row of the service does not count")]
+    LostService,
     /// The row of the person in the database does not count.
     #[error("the row of the person does not count")]
     InvalidRow,

@@ -39,7 +39,7 @@ pub use self::credential::{ApiKeyDigest, ApiKeySecret, Malformed};
 pub use self::credentials::{Authorization, Credentials, KeptCredentials};
 pub use self::denied::Denied;
 pub use self::frozen::Frozen;
-pub(crate) use self::frozen::FrozenServices;
+pub(crate) use self::frozen::{EmergencySwitch, FrozenServices};
 pub use self::identity::{CredentialRefused, Identity};
 pub use self::kind::ApiKeyType;
 pub use self::last_use::LastUse;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sqlx::{AssertSqlSafe, PgConnection};
 use uuid::Uuid;
 
-use super::identity::{Identity, Noted, StoredKey, Workload};
+use super::identity::{CredentialRefused, Identity, Noted, StoredKey, Workload};
 use super::{
     ApiKey, ApiKeyDigest, IdentityStatus, Match, RateLimit, Roles, Service, ServiceStatus,
     WorkloadIdentity, people,
@@ -151,33 +151,37 @@ pub(super) async fn write_last_uses(
     Ok(locked)
 }
 
-/// The identities whose services exist.
+/// The identities. One whose service is lost goes on matching, so that no other takes its place.
 async fn workloads(
     database: &Pool,
     found: Vec<WorkloadIdentity>,
 ) -> sqlx::Result<Vec<(Match, Arc<Workload>)>> {
     let mut workloads = Vec::new();
     for identity in found {
-        if let Some(service) = service(database, identity.service_id).await? {
-            let workload = Workload::of(&identity, &service);
-            workloads.push((identity.r#match, Arc::new(workload)));
-        }
+        let service = service(database, identity.service_id).await?;
+        let workload = Workload::of(&identity, service.as_ref());
+        workloads.push((identity.r#match, Arc::new(workload)));
     }
     Ok(workloads)
 }
 
 impl Workload {
-    fn of(identity: &WorkloadIdentity, service: &Service) -> Self {
+    fn of(identity: &WorkloadIdentity, service: Option<&Service>) -> Self {
+        let refused = match (identity.status, service) {
+            (IdentityStatus::Disabled, _) => Some(CredentialRefused::Disabled),
+            (IdentityStatus::Active, None) => Some(CredentialRefused::LostService),
+            (IdentityStatus::Active, Some(_)) => None,
+        };
         Self {
-            is_disabled: identity.status == IdentityStatus::Disabled,
+            refused,
             identity: Arc::new(Identity {
                 credential_id: CredentialId::Identity(identity.id),
                 name: identity.name.to_string(),
                 kind: None,
                 roles: Roles::default(),
-                service_id: Some(service.id),
-                is_frozen: service.status == ServiceStatus::Frozen,
-                rate_limit: *service.rate_limit,
+                service_id: Some(identity.service_id),
+                is_frozen: service.is_none_or(|it| it.status == ServiceStatus::Frozen),
+                rate_limit: service.map_or(RateLimit::OF_ADMINS, |service| *service.rate_limit),
                 bound_policy: identity.policy_number.id(),
                 allowed_operations: identity.allowed_operations,
                 noted: Noted::default(),

@@ -47,6 +47,7 @@ mod store;
 pub use self::allowed_services::AllowedServices;
 pub use self::headers::EnvelopeHeaders;
 pub use self::opening::OpeningPermit;
+pub(crate) use self::permit::may_protect;
 pub use self::permit::{NotAllowed, Permit, Permittable, PolicyPermit, authorize, to};
 pub(crate) use self::policies::NotPermitted;
 pub use self::policies::{Policies, Unresolved};

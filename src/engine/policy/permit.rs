@@ -79,6 +79,18 @@ pub fn authorize<O: Permittable>(application: &Application) -> Result<Permit<O>,
     Ok(Permit { application: application.clone(), operation: PhantomData })
 }
 
+/// Whether `application` may protect under `policy`, frozen or not.
+pub(crate) fn may_protect(application: &Application, policy: &Policy) -> Result<(), NotAllowed> {
+    let operation = Operation::Protect;
+    if !application.may(operation) {
+        return Err(NotAllowed::ByApiKey(operation));
+    }
+    if !policy.allows(application.service_id(), operation) {
+        return Err(NotAllowed::ByPolicy(operation));
+    }
+    Ok(())
+}
+
 impl<O: Permittable> Permit<O> {
     /// The caller.
     pub fn application(&self) -> &Application {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::permit::{NotAllowed, Permittable, PolicyPermit, authorize};
 use super::{Policy, PolicyName, store};
-use crate::auth::{Application, Frozen};
+use crate::auth::{Application, EmergencySwitch, Frozen};
 use crate::catalog::{Cache, Catalog, Topic, Unreadable};
 use crate::db::Pool;
 use crate::ids::{PolicyId, ServiceId};
@@ -29,8 +29,9 @@ pub struct Policies {
     /// By identifier, deleted policies and absence included: an envelope with an unknown policy must not
     /// cost a query each time.
     known: Cache<PolicyId, Known>,
-    /// Whether each destination is frozen.
+    /// Whether each service is frozen.
     frozen: Cache<ServiceId, bool>,
+    emergency: EmergencySwitch,
 }
 
 /// The caller may not do this under a policy, or that is unknown.
@@ -64,6 +65,7 @@ pub enum Unresolved {
 impl Policies {
     /// Reads from the database behind `pool`.
     pub fn new(catalog: Catalog, pool: Pool) -> Self {
+        let emergency = EmergencySwitch::new(catalog.clone(), pool.clone());
         let (living, all, services) = (pool.clone(), pool.clone(), pool);
         let named = move |name| {
             let pool = living.clone();
@@ -81,6 +83,7 @@ impl Policies {
             by_name: Cache::new(catalog.clone(), &[Topic::Policies], CAPACITY, named),
             known: Cache::new(catalog.clone(), &[Topic::Policies], CAPACITY, known),
             frozen: Cache::new(catalog, &[Topic::Services], CAPACITY, frozen),
+            emergency,
         }
     }
 
@@ -101,6 +104,26 @@ impl Policies {
         let permit = authorize(application)?.under(policy)?;
         self.check_destination(permit.policy()).await?;
         Ok(permit)
+    }
+
+    /// Checks that nothing was frozen since an operation of `application` was permitted: the answer of a token
+    /// can take longer than a freeze.
+    pub(crate) async fn check_again(
+        &self,
+        application: &Application,
+        destinations: &[ServiceId],
+    ) -> Result<(), NotPermitted> {
+        if self.emergency.is_set().await? {
+            return Err(NotAllowed::Frozen(Frozen::Everything).into());
+        }
+        let caller = (application.service_id(), Frozen::Caller);
+        let destinations = destinations.iter().map(|id| (*id, Frozen::Destination));
+        for (service, frozen) in std::iter::once(caller).chain(destinations) {
+            if self.frozen.get(&service).await? != Some(false) {
+                return Err(NotAllowed::Frozen(frozen).into());
+            }
+        }
+        Ok(())
     }
 
     /// Checks that the destination of a policy is not frozen.

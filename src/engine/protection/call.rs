@@ -12,6 +12,9 @@ use crate::request_tag::RequestTag;
 use formats::envelope::ContextTag;
 use formats::json::Text;
 
+/// How long an operation relies on what it has checked.
+pub(super) const FRESH_FOR: Duration = Duration::from_millis(250);
+
 /// A request of an authenticated caller. Its outcome is always recorded.
 #[derive(Debug)]
 pub struct Call {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Protection, Refusal};
 use crate::auth::{Application, Frozen};
 use crate::keys::{NoKey, PublishedJwk};
-use crate::policy::{NotAllowed, NotPermitted, Policy, Unresolved, to};
+use crate::policy::{NotAllowed, NotPermitted, Policy, Unresolved, may_protect, to};
 
 impl Protection {
     /// The policy that is bound to the API key of `application`, if it exists.
@@ -27,6 +27,8 @@ impl Protection {
         number: &str,
     ) -> Result<PolicyToProtect, Refusal> {
         let policy = self.dependencies.policies.resolve(application, Some(number)).await?;
+        // A freeze shows a policy to nobody else.
+        may_protect(application, &policy)?;
         let permitted =
             self.dependencies.policies.permit::<to::Protect>(application, policy.clone());
         let permit = match permitted.await {

@@ -38,6 +38,7 @@ pub use self::batch::{
     ProtectBatch, ProtectedBatch, RewrapBatch, RewrappedBatch, UnprotectBatch, UnprotectedBatch,
 };
 pub use self::call::Call;
+use self::call::FRESH_FOR;
 pub use self::data_key::{DataKey, DataKeyRequest};
 pub use self::long_work::LongWorkStatus;
 use self::long_work::{Cost, LongWork};
@@ -51,6 +52,7 @@ use self::run_to_completion::run_to_completion;
 pub use self::unprotect::{UnprotectRequest, Unprotected};
 use crate::audit::{Recorder, Unrecorded};
 use crate::auth::Application;
+use crate::ids::ServiceId;
 use crate::keys::Keyring;
 use crate::policy::{Permittable, Policies, Policy, PolicyPermit};
 use crate::telemetry::step;
@@ -181,6 +183,20 @@ impl Protection {
             Ok(self.dependencies.policies.permit(application, policy).await?)
         };
         permitted.instrument(step!("permit")).await
+    }
+
+    /// Refuses an operation that took long if something was frozen meanwhile.
+    async fn check_again(
+        &self,
+        call: &Call,
+        application: &Application,
+        destinations: &[ServiceId],
+    ) -> Result<(), Refusal> {
+        let now = self.dependencies.clock.monotonic();
+        if now.saturating_sub(call.arrived()) >= FRESH_FOR {
+            self.dependencies.policies.check_again(application, destinations).await?;
+        }
+        Ok(())
     }
 
     /// The policy that a request names or defaults to. The record notes its number, whether it exists

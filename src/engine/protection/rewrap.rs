@@ -115,8 +115,11 @@ impl Protection {
                 request.to_context.as_ref(),
             )?,
         };
+        let destinations = [permit.source(), permit.target()].map(|it| it.destination_service_id);
         let resealed = self.reseal(call, permit, contexts, member);
-        resealed.instrument(step!("crypto")).await
+        let resealed = resealed.instrument(step!("crypto")).await?;
+        self.check_again(call, application, &destinations).await?;
+        Ok(resealed)
     }
 
     async fn permit_rewrapping(

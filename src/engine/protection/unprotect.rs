@@ -95,8 +95,11 @@ impl Protection {
             Ok::<_, Refusal>(policies.permit_opening(application, policy, envelope).await?)
         };
         let permit = permitted.instrument(step!("permit")).await?;
+        let destination = permit.policy().destination_service_id;
         let recovered = self.recover(call, permit, request.context.as_ref(), member);
-        recovered.instrument(step!("crypto")).await
+        let recovered = recovered.instrument(step!("crypto")).await?;
+        self.check_again(call, application, &[destination]).await?;
+        Ok(recovered)
     }
 
     async fn recover(

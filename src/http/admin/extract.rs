@@ -20,7 +20,7 @@ use engine::management::{
 use engine::request_tag::RequestTag;
 use engine::resource::{RequestBody, ResourceRequest};
 use engine::revision::Revision;
-use formats::json::Text;
+use formats::json::{Members, Text};
 use formats::problem::Code;
 
 /// The `{id}` of the path.
@@ -38,6 +38,10 @@ pub(crate) struct UpdateBody<B>(pub(crate) ResourceRequest<B>);
 /// The body of a decision, which may be left out.
 #[derive(Debug)]
 pub(crate) struct DecisionBody<B>(pub(crate) ResourceRequest<B>);
+
+/// A body without members, which may be left out.
+#[derive(Debug)]
+pub(crate) struct NoMembers;
 
 /// The body of a request that restores a deleted resource: a JSON Merge Patch, which may be left out.
 #[derive(Debug)]
@@ -97,7 +101,7 @@ fn repeated(standing: ClaimState, context: &Context) -> Response {
         {
             ApiError::from(management::Error::Forbidden(ManageApiKeys::ROLES)).into_response()
         }
-        ClaimState::Again(answer) => Replayed(answer).into_response(),
+        ClaimState::Again(answer) => Replayed(answer.shown_to(context)).into_response(),
         ClaimState::InProgress => ApiError::InProgress.into_response(),
         ClaimState::OtherBody => {
             let message = "the Idempotency-Key was used with another body";
@@ -132,7 +136,19 @@ impl<B: RequestBody> FromRequest<App> for DecisionBody<B> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, App(app): &App) -> Result<Self, ApiError> {
-        read(or_empty(request).await, app, ResourceRequest::to_create).await.map(Self)
+        read(or_empty(request).await?, app, ResourceRequest::to_create).await.map(Self)
+    }
+}
+
+impl FromRequest<App> for NoMembers {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, App(app): &App) -> Result<Self, ApiError> {
+        let (parts, body) = or_empty(request).await?.into_parts();
+        let limit = app.engine.settings.limits.max_body_bytes;
+        let body = body::read(&parts, body, limit, None).await?;
+        let members = Members::exactly(Text::parse(&body)?, &[]);
+        members.finish(|| Some(Self)).map_err(|problems| ApiError::Problems(problems.into_vec()))
     }
 }
 
@@ -140,7 +156,7 @@ impl<B: RequestBody> FromRequest<App> for RestoreBody<B> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, App(app): &App) -> Result<Self, ApiError> {
-        read(or_empty(request).await, app, ResourceRequest::to_restore).await.map(Self)
+        read(or_empty(request).await?, app, ResourceRequest::to_restore).await.map(Self)
     }
 }
 
@@ -188,14 +204,14 @@ pub(super) fn accepted<T>(headers: &HeaderMap, known: impl Fn(&str) -> Option<T>
 }
 
 /// The request with an empty object as its body if it has none.
-async fn or_empty(request: Request) -> Request {
+async fn or_empty(request: Request) -> Result<Request, ApiError> {
     let (mut parts, mut body) = request.into_parts();
-    if body::is_absent(&parts.headers, &mut body).await {
+    if body::is_absent(&parts, &mut body).await? {
         let json = HeaderValue::from_static("application/json");
         parts.headers.insert(header::CONTENT_TYPE, json);
         body = Body::from("{}");
     }
-    Request::from_parts(parts, body)
+    Ok(Request::from_parts(parts, body))
 }
 
 /// Reads the body as JSON. Its memory is wiped when it is dropped.

@@ -1,7 +1,7 @@
 //! `/admin/people`.
 
 use super::answer::{Accepted, Created, Current, List};
-use super::extract::{Address, CreateBody, IfMatch, PathId};
+use super::extract::{Address, CreateBody, IfMatch, NoMembers, PathId};
 use super::filters::Filters;
 use crate::error::ApiError;
 use crate::error_code::errors;
@@ -88,6 +88,7 @@ pub(crate) async fn unlock(
     context: Authorized<ManagePeople>,
     PathId(id): PathId<PersonId>,
     IfMatch(expected): IfMatch,
+    _: NoMembers,
 ) -> Result<Current<Person>, ApiError> {
     Ok(Current(people::unlock(&context, id, &expected).await?))
 }

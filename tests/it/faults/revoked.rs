@@ -1,4 +1,4 @@
-//! Credentials that are revoked during long requests.
+//! Credentials that are revoked, and services that are frozen, during long requests.
 
 use std::time::Duration;
 
@@ -7,6 +7,24 @@ use serde_json::{Value, json};
 
 use super::fixture::{Fixture, create};
 use testkit::{PATIENCE, Site, UNPROTECT_BATCH, within};
+
+/// The token takes longer than the freeze.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_envelope_that_waits_for_the_token_does_not_open_after_a_freeze() {
+    let fixture = Fixture::at(Site::with_faults().await, &[]).await;
+    let faults = fixture.site().faults();
+    faults.rules(&[Fault::Delay(Duration::from_secs(3)).on("C_DeriveKey")]);
+    let before = faults.calls("C_DeriveKey");
+    let application = fixture.application();
+    let opening = application.unprotect(&fixture.client.envelope);
+    let freeze = async {
+        within(PATIENCE, async || faults.calls("C_DeriveKey") > before).await;
+        let reason = json!({ "reason": "a stolen laptop" });
+        fixture.process().admin().post("/admin/emergency/freeze", reason).await.ok();
+    };
+    let (answer, ()) = tokio::join!(opening, freeze);
+    answer.refused(403, "SERVICE_FROZEN");
+}
 
 /// Without the check, a batch goes on until it ends.
 #[tokio::test(flavor = "multi_thread")]

@@ -68,6 +68,20 @@ async fn an_entry_freezes_without_a_row() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_entry_has_no_reason() {
+    let world = World::new().await;
+    freeze(&world).await;
+    let over = json!({ "reason": "all clear" });
+    world.admin().post("/admin/emergency/unfreeze", over).await.ok();
+    Intruder::of(&world)
+        .run("INSERT INTO revisions SELECT 'emergency', id, revision + 1, 'frozen' FROM emergency")
+        .await;
+    let switch = async || world.admin().get("/admin/emergency").await.ok().json();
+    within(PATIENCE, async || switch().await["status"] == "frozen").await;
+    assert_eq!(switch().await["reason"], json!(null));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_entry_freezes_a_service_until_an_administrator_unfreezes_it() {
     let world = World::new().await;
     let (destination, application) = world.bound_application().await;

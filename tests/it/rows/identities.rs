@@ -10,6 +10,7 @@ const CALLER: &str = "/api/v1/caller";
 
 struct Fixture {
     world: World,
+    issuer: TokenIssuer,
     token: String,
     disabled: String,
 }
@@ -20,19 +21,19 @@ impl Fixture {
         let key = SigningKey::ec("one");
         let issuer = TokenIssuer::publishing(&[&key]).await;
         let world = World::with_auth(Clock::system(), issuer.auth()).await;
-        let service = world.service("billing").await;
+        let (billing, other) = (world.service("billing").await, world.service("other").await);
         let token = key.token(&issuer.claims("job", world.clock.now()));
-        let identity = async |name: &str, matching: serde_json::Value| {
+        let identity = async |name: &str, service: &str, matching: serde_json::Value| {
             let body = json!({ "name": name, "serviceId": service, "match": matching });
             world.admin().post("/admin/identities", body).await.created().text("id")
         };
         let narrow = json!({ "issuer": issuer.name(), "subject": "job" });
-        let disabled = identity("blocked", narrow).await;
+        let disabled = identity("blocked", &billing, narrow).await;
         let path = format!("/admin/identities/{disabled}");
         world.admin().put(&path, json!({ "status": "disabled" })).await.ok();
         let wide = json!({ "issuer": issuer.name(), "claims": { "sub": "job" } });
-        identity("wide", wide).await;
-        Self { token, disabled: path, world }
+        identity("wide", &other, wide).await;
+        Self { token, disabled: path, issuer, world }
     }
 
     fn caller(&self) -> Client<'_> {
@@ -60,6 +61,17 @@ async fn without_the_row_of_a_disabled_identity_no_workload_authenticates() {
         // API keys go on.
         fixture.world.admin().get("/admin/services").await.ok();
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_disabled_identity_whose_service_is_lost_goes_on_matching() {
+    let fixture = Fixture::new().await;
+    let intruder = Intruder::of(&fixture.world);
+    intruder.run("UPDATE services SET seal = NULL WHERE name = 'billing'").await;
+    // A new instance has read nothing before.
+    let second = fixture.world.another_with_auth(fixture.issuer.auth()).await;
+    let refused = second.client(&fixture.token).get(CALLER).await;
+    refused.refused(401, "AUTHENTICATION_FAILED");
 }
 
 /// The tests above could pass because the other identity matches nothing.

@@ -152,6 +152,22 @@ async fn look_ups_health_and_published_keys_go_on() {
     assert_eq!(world.anonymous().get(&jwks).await.ok().json()["keys"][0]["kid"], destination.key);
 }
 
+#[tokio::test]
+async fn a_freeze_shows_a_policy_to_nobody_else() {
+    let world = World::new().await;
+    let (destination, alice, _) = arranged(&world).await;
+    let nobody = json!({ "allowedServiceIds": [destination.service] });
+    world.change_policy(&destination, nobody).await;
+    let path = format!("/api/v1/policies/{}", destination.policy);
+    set(&world, alice.service.as_ref().unwrap(), "frozen").await;
+    alice.get(&path).await.refused(403, "OPERATION_NOT_ALLOWED");
+    let limited = world.application("bob").with("allowedOperations", json!(["hash"])).await;
+    world.admin().post("/admin/emergency/freeze", json!({ "reason": "x" })).await.ok();
+    for client in [&alice, &limited] {
+        client.get(&path).await.refused(403, "OPERATION_NOT_ALLOWED");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_freeze_holds_on_another_instance_within_a_second() {
     let world = World::new().await;

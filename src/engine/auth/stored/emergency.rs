@@ -35,8 +35,11 @@ impl Deprivable for Emergency {
     const LOSES: Option<What> = Some(What::Frozen);
 
     fn deprive(&mut self, at: Timestamp) {
-        self.status = ServiceStatus::Frozen;
-        self.frozen_at.get_or_insert(at);
+        if !self.is_frozen() {
+            self.status = ServiceStatus::Frozen;
+            self.reason = None;
+            self.frozen_at = Some(at);
+        }
     }
 }
 

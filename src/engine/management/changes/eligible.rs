@@ -5,7 +5,10 @@ use super::store;
 use crate::auth::Role;
 use crate::change_kind::ChangeKind;
 use crate::db::Pool;
-use crate::management::{ManageAdminKeys, ManageApiKeys, ManageKeys, ManagePolicies, Right};
+use crate::management::{
+    FreezeEverything, ManageAdminKeys, ManageApiKeys, ManageKeys, ManagePolicies, ResourceType,
+    Right,
+};
 use crate::settings::Approvals;
 use formats::clock::Timestamp;
 
@@ -43,7 +46,10 @@ const fn roles(kind: ChangeKind) -> &'static [Role] {
 
 /// The roles that decide about a change: one of each list.
 pub(super) fn roles_of(proposal: &Proposal) -> Vec<&'static [Role]> {
-    proposal.action.iter().map(|kind| roles(*kind)).collect()
+    let of_kinds = proposal.action.iter().map(|kind| roles(*kind));
+    let is_emergency = proposal.resource_type == ResourceType::Emergency;
+    let of_resource = is_emergency.then_some(FreezeEverything::ROLES);
+    of_kinds.chain(of_resource).collect()
 }
 
 /// The kinds that need approval and for which there are too few people.

@@ -1,5 +1,7 @@
 //! Reads changes that need approval.
 
+use serde_json::Value;
+
 use super::filter::ChangeFilter;
 use super::proposal::{Proposal, Proposer};
 use super::propose::without_name;
@@ -75,6 +77,20 @@ impl Proposer {
         }
         Self { api_key_id: None, name: HIDDEN_KEY.to_owned(), ..self }
     }
+}
+
+/// The change in JSON, as the reader may see it.
+pub(in crate::management) fn hide_proposer(change: &mut Value, context: &Context) {
+    let own = context.actor.api_key_id.map(|id| id.to_string());
+    let Some(proposer) = change.get_mut("proposedBy").and_then(Value::as_object_mut) else {
+        return;
+    };
+    let key = proposer.get("apiKeyId").and_then(Value::as_str);
+    if key.is_none() || key == own.as_deref() || context.may::<ManageAdminKeys>() {
+        return;
+    }
+    proposer.insert("apiKeyId".to_owned(), Value::Null);
+    proposer.insert("name".to_owned(), HIDDEN_KEY.into());
 }
 
 /// The name of an admin key that the reader may not see.

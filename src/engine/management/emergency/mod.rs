@@ -59,7 +59,8 @@ pub async fn freeze(
         status: ServiceStatus::Frozen,
         reason: Some(reason),
         frozen_at: Some(change.now()),
-        frozen_by: Some(context.actor.name.clone()),
+        // Not every reader may see the name of an admin key.
+        frozen_by: Some(change.person().unwrap_or("admin key").to_owned()),
         revision: before.revision.next(),
         ..before.clone()
     };

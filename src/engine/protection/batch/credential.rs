@@ -8,11 +8,8 @@ use tokio::sync::Mutex;
 
 use crate::auth::{Application, Caller, Denied};
 use crate::protection::Refusal;
-use crate::protection::call::thawed;
+use crate::protection::call::{FRESH_FOR, thawed};
 use formats::clock::Clock;
-
-/// How long a batch relies on an authentication.
-const FRESH_FOR: Duration = Duration::from_millis(250);
 
 /// Authenticates the credential of a request again.
 pub type Authentication = Box<dyn Fn() -> BoxFuture<'static, Result<Caller, Denied>> + Send + Sync>;

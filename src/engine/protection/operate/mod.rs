@@ -107,7 +107,9 @@ impl Protection {
         let read = || request::read(call, text, size > limit);
         let request = self.long_work.run(lane, Cost::High, size, read).await?;
         let performed = self.perform(call, &application, request);
-        performed.instrument(step!("crypto")).await
+        let performed = performed.instrument(step!("crypto")).await?;
+        self.check_again(call, &application, &[]).await?;
+        Ok(performed)
     }
 
     async fn perform(

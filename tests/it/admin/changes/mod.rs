@@ -3,7 +3,6 @@
 mod decisions;
 mod default_keys;
 mod failures;
-mod frozen;
 mod identities;
 mod keys;
 mod proposals;

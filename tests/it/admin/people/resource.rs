@@ -7,6 +7,20 @@ use super::{PEOPLE, key_of, lock, lock_by_entry, path, person, unlock};
 use testkit::{OidcProvider, World};
 
 #[tokio::test]
+async fn an_unlock_has_no_members() {
+    let world = World::new().await;
+    let ada = key_of(&world, "ada", &["auditor"]).await;
+    let path = format!("{}/unlock", path(&person(&world.admin(), "ada").await));
+    drop(ada);
+    let admin = world.admin();
+    admin.post(&path, json!({ "colour": 1 })).await.invalid(&[("colour", "unknown")]);
+    let other = admin.send_as("text/html", axum::http::Method::POST, &path, "{}").await;
+    other.refused(415, "UNSUPPORTED_MEDIA_TYPE");
+    admin.post(&path, json!({})).await.ok();
+    admin.post_nothing(&path).await.ok();
+}
+
+#[tokio::test]
 async fn a_person_exists_from_the_first_key_that_names_them() {
     let world = World::new().await;
     let ada = key_of(&world, "ada", &["owner"]).await;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Office, approve, proposed, status};
+use super::super::{Office, approve, proposed, status};
 
 const EMERGENCY: &str = "/admin/emergency";
 
@@ -24,6 +24,36 @@ async fn a_service_is_frozen_at_once_and_unfrozen_with_approval() {
 }
 
 #[tokio::test]
+async fn other_changes_of_a_service_need_no_approval() {
+    let office = Office::new().await;
+    let [ada, _] = office.two_owners().await;
+    let rows = [
+        (json!({}), json!({ "status": "frozen" }), false),
+        (json!({ "status": "frozen" }), json!({ "status": "active" }), true),
+        (json!({ "status": "frozen" }), json!({ "name": "n", "tier": "professional" }), false),
+        (json!({}), json!({ "publishKeys": true, "description": "d" }), false),
+    ];
+    for (number, row) in rows.into_iter().enumerate() {
+        // Each name is used once, and each row twice.
+        for method in ["PUT", "PATCH"] {
+            let mut body = json!({ "name": format!("{method} {number}") });
+            body.as_object_mut().unwrap().extend(row.0.as_object().unwrap().clone());
+            let created = office.open.admin().post("/admin/services", body).await.created();
+            let path = created.header("location");
+            let mut change = row.1.clone();
+            if change.get("name").is_some() {
+                change["name"] = json!(format!("{method} {number} again"));
+            }
+            let answer = match method {
+                "PUT" => ada.put(path, change).await,
+                _ => ada.patch(path, change).await,
+            };
+            super::check(&answer, row.2, &format!("{method} {row:?}: {}", answer.body));
+        }
+    }
+}
+
+#[tokio::test]
 async fn everything_is_frozen_at_once_and_unfrozen_with_approval() {
     let office = Office::new().await;
     let [ada, bob] = office.two_owners().await;
@@ -33,8 +63,12 @@ async fn everything_is_frozen_at_once_and_unfrozen_with_approval() {
     assert_eq!(change["action"], json!(["credential.open"]));
     assert_eq!(change["summary"], "Unfreeze all services");
     assert_eq!(ada.get(EMERGENCY).await.ok().text("status"), "frozen");
-    let custodian = office.person("eve", &["custodian"]).await;
-    approve(&custodian, &change).await.refused(403, "FORBIDDEN");
+    for role in ["custodian", "policy-admin"] {
+        let other = office.person(role, &[role]).await;
+        approve(&other, &change).await.refused(403, "FORBIDDEN");
+        let reject = format!("/admin/changes/{}/reject", change["id"].as_str().unwrap());
+        other.post(&reject, json!({})).await.refused(403, "FORBIDDEN");
+    }
     approve(&bob, &change).await.ok();
     let lifted = ada.get(EMERGENCY).await.ok();
     assert_eq!((lifted.text("status"), lifted.text("reason")), ("active".into(), "over".into()));
