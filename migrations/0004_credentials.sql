@@ -97,10 +97,10 @@ CREATE INDEX identities_by_service ON identities (service_id) WHERE deleted_at I
 CREATE INDEX identities_by_policy ON identities (policy_id) WHERE deleted_at IS NULL;
 
 -- Without `last_used_at`, because the use of an identity changes nothing that is cached. A new identity can make
--- a credential ambiguous that was accepted before.
+-- a credential ambiguous that was accepted before, and so does one whose row no longer counts.
 CREATE TRIGGER identities_tell_catalog
-    AFTER INSERT OR DELETE OR UPDATE OF name, service_id, policy_id, allowed_operations, match, status,
-        revision, deleted_at ON identities
+    AFTER INSERT OR DELETE OR UPDATE OF id, name, service_id, policy_id, allowed_operations, match, status,
+        revision, seal, created_at, updated_at, deleted_at ON identities
     FOR EACH STATEMENT EXECUTE FUNCTION tell_catalog();
 
 COMMENT ON TABLE identities IS 'Workloads that authenticate with tokens or certificates instead of API keys.';

@@ -99,6 +99,7 @@ CREATE FUNCTION forget_superseded_revisions() RETURNS bigint LANGUAGE sql SECURI
                   FROM revisions WHERE what IN ('made', 'changed', 'gone')
                  GROUP BY table_name, id) AS newest
          WHERE r.table_name = newest.table_name AND r.id = newest.id AND r.revision < newest.revision
+           AND r.what IN ('made', 'changed', 'gone')
         RETURNING 1
     )
     SELECT count(*) FROM forgotten

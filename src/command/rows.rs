@@ -61,16 +61,6 @@ async fn reseal(database: &db::Primary, is_confirmed: bool) -> Result<(), Failur
     let pool = database.pool();
     examine_all(pool).await.map_err(Failure::Rows)?;
     let deviations = compare(pool).await.map_err(Failure::Rows)?.unwrap_or_default();
-    let wrong = wrong(pool.seals().findings(), &deviations);
-    if wrong.is_empty() {
-        writeln!(io::stdout(), "every row counts")?;
-        return Ok(());
-    }
-    for (row, (flaw, deviation)) in &wrong {
-        let flaw = flaw.map_or("counts", Flaw::name);
-        let differs = deviation.map_or_else(String::new, described);
-        writeln!(io::stdout(), "{}  {}  {flaw}{differs}", row.table, row.id)?;
-    }
     let (removed, deviating): (Vec<_>, Vec<_>) =
         deviations.iter().partition(|it| it.difference == Difference::Removed);
     let names = |of: Vec<&Deviation>| of.iter().map(|it| it.row).collect::<Vec<_>>();
@@ -79,6 +69,24 @@ async fn reseal(database: &db::Primary, is_confirmed: bool) -> Result<(), Failur
     let seen = invalid_rows(pool.rows_on(&mut connection), &deviating).await;
     let seen = seen.map_err(Failure::Rows)?;
     drop(connection);
+    // What will be sealed is printed, whatever changed since the examination, and however many rows it found.
+    let mut wrong = wrong(pool.seals().findings(), &deviations);
+    for seen in &seen {
+        wrong.entry(seen.row).or_default();
+    }
+    if wrong.is_empty() {
+        writeln!(io::stdout(), "every row counts")?;
+        return Ok(());
+    }
+    for (row, (flaw, deviation)) in &wrong {
+        let flaw = match (flaw, deviation) {
+            (Some(flaw), _) => flaw.name(),
+            (None, Some(_)) => "counts",
+            (None, None) => "does not count",
+        };
+        let differs = deviation.map_or_else(String::new, described);
+        writeln!(io::stdout(), "{}  {}  {flaw}{differs}", row.table, row.id)?;
+    }
     if seen.is_empty() && removed.is_empty() {
         writeln!(io::stdout(), "no row can be sealed")?;
         return Ok(());

@@ -100,12 +100,14 @@ fn host(options: &PgConnectOptions) -> Option<&str> {
 const STATEMENT_TIMEOUT: &str = "60s";
 
 /// Switches to the application role, which can add audit records and read them, but not change or
-/// delete them. Limits the time of each statement. Commits are durable, whatever the default of the server is.
+/// delete them. Limits the time of each statement. Commits are durable, and a statement after a lock sees what
+/// the lock waited for, whatever the defaults of the server and of the login are.
 pub fn as_application(options: PgConnectOptions) -> PgConnectOptions {
     options.options([
         ("role", "sealward_application"),
         ("statement_timeout", STATEMENT_TIMEOUT),
         ("synchronous_commit", "on"),
+        ("default_transaction_isolation", "read committed"),
     ])
 }
 

@@ -40,7 +40,8 @@ pub(super) async fn api_key(
 }
 
 async fn service(database: &Pool, id: ServiceId) -> sqlx::Result<Option<Service>> {
-    select("WHERE id = $1").bind(id).fetch_optional(database.rows()).await
+    let living = select("WHERE id = $1 AND deleted_at IS NULL").bind(id);
+    living.fetch_optional(database.rows()).await
 }
 
 /// The identities that match tokens of this issuer with this subject, disabled ones included, so that

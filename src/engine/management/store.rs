@@ -1,14 +1,13 @@
 //! The authors of changes, and the record of each change.
 
 use sqlx::types::Json;
-use sqlx::{AssertSqlSafe, PgConnection, PgExecutor};
+use sqlx::{PgConnection, PgExecutor};
 
 use super::changes::Proposal;
 use super::{Actor, Event};
 use crate::auth::{ApiKey, Person, Role, Roles, people};
 use crate::ids::{EventId, PersonId};
 use crate::resource::{Rows, select};
-use crate::seals::RowName;
 use formats::clock::Timestamp;
 
 /// The author of a change, as the database knows it.
@@ -123,14 +122,6 @@ pub(super) async fn people_of(
 ) -> sqlx::Result<Vec<PersonId>> {
     let found = sqlx::query_scalar("SELECT id FROM people WHERE subject = $1 ORDER BY id");
     found.bind(subject).fetch_all(database).await
-}
-
-/// Locks a row, if it is there.
-pub(super) async fn lock_row(connection: &mut PgConnection, row: RowName) -> sqlx::Result<()> {
-    let locked = format!("SELECT FROM {} WHERE id = $1 FOR UPDATE", row.table);
-    let locked = sqlx::query(AssertSqlSafe(locked)).bind(row.id);
-    locked.execute(connection).await?;
-    Ok(())
 }
 
 /// Records an event: a change, in the transaction of the change. A read with the digest of a recorded

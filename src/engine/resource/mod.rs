@@ -5,6 +5,7 @@
 
 mod columns;
 mod declaration;
+mod exact_json;
 mod field;
 mod member;
 mod request;
@@ -15,6 +16,7 @@ mod text;
 mod value;
 
 pub use self::columns::Columns;
+pub use self::exact_json::ExactJson;
 pub use self::field::{Field, Input, camel_case};
 pub use self::member::Member;
 pub use self::request::{

@@ -36,7 +36,7 @@ pub use self::key::{Endorsement, RowKey};
 pub use self::opening::{NotDerived, initialize};
 pub use self::standing::{Entry, Standing, What};
 pub use self::store::{
-    ENTRIES, Entries, add_entry, endorse, entries_of, forget_superseded, living, newest_entry,
+    ENTRIES, Entries, add_entry, endorse, entries_of, ever_made, forget_superseded, newest_entry,
     next_generation, was_made,
 };
 

@@ -13,12 +13,10 @@ pub async fn was_made(database: impl PgExecutor<'_>, table: &str, id: Uuid) -> s
     sqlx::query_scalar(sql).bind(table).bind(id).fetch_one(database).await
 }
 
-/// The rows of a table that were made and are not gone.
-pub async fn living(database: impl PgExecutor<'_>, table: &str) -> sqlx::Result<Vec<Uuid>> {
-    let sql = "SELECT id FROM (SELECT DISTINCT ON (id) id, what FROM revisions
-                                WHERE table_name = $1 ORDER BY id, revision DESC) AS newest
-                WHERE what <> $2";
-    sqlx::query_scalar(sql).bind(table).bind(What::Gone).fetch_all(database).await
+/// The rows of a table that were ever made, whatever entries followed.
+pub async fn ever_made(database: impl PgExecutor<'_>, table: &str) -> sqlx::Result<Vec<Uuid>> {
+    let sql = "SELECT DISTINCT id FROM revisions WHERE table_name = $1";
+    sqlx::query_scalar(sql).bind(table).fetch_all(database).await
 }
 
 /// The newest entry of a row; none of a row that was never made.

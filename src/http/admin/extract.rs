@@ -13,6 +13,7 @@ use crate::app::{App, AppState};
 use crate::body;
 use crate::error::ApiError;
 use engine::auth::Administrator;
+use engine::management::changes::shown_again;
 use engine::management::{
     self, Actor, Authorized, Claim, ClaimState, Context, Expected, ManageAdminKeys, ManageApiKeys,
     ResourceType, Right,
@@ -101,7 +102,12 @@ fn repeated(standing: ClaimState, context: &Context) -> Response {
         {
             ApiError::from(management::Error::Forbidden(ManageApiKeys::ROLES)).into_response()
         }
-        ClaimState::Again(answer) => Replayed(answer.shown_to(context)).into_response(),
+        ClaimState::Again(mut answer) => {
+            if let Some(shown) = shown_again(&answer.resource, context) {
+                answer.resource = shown;
+            }
+            Replayed(answer).into_response()
+        }
         ClaimState::InProgress => ApiError::InProgress.into_response(),
         ClaimState::OtherBody => {
             let message = "the Idempotency-Key was used with another body";

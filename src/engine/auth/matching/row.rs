@@ -7,6 +7,7 @@ use sqlx::types::Json;
 use sqlx::{Decode, Encode, Postgres, Type};
 
 use super::Match;
+use crate::resource::ExactJson;
 
 impl Type<Postgres> for Match {
     fn type_info() -> PgTypeInfo {
@@ -22,6 +23,6 @@ impl Encode<'_, Postgres> for Match {
 
 impl<'r> Decode<'r, Postgres> for Match {
     fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
-        Ok(Json::decode(value)?.0)
+        Ok(ExactJson::decode(value)?.0)
     }
 }

@@ -51,12 +51,14 @@ pub(in crate::keys) async fn forget_intent(
     Ok(removed.rows_affected() > 0)
 }
 
-/// Whether the identifier belongs to an object that Sealward created or is creating.
+/// Whether the identifier belongs to an object that Sealward created or is creating. Nobody takes an entry of
+/// `revisions` away.
 pub(super) async fn is_ours(database: impl PgExecutor<'_>, id: Uuid) -> sqlx::Result<bool> {
     sqlx::query_scalar(
         "SELECT EXISTS (SELECT FROM import_keys WHERE id = $1)
              OR EXISTS (SELECT FROM key_intents WHERE id = $1)
-             OR EXISTS (SELECT FROM keys WHERE id = $1)",
+             OR EXISTS (SELECT FROM keys WHERE id = $1)
+             OR EXISTS (SELECT FROM revisions WHERE table_name IN ('keys', 'import_keys') AND id = $1)",
     )
     .bind(id)
     .fetch_one(database)

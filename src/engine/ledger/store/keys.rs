@@ -10,7 +10,7 @@ use crate::ledger::Log;
 use crate::ledger::key::SigningKey;
 use crate::ledger::sealed_rows::{LogCosigner, LogKey, LogOrigin};
 use crate::resource::{self, Rows, Stored, select};
-use crate::seals::{What, living};
+use crate::seals::{What, ever_made};
 
 /// The newest first.
 const NEWEST_FIRST: &str = "ORDER BY created_at DESC, id DESC";
@@ -43,7 +43,7 @@ async fn is_whole<R: Stored + Send + Unpin>(
     mut rows: Rows<&mut PgConnection>,
 ) -> sqlx::Result<bool> {
     let valid: Vec<R> = select("ORDER BY id").fetch_all(rows.again()).await?;
-    let made = living(rows.executor, R::TABLE).await?;
+    let made = ever_made(rows.executor, R::TABLE).await?;
     Ok(made.iter().all(|id| valid.iter().any(|row| row.uuid() == *id)))
 }
 

@@ -11,9 +11,9 @@ use formats::clock::Timestamp;
 use formats::problem::{Code, Problem, Problems};
 
 /// Checks a request for a new API key, or for a change of `before`. Services and policies that it names
-/// cannot be deleted until the transaction on `connection` ends.
+/// cannot be deleted until the transaction ends.
 pub(super) async fn check(
-    connection: &mut PgConnection,
+    mut rows: Rows<&mut PgConnection>,
     problems: &mut Problems,
     now: Timestamp,
     before: Option<&ApiKey>,
@@ -21,7 +21,7 @@ pub(super) async fn check(
 ) -> sqlx::Result<()> {
     let kind = before.map_or(body.r#type.given().copied(), |before| Some(before.r#type));
     if before.is_none() {
-        service(connection, problems, kind, &body.service_id).await?;
+        service(rows.again().executor, problems, kind, &body.service_id).await?;
     }
     match kind {
         Some(ApiKeyType::Admin) => {
@@ -31,7 +31,7 @@ pub(super) async fn check(
         Some(ApiKeyType::Live | ApiKeyType::Test) => refuse_admin_members(problems, body),
         None => {}
     }
-    policies::find_bound(connection, problems, &mut body.policy_number).await?;
+    policies::find_bound(rows, problems, &mut body.policy_number).await?;
     let expires_at = before.and_then(|before| before.expires_at);
     check::expiry(problems, now, expires_at, &body.expires_at);
     Ok(())

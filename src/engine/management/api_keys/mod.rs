@@ -153,7 +153,7 @@ pub(super) async fn record(
     let id = ApiKeyId::new(&context.clock, &context.entropy);
     let call = StoredRequest::create(ResourceType::ApiKey, &request);
     let (mut problems, mut body) = (request.problems, request.body);
-    check::check(change.connection(), &mut problems, now, None, &mut body).await?;
+    check::check(change.rows(), &mut problems, now, None, &mut body).await?;
     // An operator on the machine can prepare the key of a person who has not signed in yet.
     if let Some(issuer) = &context.people_issuer
         && !change.is_by_system()
@@ -207,7 +207,7 @@ pub async fn update(
     request.check_read_only(&before);
     let (mut problems, mut body) = (request.problems, request.body);
     let now = change.now();
-    check::check(change.connection(), &mut problems, now, Some(&before), &mut body).await?;
+    check::check(change.rows(), &mut problems, now, Some(&before), &mut body).await?;
     let after = body.update(&before, &mut problems).with_status_at(now);
     let after = checked(problems, Some(after))?;
     keep_an_owner(&mut change, &before, &after).await?;
@@ -241,6 +241,10 @@ async fn lock(change: &mut Change<'_>, id: ApiKeyId, expected: &Expected) -> Res
     }
     let api_key =
         store::lock(change.rows(), now, id).await?.ok_or(Error::Missing(ResourceType::ApiKey))?;
+    // Whoever writes to the database can show another type before the row is judged.
+    if api_key.r#type == ApiKeyType::Admin {
+        change.require::<ManageAdminKeys>()?;
+    }
     if change.is_by(id) {
         change.lock_author().await?;
     }

@@ -95,7 +95,10 @@ pub(super) async fn check_independent(
     earlier.extend(proposal.proposed_by.person.clone());
     let mut credentials = proposal.approver_ids.clone();
     credentials.push(proposal.proposed_by.api_key_id.map(ApiKeyId::uuid));
-    earlier.extend(store::known_to(change.rows(), &credentials).await?);
+    let known = store::known_to(change.rows(), &credentials).await?;
+    earlier.extend(known.ok_or(Error::NotAnApprover(
+        "the row of a credential of this change does not count: an operator must examine it first",
+    ))?);
     if own.iter().any(|person| earlier.contains(person)) {
         return Err(Error::NotAnApprover(
             "a person of this change created the API key of another person and may know it: a different \

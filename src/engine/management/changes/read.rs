@@ -79,18 +79,18 @@ impl Proposer {
     }
 }
 
-/// The change in JSON, as the reader may see it.
-pub(in crate::management) fn hide_proposer(change: &mut Value, context: &Context) {
+/// The change in the JSON of an answer that is sent again, as the reader may see it.
+pub fn shown_again(change: &str, context: &Context) -> Option<String> {
+    let mut change: Value = serde_json::from_str(change).ok()?;
     let own = context.actor.api_key_id.map(|id| id.to_string());
-    let Some(proposer) = change.get_mut("proposedBy").and_then(Value::as_object_mut) else {
-        return;
-    };
+    let proposer = change.get_mut("proposedBy")?.as_object_mut()?;
     let key = proposer.get("apiKeyId").and_then(Value::as_str);
-    if key.is_none() || key == own.as_deref() || context.may::<ManageAdminKeys>() {
-        return;
+    let is_visible = key.is_none() || key == own.as_deref() || context.may::<ManageAdminKeys>();
+    if !is_visible {
+        proposer.insert("apiKeyId".to_owned(), Value::Null);
+        proposer.insert("name".to_owned(), HIDDEN_KEY.into());
     }
-    proposer.insert("apiKeyId".to_owned(), Value::Null);
-    proposer.insert("name".to_owned(), HIDDEN_KEY.into());
+    Some(change.to_string())
 }
 
 /// The name of an admin key that the reader may not see.

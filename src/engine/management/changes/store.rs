@@ -1,7 +1,6 @@
 //! Changes that need approval, in the database.
 
 use serde_json::Value;
-use sqlx::types::Json;
 use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
@@ -12,7 +11,7 @@ use crate::auth::{ApiKey, Person, Role, Roles, people};
 use crate::change_kind::ChangeKind;
 use crate::ids::{ApiKeyId, ChangeId, PersonId};
 use crate::management::{Error, PageRequest, ResourceType};
-use crate::resource::{self, Deprivable, Rows, Stored as _, select};
+use crate::resource::{self, Deprivable, ExactJson, Rows, Stored as _, select};
 use crate::revision::Revision;
 use crate::row;
 use crate::seals::What;
@@ -29,7 +28,7 @@ row! {
         target_revision: Option<Revision>;
         before: Option<Value>;
         after: Option<Value>;
-        call: Json<StoredRequest>;
+        call: ExactJson<StoredRequest>;
         proposer_key: Option<ApiKeyId>;
         proposer_id: Option<PersonId>;
         proposer_person: Option<String>;
@@ -37,9 +36,9 @@ row! {
         proposed_at: Timestamp;
         expires_at: Timestamp;
         required: i32;
-        approvals: Json<Vec<Approval>>;
+        approvals: ExactJson<Vec<Approval>>;
         approver_ids: Vec<Option<Uuid>>;
-        rejection: Option<Json<Approval>>;
+        rejection: Option<ExactJson<Approval>>;
         status: ChangeStatus;
     }
 }
@@ -124,7 +123,7 @@ pub(in crate::management) async fn insert(
         target_revision: proposal.target.map(|target| target.revision),
         before: proposal.before,
         after: proposal.after,
-        call: Json(call.clone()),
+        call: ExactJson(call.clone()),
         proposer_key: by.api_key_id,
         proposer_id: by.person_id,
         proposer_person: by.person,
@@ -132,7 +131,7 @@ pub(in crate::management) async fn insert(
         proposed_at: proposal.proposed_at,
         expires_at: proposal.expires_at,
         required: proposal.required,
-        approvals: Json(proposal.approvals),
+        approvals: ExactJson(proposal.approvals),
         approver_ids: proposal.approver_ids,
         rejection: None,
         status: proposal.status,
@@ -161,9 +160,9 @@ pub(super) async fn save(
     };
     let decided = StoredChange {
         status: after.status,
-        approvals: Json(after.approvals.clone()),
+        approvals: ExactJson(after.approvals.clone()),
         approver_ids: after.approver_ids.clone(),
-        rejection: after.rejection.clone().map(Json),
+        rejection: after.rejection.clone().map(ExactJson),
         resource_id: resource,
         required: after.required,
         ..change.rewritten()
@@ -205,29 +204,37 @@ pub(in crate::management) async fn end_of_person(
         let given = change.approvals.0.iter().cloned().zip(change.approver_ids.iter().copied());
         let (approvals, approver_ids) =
             given.filter(|(approval, _)| approval.person != person.subject).unzip();
-        let approvals = Json(approvals);
+        let approvals = ExactJson(approvals);
         let ended = StoredChange { status, approvals, approver_ids, ..change.rewritten() };
         resource::update(rows.again(), &ended, What::Changed).await?;
     }
     Ok(())
 }
 
-/// The people who may know these API keys besides their own people.
+/// The people who may know these API keys besides their own people. None while the row of one does not count.
 pub(super) async fn known_to(
     rows: Rows<&mut PgConnection>,
     ids: &[Option<Uuid>],
-) -> sqlx::Result<Vec<String>> {
-    let known = select::<ApiKey>("WHERE id = ANY ($1)").bind(ids).fetch_all(rows).await?;
-    Ok(known.into_iter().flat_map(|api_key| api_key.known_to).collect())
+) -> sqlx::Result<Option<Vec<String>>> {
+    let valid = select::<ApiKey>("WHERE id = ANY ($1)").bind(ids).fetch_all(rows).await?;
+    let is_valid = |id: &Uuid| valid.iter().any(|api_key| api_key.id.uuid() == *id);
+    let are_whole = ids.iter().flatten().all(is_valid);
+    Ok(are_whole.then(|| valid.into_iter().flat_map(|api_key| api_key.known_to).collect()))
 }
 
 /// Whether one of these people is known only by access tokens and another only by ID tokens. They can be
 /// one person.
 pub(super) async fn can_be_one(
-    rows: Rows<&mut PgConnection>,
-    people: &[String],
+    mut rows: Rows<&mut PgConnection>,
+    subjects: &[String],
 ) -> sqlx::Result<bool> {
-    let known = select::<Person>("WHERE subject = ANY ($1)").bind(people).fetch_all(rows).await?;
+    for subject in subjects {
+        // A row that does not count could say so.
+        if people::is_cut_off(rows.again(), subject).await? {
+            return Ok(true);
+        }
+    }
+    let known = select::<Person>("WHERE subject = ANY ($1)").bind(subjects).fetch_all(rows).await?;
     let is_one_of = |is_one: fn(&Person) -> bool| known.iter().any(is_one);
     Ok(is_one_of(|person| person.by_id_token && !person.by_access_token)
         && is_one_of(|person| person.by_access_token && !person.by_id_token))
@@ -369,7 +376,7 @@ impl StoredChange {
             expires_at: self.expires_at,
             required: self.required,
             approvals: self.approvals.0,
-            rejection: self.rejection.map(|Json(rejection)| rejection),
+            rejection: self.rejection.map(|ExactJson(rejection)| rejection),
             status,
             before: self.before,
             after: self.after,

@@ -1,7 +1,7 @@
 //! The switch that freezes everything.
 
 mod judge;
-pub(super) mod store;
+mod store;
 
 use super::changes::StoredRequest;
 use super::check::checked;

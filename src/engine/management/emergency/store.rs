@@ -3,7 +3,7 @@
 use sqlx::PgConnection;
 
 /// Keeps others from changing the switch until the transaction ends. It may have no row to lock.
-pub(in crate::management) async fn lock(connection: &mut PgConnection) -> sqlx::Result<()> {
+pub(super) async fn lock(connection: &mut PgConnection) -> sqlx::Result<()> {
     sqlx::query("LOCK TABLE emergency IN SHARE ROW EXCLUSIVE MODE").execute(connection).await?;
     Ok(())
 }

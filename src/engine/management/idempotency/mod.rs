@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::changes::{self, ChangeStatus};
+use super::changes::ChangeStatus;
 use super::event::EventAnswer;
-use super::{Context, Error, ResourceType};
+use super::{Error, ResourceType};
 use crate::auth::{ApiKeyType, CallerId};
 use crate::change_kind::ChangeKind;
 use crate::db::Pool;
@@ -81,19 +81,6 @@ pub struct KeptAnswer {
 }
 
 impl KeptAnswer {
-    /// The same as the reader may see it.
-    #[must_use]
-    pub fn shown_to(self, context: &Context) -> Self {
-        if self.resource_type != ResourceType::Change {
-            return self;
-        }
-        let Ok(mut change) = serde_json::from_str(&self.resource) else {
-            return self;
-        };
-        changes::hide_proposer(&mut change, context);
-        Self { resource: change.to_string(), ..self }
-    }
-
     /// Whether only owners read it: it is an admin key.
     pub fn is_admin_key(&self) -> bool {
         if self.resource_type == ResourceType::ApiKey {

@@ -13,7 +13,7 @@ use super::{
     Referrers, ResourceType, policies, services,
 };
 use crate::ids::{IdentityId, ServiceId};
-use crate::resource::ResourceRequest;
+use crate::resource::{ResourceRequest, Rows};
 use formats::problem::Problems;
 
 pub use crate::auth::{IdentityRequest, IdentityStatus, WorkloadIdentity};
@@ -59,7 +59,7 @@ pub async fn create(
     change.propose_as(StoredRequest::create(ResourceType::Identity, &request));
     let id = IdentityId::new(&context.clock, &context.entropy);
     let (mut problems, mut body) = (request.problems, request.body);
-    check(change.connection(), &mut problems, &mut body).await?;
+    check(change.rows(), &mut problems, &mut body).await?;
     let identity = body.create(id, change.now(), &mut problems);
     let identity = checked(problems, identity)?;
     change.insert(&identity).await?;
@@ -79,7 +79,7 @@ pub async fn update(
     let before = lock(&mut change, id, expected).await?;
     request.check_read_only(&before);
     let (mut problems, mut body) = (request.problems, request.body);
-    check(change.connection(), &mut problems, &mut body).await?;
+    check(change.rows(), &mut problems, &mut body).await?;
     let after = body.update(&before, &mut problems);
     let after = checked(problems, Some(after))?;
     change.save(Action::Update, before, after).await
@@ -97,18 +97,17 @@ pub async fn delete(
     change.delete(&identity, Referrers::default()).await
 }
 
-/// Checks that the service and the policy exist. They cannot be deleted until the transaction on
-/// `connection` ends.
+/// Checks that the service and the policy exist. They cannot be deleted until the transaction ends.
 async fn check(
-    connection: &mut PgConnection,
+    mut rows: Rows<&mut PgConnection>,
     problems: &mut Problems,
     body: &mut IdentityRequest,
 ) -> sqlx::Result<()> {
     if let Some(id) = body.service_id.given() {
         let named = [("serviceId".to_owned(), *id)];
-        services::check_living(&mut *connection, problems, &named).await?;
+        services::check_living(rows.again().executor, problems, &named).await?;
     }
-    policies::find_bound(connection, problems, &mut body.policy_number).await
+    policies::find_bound(rows, problems, &mut body.policy_number).await
 }
 
 async fn lock(

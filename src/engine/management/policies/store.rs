@@ -134,18 +134,17 @@ pub(super) async fn lock_all(
         .await
 }
 
-/// The policy with that number, which cannot be deleted until the transaction ends, so a row can refer
+/// The valid policy with that number, which cannot be deleted until the transaction ends, so a row can refer
 /// to it. (A foreign key accepts a tombstone.)
 pub(in crate::management) async fn lock_living(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     number: &PolicyNumber,
 ) -> sqlx::Result<Option<PolicyId>> {
-    sqlx::query_scalar(
-        "SELECT id FROM policies WHERE policy_number = $1 AND deleted_at IS NULL FOR SHARE",
-    )
-    .bind(number.as_str())
-    .fetch_optional(connection)
-    .await
+    let named = select::<Policy>("WHERE policy_number = $1 AND deleted_at IS NULL");
+    let mut named = named.bind(number.as_str()).lock_all("FOR SHARE", rows).await?;
+    // The number was read before the lock.
+    named.retain(|policy| policy.policy_number == *number && policy.deleted_at.is_none());
+    Ok(named.first().map(|policy| policy.id))
 }
 
 pub(super) async fn next_number(connection: &mut PgConnection) -> sqlx::Result<PolicyNumber> {

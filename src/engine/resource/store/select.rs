@@ -13,7 +13,9 @@ use super::rows::Rows;
 use crate::resource::columns::column_name;
 use crate::resource::stored::Stored;
 use crate::revision::Revision;
-use crate::seals::{ENTRIES, Entries, Flaw, RowName, Seals, Standing, entries_of, generation_of};
+use crate::seals::{
+    ENTRIES, Entries, Entry, Flaw, RowName, Seals, Standing, entries_of, generation_of,
+};
 
 /// A query of resources. `rest` follows their columns and their table. The columns are named, so that a
 /// migration that adds a column does not invalidate the statements that open connections have prepared.
@@ -188,12 +190,15 @@ impl<R: Stored> Read<R> {
         };
         let columns = resource.columns();
         let of = (resource.revision().number(), (columns.form()?, R::FORMS));
+        let taken: Vec<Entry> =
+            self.entries.0.iter().copied().filter(|entry| Some(entry.what) == R::LOSES).collect();
         let entries = (R::LOSES, self.entries.0);
         let judged = seals.judge(resource.row(), of, self.seal.as_deref(), entries)?;
         let is_valid = judged.is_ok();
         let resource = match judged {
             Ok(standing) => standing_as(resource, standing),
-            Err(_) => resource,
+            // Whoever seals the row gives nothing back.
+            Err(_) => deprived(resource, taken),
         };
         Ok(Marked { id, resource: Some(resource), is_valid })
     }
@@ -227,8 +232,11 @@ impl<R: Stored> Read<R> {
 
 /// The resource at its newest revision, without what was taken away.
 fn standing_as<R: Stored>(resource: R, standing: Standing) -> R {
-    let mut resource = resource.at(Revision::of(standing.newest));
-    for entry in standing.taken {
+    deprived(resource.at(Revision::of(standing.newest)), standing.taken)
+}
+
+fn deprived<R: Stored>(mut resource: R, taken: Vec<Entry>) -> R {
+    for entry in taken {
         resource.deprive(entry.at);
     }
     resource

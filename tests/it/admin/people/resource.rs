@@ -10,9 +10,8 @@ use testkit::{OidcProvider, World};
 async fn an_unlock_has_no_members() {
     let world = World::new().await;
     let ada = key_of(&world, "ada", &["auditor"]).await;
-    let path = format!("{}/unlock", path(&person(&world.admin(), "ada").await));
-    drop(ada);
     let admin = world.admin();
+    let path = format!("{}/unlock", path(&person(&ada, "ada").await));
     admin.post(&path, json!({ "colour": 1 })).await.invalid(&[("colour", "unknown")]);
     let other = admin.send_as("text/html", axum::http::Method::POST, &path, "{}").await;
     other.refused(415, "UNSUPPORTED_MEDIA_TYPE");
