@@ -22,5 +22,5 @@ pub(super) use self::answer::{
 pub(super) use self::audit_log::{LogText, LogTile, ProofBody, RecordProof, log_named, tile_at};
 pub(super) use self::export::{Order, RecordsAnswer};
 pub(super) use self::extract::{
-    Address, CreateBody, DecisionBody, IfMatch, PathId, RestoreBody, UpdateBody,
+    Address, CreateBody, DecisionBody, IfMatch, NoMembers, PathId, RestoreBody, UpdateBody,
 };

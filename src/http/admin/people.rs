@@ -82,6 +82,7 @@ pub(crate) async fn lock(
     path = "",
     operation_id = "unlockPerson",
     params(PathId<PersonId>, IfMatch),
+    request_body = NoMembers,
     responses(Accepted<'static>, errors::NotFound, errors::Conflict)
 )]
 pub(crate) async fn unlock(

@@ -10,7 +10,9 @@ use utoipa::openapi::{RefOr, Required, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::components;
-use crate::admin::{Address, CreateBody, DecisionBody, IfMatch, PathId, RestoreBody, UpdateBody};
+use crate::admin::{
+    Address, CreateBody, DecisionBody, IfMatch, NoMembers, PathId, RestoreBody, UpdateBody,
+};
 use engine::ids::{Id, Named};
 use engine::management::policies;
 use engine::resource::{ChangeBody, RequestBody};
@@ -94,6 +96,20 @@ impl<D: RequestBody + ToSchema> ToSchema for DecisionBody<D> {
 
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
         D::schemas(schemas);
+    }
+}
+
+impl PartialSchema for NoMembers {
+    fn schema() -> RefOr<Schema> {
+        let about = "An object without members. The body can be left out.";
+        let object = ObjectBuilder::new().schema_type(Type::Object).description(Some(about));
+        exactly(object.into(), &[], false)
+    }
+}
+
+impl ToSchema for NoMembers {
+    fn name() -> Cow<'static, str> {
+        "NoMembers".into()
     }
 }
 
