@@ -178,7 +178,7 @@ mod tests {
         let again = Value::from(body(&form, members.copied(), false));
         assert_eq!(again, policy);
         let service = json!({
-            "name": "billing", "description": "Two\nlines", "tier": "enterprise",
+            "name": "billing", "description": "Two\nlines", "status": "frozen", "tier": "enterprise",
             "rateLimit": { "requestsPerSecond": 7, "burst": 9 }, "publishKeys": true,
         });
         let form = form_of(&service, ServiceRequest::FIELDS.iter());
