@@ -2,6 +2,7 @@
 
 mod caches;
 mod counting;
+mod decisions;
 mod deviations;
 mod emergency;
 mod findings;
