@@ -1,7 +1,7 @@
 //! Errors of use cases.
 
 use super::changes::Proposed;
-use super::event::ResourceType;
+use super::resource_type::ResourceType;
 use crate::auth::Role;
 use formats::problem::{Problem, Problems};
 

@@ -60,6 +60,7 @@ mod page;
 pub mod people;
 pub mod policies;
 mod referrers;
+mod resource_type;
 mod right;
 pub mod security;
 pub mod services;
@@ -71,11 +72,12 @@ pub use self::actor::Actor;
 pub use self::change::Change;
 pub use self::context::Context;
 pub use self::error::Error;
-pub use self::event::{Action, Event, Resource, ResourceType, ResourceView};
+pub use self::event::{Action, Event, Resource, ResourceView};
 pub use self::expected::Expected;
 pub use self::idempotency::{Claim, ClaimState, IdempotentCall, KeptAnswer, KeptOutcome};
 pub use self::page::{Cursor, Limit, NotACursor, Page, PageRequest};
 use self::referrers::Referrers;
+pub use self::resource_type::ResourceType;
 pub use self::right::{
     Authorized, FreezeEverything, ManageAdminKeys, ManageApiKeys, ManageIdentities, ManageKeys,
     ManagePeople, ManagePolicies, ReadAudit, ReadPeople, ReadResources, Right,
