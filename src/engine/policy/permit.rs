@@ -70,9 +70,7 @@ pub enum NotAllowed {
 /// Permits `application` the operation `O` with its own key. An operation under a policy needs a
 /// [`PolicyPermit`].
 pub fn authorize<O: Permittable>(application: &Application) -> Result<Permit<O>, NotAllowed> {
-    if !application.may(O::OPERATION) {
-        return Err(NotAllowed::ByApiKey(O::OPERATION));
-    }
+    may_by_api_key(application, O::OPERATION)?;
     if let Some(frozen) = application.frozen() {
         return Err(frozen.into());
     }
@@ -81,14 +79,21 @@ pub fn authorize<O: Permittable>(application: &Application) -> Result<Permit<O>,
 
 /// Whether `application` may protect under `policy`, frozen or not.
 pub(crate) fn may_protect(application: &Application, policy: &Policy) -> Result<(), NotAllowed> {
-    let operation = Operation::Protect;
-    if !application.may(operation) {
-        return Err(NotAllowed::ByApiKey(operation));
-    }
-    if !policy.allows(application.service_id(), operation) {
-        return Err(NotAllowed::ByPolicy(operation));
-    }
-    Ok(())
+    may_by_api_key(application, Operation::Protect)?;
+    may_by_policy(application, policy, Operation::Protect)
+}
+
+fn may_by_api_key(application: &Application, operation: Operation) -> Result<(), NotAllowed> {
+    if application.may(operation) { Ok(()) } else { Err(NotAllowed::ByApiKey(operation)) }
+}
+
+fn may_by_policy(
+    application: &Application,
+    policy: &Policy,
+    operation: Operation,
+) -> Result<(), NotAllowed> {
+    let is_allowed = policy.allows(application.service_id(), operation);
+    if is_allowed { Ok(()) } else { Err(NotAllowed::ByPolicy(operation)) }
 }
 
 impl<O: Permittable> Permit<O> {
@@ -99,9 +104,7 @@ impl<O: Permittable> Permit<O> {
 
     /// Adds the permission of `policy`, whose destination may be frozen.
     pub(super) fn under(self, policy: Arc<Policy>) -> Result<PolicyPermit<O>, NotAllowed> {
-        if !policy.allows(self.application.service_id(), O::OPERATION) {
-            return Err(NotAllowed::ByPolicy(O::OPERATION));
-        }
+        may_by_policy(&self.application, &policy, O::OPERATION)?;
         Ok(PolicyPermit { permit: self, policy })
     }
 }
