@@ -29,6 +29,7 @@ pub use self::filter::ChangeFilter;
 pub use self::judgement::Judgement;
 pub use self::proposal::{Approval, ChangeStatus, Proposal, Proposed, Proposer};
 pub(super) use self::propose::needed;
+pub(super) use self::read::HIDDEN_KEY;
 pub use self::read::{list, pending, read, shown_again};
 pub(crate) use self::store::StoredChange;
 pub(super) use self::store::{end_of_person, insert, make_stale};

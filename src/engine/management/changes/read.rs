@@ -94,4 +94,4 @@ pub fn shown_again(change: &str, context: &Context) -> Option<String> {
 }
 
 /// The name of an admin key that the reader may not see.
-const HIDDEN_KEY: &str = "admin key";
+pub(in crate::management) const HIDDEN_KEY: &str = "admin key";

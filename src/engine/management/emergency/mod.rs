@@ -3,7 +3,7 @@
 mod judge;
 mod store;
 
-use super::changes::StoredRequest;
+use super::changes::{HIDDEN_KEY, StoredRequest};
 use super::check::checked;
 use super::{
     Action, Authorized, Change, Error, Event, Expected, FreezeEverything, ReadResources,
@@ -60,7 +60,7 @@ pub async fn freeze(
         reason: Some(reason),
         frozen_at: Some(change.now()),
         // Not every reader may see the name of an admin key.
-        frozen_by: Some(change.person().unwrap_or("admin key").to_owned()),
+        frozen_by: Some(change.person().unwrap_or(HIDDEN_KEY).to_owned()),
         revision: before.revision.next(),
         ..before.clone()
     };
