@@ -30,12 +30,16 @@ pub enum TakingAway {
 pub async fn take_away(system: &System, taken: TakingAway) -> Result<bool, Error> {
     let (row, what) = taken.entry();
     let (of, action) = taken.event();
-    // It takes no lock, which somebody with a login could hold, and a revision that nobody can occupy before.
+    // Another session with the login can hold a lock or occupy the next revision: this takes no lock, and a
+    // revision that cannot be guessed.
     let mut transaction = system.pool.begin().await?;
     let newest = newest_entry(&mut *transaction, row).await?;
     let newest = match newest {
         Some(entry) if entry.what == what => return Ok(false),
-        Some(entry) if entry.what != What::Gone => entry.revision,
+        // The switch is never deleted: an entry that says so is not ours, and does not stop an operator.
+        Some(entry) if entry.what != What::Gone || taken == TakingAway::Everything => {
+            entry.revision
+        }
         // Before the first freeze, the switch has no entry.
         None if taken == TakingAway::Everything => 0,
         Some(_) | None => return Err(Error::Missing(of)),

@@ -59,6 +59,20 @@ async fn everything_is_frozen_until_the_api_lifts_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn everything_is_frozen_after_a_forged_end_of_the_switch() {
+    let site = Site::new().await;
+    let process = Process::start(&site).await;
+    let (_, application) = process.bound_application().await;
+    let forged = "SET ROLE sealward_application;
+                  INSERT INTO revisions
+                  VALUES ('emergency', '00000000-0000-0000-0000-000000000001', 1, 'gone')";
+    sqlx::raw_sql(forged).execute(&mut site.connect().await).await.expect("an entry");
+    assert_eq!(emergency(&site, &["freeze", "--all"]).success().line(), "frozen");
+    within(PATIENCE, async || application.protect(json!(1)).await.status == 403).await;
+    application.protect(json!(1)).await.refused(403, "SERVICE_FROZEN");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_key_is_disabled_and_an_api_key_revoked() {
     let site = Site::new().await;
     let process = Process::start(&site).await;
