@@ -70,7 +70,7 @@ pub(super) async fn signed_in_only(
         Check::Current => {}
         Check::Due | Check::Overdue if !has_form(&request) => return to_check(&request),
         Check::Due => {}
-        // Nobody needs the provider to leave.
+        // Signing out works without the provider.
         Check::Overdue if request.uri().path() == SIGN_OUT => {}
         Check::Overdue => {
             return error::render(PageError::Unconfirmed.into_response(), Some(&viewer), &tag);

@@ -1,4 +1,4 @@
-//! The record of all calls, for a token that nobody has at hand.
+//! The record of all calls, to examine a token that is elsewhere.
 
 use std::fmt;
 use std::io::Write;

@@ -37,8 +37,8 @@ impl Breaker {
         (inner.state.clone(), inner.since.elapsed(), inner.canary)
     }
 
-    /// The canary succeeded. Returns whether this closed the breaker. Nobody sees it closed before
-    /// `admit` has returned.
+    /// The canary succeeded. Returns whether this closed the breaker. It stays open for others
+    /// until `admit` has returned.
     pub(crate) fn close(&self, canary: Duration, admit: impl FnOnce()) -> bool {
         let mut inner = self.lock();
         inner.canary = Some(canary);

@@ -27,7 +27,7 @@ impl Protection {
         number: &str,
     ) -> Result<PolicyToProtect, Refusal> {
         let policy = self.dependencies.policies.resolve(application, Some(number)).await?;
-        // A freeze shows a policy to nobody else.
+        // The answer about a freeze is only for callers who may use the policy.
         may_protect(application, &policy)?;
         let permitted =
             self.dependencies.policies.permit::<to::Protect>(application, policy.clone());

@@ -78,7 +78,7 @@ pub async fn new_key(
         transaction.commit().await?;
         seals.open(token).await?;
     }
-    // From here on, nobody seals under the generations before.
+    // From here on, no instance seals under the generations before.
     let mut connection = pool.acquire().await?;
     let mut rows = 0;
     loop {

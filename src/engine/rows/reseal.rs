@@ -14,7 +14,7 @@ use formats::clock::{Clock, Entropy};
 /// Why rows were not sealed.
 #[derive(Debug, thiserror::Error)]
 pub enum NotSealed {
-    /// Somebody changed them since they were seen.
+    /// They changed since they were seen.
     #[error("{} rows changed in the meantime: run the command again", .0.len())]
     Changed(Vec<RowName>),
     /// The database failed.

@@ -49,7 +49,7 @@ impl Logout {
         if !event.is_some_and(Value::is_object) {
             return Err(LogoutRefused::Claim("events"));
         }
-        // An ID token has one. Nobody can use it as a logout token.
+        // A token with a nonce is an ID token, not a logout token.
         if claims.contains_key("nonce") {
             return Err(LogoutRefused::Claim("nonce"));
         }

@@ -11,8 +11,8 @@ use crate::resource::{self, Rows, Touched as _, select};
 use crate::seals::{RowName, What, newest_entry};
 use formats::clock::Timestamp;
 
-/// The name of the entries in `revisions` that count the people with one subject. Without them, somebody who
-/// takes away the row of a locked person makes room for the same person without a lock.
+/// The name of the entries in `revisions` that count the people with one subject. Without them, the same
+/// person could return without a lock after the row of the locked person was deleted.
 const SUBJECTS: &str = "people of a subject";
 
 /// Records the profile of a token. None if the row of the person does not count.

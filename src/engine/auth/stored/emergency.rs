@@ -48,7 +48,7 @@ impl Emergency {
     pub(crate) const ID: Uuid = Uuid::from_u128(1);
 
     /// The switch as it counts. One that was never set freezes nothing. One whose row is lost freezes everything:
-    /// its absence must not open what somebody froze.
+    /// its absence must not end a freeze.
     pub(crate) async fn current(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<Self> {
         if let Some(valid) = select("").fetch_optional(rows.again()).await? {
             return Ok(valid);

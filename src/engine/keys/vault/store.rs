@@ -51,8 +51,8 @@ pub(in crate::keys) async fn forget_intent(
     Ok(removed.rows_affected() > 0)
 }
 
-/// Whether the identifier belongs to an object that Sealward created or is creating. Nobody takes an entry of
-/// `revisions` away.
+/// Whether the identifier belongs to an object that Sealward created or is creating. Entries of
+/// `revisions` are never deleted.
 pub(super) async fn is_ours(database: impl PgExecutor<'_>, id: Uuid) -> sqlx::Result<bool> {
     sqlx::query_scalar(
         "SELECT EXISTS (SELECT FROM import_keys WHERE id = $1)

@@ -1,4 +1,4 @@
-//! Examines rows that nobody reads.
+//! Examines rows that no request reads.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::resource::stored::Stored;
 use crate::seals::{Flaw, RowName, What};
 
 /// Examines every row of one kind, so that those that do not count are findings. A first entry that freezes
-/// belongs to a row that nobody has made yet.
+/// belongs to a row that does not exist yet.
 pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
     rows: &Rows<E>,
 ) -> sqlx::Result<()> {
