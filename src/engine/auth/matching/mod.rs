@@ -66,8 +66,8 @@ impl Match {
         }
     }
 
-    /// Whether one credential can match both: nothing that both state differs. A pinned certificate can have
-    /// any SPIFFE ID.
+    /// Whether one credential can match both: only another subject, SPIFFE ID or certificate excludes it. A
+    /// pinned certificate can have any SPIFFE ID.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Token(rule), Self::Token(other)) => rule.overlaps(other),
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_overlap_unless_they_state_different_values() {
+    fn rules_overlap_unless_they_name_different_subjects_or_certificates() {
         let rule = |json: &str| serde_json::from_str::<Match>(json).unwrap();
         let token = |members: &str| rule(&format!(r#"{{"issuer":"a",{members}}}"#));
         let pinned = |digits: &str| {
@@ -248,10 +248,16 @@ mod tests {
             (token(r#""subject":"b","claims":{"d":1}"#), token(r#""subject":"b""#), true),
             (token(r#""claims":{"d":1}"#), token(r#""claims":{"d":1,"e":2}"#), true),
             (token(r#""claims":{"d":1}"#), token(r#""claims":{"e":2}"#), true),
-            (token(r#""claims":{"d":1,"e":2}"#), token(r#""claims":{"d":1,"e":3}"#), false),
+            // The claim of a token can be an array with both values.
+            (token(r#""claims":{"d":1,"e":2}"#), token(r#""claims":{"d":1,"e":3}"#), true),
             (
                 token(r#""subject":"b","claims":{"d":1}"#),
                 token(r#""subject":"b","claims":{"d":2}"#),
+                true,
+            ),
+            (
+                token(r#""subject":"b","claims":{"d":1}"#),
+                token(r#""subject":"c","claims":{"d":1}"#),
                 false,
             ),
             (token(r#""subject":"b""#), rule(r#"{"issuer":"b","subject":"b"}"#), false),
