@@ -1,4 +1,5 @@
-//! Whether the login of the service could change or delete records of the audit log.
+//! Whether the login of the service could change or delete records of the audit log, or let a row count that
+//! does not.
 //!
 //! The service uses the role `sealward_application`, but an attacker who controls the service can
 //! leave it (`SET ROLE NONE`) and use every role of the login. So all of them are checked.

@@ -30,7 +30,8 @@ pub(super) async fn roles(connection: &mut PgConnection) -> sqlx::Result<Vec<Str
              WHERE c.oid IN ('crypto_operations_audit'::regclass, 'management_events'::regclass,
                              'audit_retention'::regclass, 'audit_log_index'::regclass,
                              'audit_log_nodes'::regclass, 'audit_log_keys'::regclass,
-                             'audit_log_cosigners'::regclass)
+                             'audit_log_cosigners'::regclass, 'revisions'::regclass,
+                             'row_keys'::regclass)
                 OR c.oid IN (SELECT inhrelid FROM pg_inherits
                               WHERE inhparent = 'crypto_operations_audit'::regclass)
         ), owners AS (
@@ -39,7 +40,8 @@ pub(super) async fn roles(connection: &mut PgConnection) -> sqlx::Result<Vec<Str
             UNION SELECT datdba FROM pg_database WHERE datname = current_database()
             UNION SELECT proowner FROM pg_proc
                    WHERE pronamespace IN (SELECT relnamespace FROM trail)
-                     AND prosecdef AND proname LIKE '%audit_day%'
+                     AND prosecdef
+                     AND (proname LIKE '%audit_day%' OR proname = 'forget_superseded_revisions')
         ), strong AS (
             SELECT oid, rolname, CASE
                      WHEN rolsuper THEN 'is a superuser'
@@ -65,7 +67,8 @@ pub(super) async fn roles(connection: &mut PgConnection) -> sqlx::Result<Vec<Str
     sqlx::query_scalar(sql).fetch_all(connection).await
 }
 
-/// Privileges of the login, of its roles and of `PUBLIC`. With `CREATE` on the schema, a function can
+/// Privileges of the login, of its roles and of `PUBLIC`, to the tables of the audit log and to those that say
+/// which rows count. With `CREATE` on the schema, a function can
 /// shadow one that the functions of the owner call.
 pub(super) async fn privileges(connection: &mut PgConnection) -> sqlx::Result<Vec<String>> {
     let sql = "
@@ -77,7 +80,8 @@ pub(super) async fn privileges(connection: &mut PgConnection) -> sqlx::Result<Ve
              WHERE c.oid IN ('crypto_operations_audit'::regclass, 'management_events'::regclass,
                              'audit_retention'::regclass, 'audit_log_index'::regclass,
                              'audit_log_nodes'::regclass, 'audit_log_keys'::regclass,
-                             'audit_log_cosigners'::regclass)
+                             'audit_log_cosigners'::regclass, 'revisions'::regclass,
+                             'row_keys'::regclass)
                 OR (c.relkind = 'r' AND c.relname ~ '^crypto_operations_audit_[0-9]{8}$'
                     AND c.relnamespace = (SELECT relnamespace FROM pg_class
                                            WHERE oid = 'crypto_operations_audit'::regclass))
@@ -85,6 +89,7 @@ pub(super) async fn privileges(connection: &mut PgConnection) -> sqlx::Result<Ve
             SELECT trail.relowner AS owner, a.grantee, a.privilege_type, 'TABLE ' || trail.oid::regclass AS object
               FROM trail, aclexplode(trail.relacl) a
              WHERE a.privilege_type IN ('UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER')
+                OR (a.privilege_type = 'INSERT' AND trail.oid = 'row_keys'::regclass)
             UNION ALL
             SELECT trail.relowner, a.grantee, a.privilege_type || format(' (%I)', c.attname),
                    'TABLE ' || trail.oid::regclass
@@ -94,7 +99,7 @@ pub(super) async fn privileges(connection: &mut PgConnection) -> sqlx::Result<Ve
             SELECT p.proowner, a.grantee, a.privilege_type, 'FUNCTION ' || p.oid::regprocedure
               FROM pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
              WHERE p.pronamespace IN (SELECT relnamespace FROM trail)
-               AND p.proname IN ('detach_audit_day', 'drop_audit_day')
+               AND p.proname IN ('detach_audit_day', 'drop_audit_day', 'forget_superseded_revisions')
                AND a.grantee <> coalesce(to_regrole('sealward_retention')::oid, 0)
             UNION ALL
             SELECT n.nspowner, a.grantee, a.privilege_type, format('SCHEMA %I', n.nspname)
