@@ -34,6 +34,7 @@ CREATE TABLE keys (
     rotation_days integer CHECK (rotation_days BETWEEN 1 AND 3650),
     succeeds      uuid REFERENCES keys (id),
     activated_at  timestamptz,
+    activation    bigint CHECK (activation > 0),
     retire_at     timestamptz,
     destroy_at    timestamptz,
     destroying_at timestamptz,
@@ -110,6 +111,7 @@ COMMENT ON COLUMN keys.expires_at IS 'The time from which the key does not prote
 COMMENT ON COLUMN keys.rotation_days IS 'The number of days from the activation to that of the successor; null for no rotation.';
 COMMENT ON COLUMN keys.succeeds IS 'The key that this one replaces as soon as it is activated; null from then on.';
 COMMENT ON COLUMN keys.activated_at IS 'The time of the last activation; null before the first.';
+COMMENT ON COLUMN keys.activation IS 'The number of the last activation among the keys that take over from each other; null before the first. The table revisions has the same number.';
 COMMENT ON COLUMN keys.retire_at IS 'The time at which the key retires, because its successor is active; null for none.';
 COMMENT ON COLUMN keys.destroy_at IS 'The time from which the key is destroyed; null unless it was deleted.';
 COMMENT ON COLUMN keys.destroying_at IS 'The time at which its destruction began; null before. It is set before a token destroys the key, which then cannot be restored.';

@@ -9,10 +9,31 @@ CREATE TABLE revisions (
         what IN ('made', 'changed', 'gone', 'frozen', 'disabled', 'locked', 'revoked')
     ),
     at         timestamptz NOT NULL DEFAULT now(),
+    member     uuid,
     PRIMARY KEY (table_name, id, revision)
 );
 
+CREATE INDEX revisions_by_member ON revisions (member) WHERE member IS NOT NULL;
+
 REVOKE UPDATE, DELETE ON revisions FROM sealward_application;
+
+-- Without this bound, one entry with the last number would forbid every later one.
+CREATE FUNCTION limit_revision() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.revision > 16777216 + (SELECT coalesce(max(revision), 0) FROM revisions
+                                   WHERE table_name = NEW.table_name AND id = NEW.id) THEN
+        RAISE EXCEPTION 'the revision % is too far from the one before it', NEW.revision
+            USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+COMMENT ON FUNCTION limit_revision() IS 'Refuses an entry whose revision is more than 2^24 higher than the newest one.';
+
+CREATE TRIGGER revisions_limit
+    BEFORE INSERT ON revisions
+    FOR EACH ROW EXECUTE FUNCTION limit_revision();
 
 -- An entry can take something away from a row that is not written. Entries of tables that nobody caches would
 -- empty the caches of all instances, at each sign-in to the dashboard.
@@ -74,6 +95,7 @@ COMMENT ON COLUMN revisions.id IS 'The row.';
 COMMENT ON COLUMN revisions.revision IS 'The revision of the row, which its seal covers.';
 COMMENT ON COLUMN revisions.what IS 'What happened: made, changed, gone; frozen of a service or the switch for everything, disabled of a key or an identity, revoked of an API key, and locked of a person have their effect also where the row was not written.';
 COMMENT ON COLUMN revisions.at IS 'The time.';
+COMMENT ON COLUMN revisions.member IS 'The row that joined a group of rows that decide together. Then table_name says what they share, and id is derived from it. Null for an entry of a row.';
 
 CREATE VIEW locked_people WITH (security_invoker) AS
     SELECT id, subject FROM people
@@ -90,15 +112,17 @@ COMMENT ON COLUMN locked_people.id IS 'The person.';
 COMMENT ON COLUMN locked_people.subject IS 'The subject of the person.';
 
 -- Nothing is believed by the absence of these entries: an earlier row needs the entry of its own revision, and
--- whoever adds that again finds the newest one after it. The login of the service cannot call this.
+-- whoever adds that again finds the newest one after it. Members of groups stay. The login of the service cannot
+-- call this.
 CREATE FUNCTION forget_superseded_revisions() RETURNS bigint LANGUAGE sql SECURITY DEFINER
     SET timezone = 'UTC' SET datestyle = 'ISO' AS $$
     WITH forgotten AS (
         DELETE FROM revisions r
          USING (SELECT table_name, id, max(revision) AS revision
-                  FROM revisions WHERE what IN ('made', 'changed', 'gone')
+                  FROM revisions WHERE what IN ('made', 'changed', 'gone') AND member IS NULL
                  GROUP BY table_name, id) AS newest
          WHERE r.table_name = newest.table_name AND r.id = newest.id AND r.revision < newest.revision
+           AND r.member IS NULL
            AND r.what IN ('made', 'changed', 'gone')
         RETURNING 1
     )

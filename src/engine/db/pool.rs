@@ -63,6 +63,11 @@ impl Pool {
         self.current().begin().await
     }
 
+    /// A transaction that only reads, and whose statements see the same rows.
+    pub async fn snapshot(&self) -> Result<Transaction<'static, Postgres>> {
+        self.current().begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await
+    }
+
     /// The seals of the rows of this database.
     pub fn seals(&self) -> &Seals {
         &self.seals

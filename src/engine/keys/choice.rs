@@ -49,7 +49,7 @@ impl Keyring {
         permit: &'a PolicyPermit<to::Protect>,
     ) -> Result<PermittedKey<'a, PolicyPermit<to::Protect>>, NoKey> {
         let policy = permit.policy();
-        let active = self.active_of(policy.destination_service_id).await?;
+        let active = self.acting_of(policy.destination_service_id).await?;
         let now = self.clock.now();
         let mut fitting =
             active.iter().filter(|key| key.seals(policy.alg.family()) && !key.is_expired(now));
@@ -71,7 +71,7 @@ impl Keyring {
         let (policy, envelope) = (permit.policy(), permit.envelope());
         policy.unprotectable()?;
         let destination = policy.destination_service_id;
-        let active = self.active_of(destination).await?;
+        let active = self.acting_of(destination).await?;
         let opens = |key: &&Arc<Usable>| key.envelope.is_some() && key.private.is_some();
         let any = active.iter().find(opens).ok_or(NoKey::NotFound)?;
         if let Some(kid) = envelope.kid()
@@ -100,7 +100,7 @@ impl Keyring {
         let key = match name {
             Some(name) => self.named(caller, name, O::OPERATION, fitting).await?,
             None => {
-                let active = self.active_of(caller).await?;
+                let active = self.acting_of(caller).await?;
                 let now = self.clock.now();
                 let mut fitting = active.iter().filter(|key| {
                     key.fits(O::OPERATION, fitting) && !key.is_too_old(O::OPERATION, now)
@@ -172,8 +172,8 @@ impl Keyring {
         Ok(named.find(|key| key.kid == kid).cloned())
     }
 
-    async fn active_of(&self, service: ServiceId) -> Result<Arc<[Arc<Usable>]>, Unreadable> {
-        let known = self.active.get(&service).await?;
+    async fn acting_of(&self, service: ServiceId) -> Result<Arc<[Arc<Usable>]>, Unreadable> {
+        let known = self.acting.get(&service).await?;
         Ok(known.unwrap_or_else(|| Arc::from([])))
     }
 }

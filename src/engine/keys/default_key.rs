@@ -5,7 +5,6 @@ use sqlx::PgConnection;
 use super::{Key, Usage, store};
 use crate::resource::Rows;
 use formats::clock::Timestamp;
-use formats::material::{Algorithm, Family};
 
 /// A key that a service may sign or encrypt with by default.
 #[derive(Clone, Debug)]
@@ -22,8 +21,11 @@ impl DefaultKey {
 
     /// Whether it is the default, or will be when the keys after it expire, and another key becomes the
     /// default without it.
+    /// So it is while the row of one of them does not count.
     pub(crate) async fn has_substitute(&self, rows: Rows<&mut PgConnection>) -> sqlx::Result<bool> {
-        let rivals = self.rivals(rows).await?;
+        let Some(rivals) = self.rivals(rows).await? else {
+            return Ok(true);
+        };
         let outlives = |rival: &Key| match (rival.expires_at, self.key.expires_at) {
             (None, _) => true,
             (Some(_), None) => false,
@@ -33,22 +35,24 @@ impl DefaultKey {
         Ok(is_earlier && !rivals.iter().any(|rival| self.is_before(rival) && outlives(rival)))
     }
 
-    /// Whether another key is the default now.
+    /// Whether another key is the default now, or can be it because a row does not count.
     pub(crate) async fn is_replaced(&self, rows: Rows<&mut PgConnection>) -> sqlx::Result<bool> {
-        Ok(self.rivals(rows).await?.iter().any(|rival| self.is_before(rival)))
+        let rivals = self.rivals(rows).await?;
+        Ok(rivals.is_none_or(|rivals| rivals.iter().any(|rival| self.is_before(rival))))
     }
 
     /// Whether it was activated before another key.
     fn is_before(&self, rival: &Key) -> bool {
-        (self.key.activated_at, self.key.id.uuid()) < (rival.activated_at, rival.id.uuid())
+        self.key.activation < rival.activation
     }
 
-    /// The latest activation decides among the keys that fit an operation.
-    async fn rivals(&self, rows: Rows<&mut PgConnection>) -> sqlx::Result<Vec<Key>> {
-        const RSA: [Algorithm; 3] = [Algorithm::Rsa2048, Algorithm::Rsa3072, Algorithm::Rsa4096];
-        let own = [self.key.algorithm];
-        let is_rsa = self.key.algorithm.family() == Family::Rsa;
-        let algorithms = if is_rsa { &RSA[..] } else { &own };
-        store::rivals(rows, &self.key, algorithms, self.now).await
+    /// The other keys that can be the default now. None while the row of one does not count.
+    async fn rivals(&self, rows: Rows<&mut PgConnection>) -> sqlx::Result<Option<Vec<Key>>> {
+        let (rivals, are_whole) = store::rivals(rows, &self.key).await?;
+        let acts = |rival: &Key| {
+            let is_expired = rival.expires_at.is_some_and(|end| end <= self.now);
+            rival.private_half.token_name.is_some() && !is_expired
+        };
+        Ok(are_whole.then(|| rivals.into_iter().filter(acts).collect()))
     }
 }

@@ -56,6 +56,8 @@ resource! {
         @internal {
             /// The Internet-Draft that its envelopes follow; none for keys without HPKE.
             hpke_revision: Option<HpkeRevision>;
+            /// The number of its last activation in its succession.
+            activation: Option<i64>;
             /// The key that it replaces as soon as it is activated.
             succeeds: Option<KeyId>;
             /// The time at which it retires because its successor is active.
@@ -126,6 +128,7 @@ impl Key {
             activated_at: None,
             destroy_at: None,
             hpke_revision: HpkeRevision::of_new(made.algorithm),
+            activation: None,
             succeeds: None,
             retire_at: None,
             destroying_at: None,

@@ -11,7 +11,7 @@ use crate::db::Pool;
 use crate::ids::{KeyId, ServiceId};
 use formats::clock::Clock;
 
-/// The maximum number of cached keys, and of services with cached active keys.
+/// The maximum number of cached keys, and of services with cached keys.
 const CAPACITY: u64 = 20_000;
 
 /// The keys of all services, with caches.
@@ -66,8 +66,9 @@ pub struct Keyring {
     /// By identifier. Missing keys are cached too, so that an unknown `kid` does not cost a query each
     /// time.
     pub(super) by_id: Cache<KeyId, Option<Arc<Usable>>>,
-    /// The active keys of a service, latest activation first.
-    pub(super) active: Cache<ServiceId, Arc<[Arc<Usable>]>>,
+    /// The keys of a service that act by default, of those that take over from each other the latest activation
+    /// first.
+    pub(super) acting: Cache<ServiceId, Arc<[Arc<Usable>]>>,
     /// The envelope keys of a service that partners name by identifiers of their own.
     pub(super) by_partner_kid: Cache<ServiceId, Arc<[Arc<Usable>]>>,
     /// The published key set of a service, if it publishes one.
@@ -96,10 +97,10 @@ impl Keyring {
                     Ok(Some(found.map(|key| Arc::new(Usable::of(&key)))))
                 }
             }),
-            active: Cache::new(catalog.clone(), &[Topic::Keys], CAPACITY, move |service| {
+            acting: Cache::new(catalog.clone(), &[Topic::Keys], CAPACITY, move |service| {
                 let pool = several.clone();
                 async move {
-                    let found = store::active_of(pool.rows(), service).await?;
+                    let found = store::acting_of(&pool, service).await?;
                     let usable = found.iter().map(|key| Arc::new(Usable::of(key)));
                     Ok(Some(usable.collect()))
                 }

@@ -20,6 +20,7 @@ mod refused_pins;
 mod rotation;
 mod status;
 pub mod store;
+mod succession;
 mod usable;
 mod usage;
 mod vault;

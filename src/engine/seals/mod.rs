@@ -4,7 +4,8 @@
 //! at its newest revision. The table `revisions` names every revision of every such row, and the login of the
 //! service can only add to it. So a changed row, a row put back, and a row of another origin do not count.
 //! An entry that takes away what the row can lose has its effect on the row as it is, so that it needs no
-//! token. Any other later entry makes the row invalid.
+//! token. Any other later entry makes the row invalid. Other entries name the members of a [`Group`]: rows that
+//! decide together, so that none of them is left out.
 //!
 //! The process keeps the row key ([`Seals`]) from the first answer of a token until it ends. The key has
 //! generations. When a row has a seal of one that the process does not know, it asks the tokens.
@@ -12,6 +13,7 @@
 mod deviation;
 mod findings;
 mod form;
+mod group;
 mod key;
 mod opening;
 mod standing;
@@ -31,13 +33,14 @@ pub use self::deviation::{Deviation, Difference};
 use self::findings::Findings;
 pub use self::findings::{Finding, Flaw};
 pub use self::form::{FIRST_FORM, Form, Forms, newest_of_forms};
+pub use self::group::{Group, Member};
 pub(crate) use self::key::generation_of;
 pub use self::key::{Endorsement, RowKey};
 pub use self::opening::{NotDerived, initialize};
 pub use self::standing::{Entry, Standing, What};
 pub use self::store::{
-    ENTRIES, Entries, add_entry, endorse, entries_of, ever_made, forget_superseded, newest_entry,
-    next_generation, was_made,
+    ENTRIES, Entries, FURTHEST, add_entry, endorse, entries_of, ever_made, forget_members,
+    forget_superseded, join, members, members_of, newest_entry, next_generation, was_made,
 };
 
 /// The key of the seals, once a token has answered, and the invalid rows that were seen. Clones share both.
@@ -161,6 +164,17 @@ impl Seals {
         let key = self.key().map_err(NotSealable::NoRowKey)?;
         let seal = key.seal(row, revision, form).ok_or(NotSealable::LaterForm)?;
         Ok((seal, key.sealing()))
+    }
+
+    /// Whether a record has this seal that is no sealed row: it has no entries.
+    pub fn verify(
+        &self,
+        row: RowName,
+        revision: i64,
+        form: (&Form, Forms),
+        seal: &[u8],
+    ) -> Result<bool, NoRowKey> {
+        Ok(self.key()?.verify(row, revision, form, seal).is_ok())
     }
 
     /// What counts of a row with this seal and these entries from its own revision on, the oldest first.

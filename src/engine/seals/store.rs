@@ -1,11 +1,16 @@
 //! The table `revisions`.
 
+use std::collections::HashMap;
+
 use sqlx::postgres::PgRow;
 use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
 use uuid::Uuid;
 
-use super::{Endorsement, Entry, RowName, What};
+use super::{Endorsement, Entry, Group, Member, RowName, What};
 use formats::clock::Timestamp;
+
+/// How far the table admits a revision from the newest one.
+pub const FURTHEST: i64 = 1 << 24;
 
 /// Whether a row was ever made. Nobody who writes to the database can take that back.
 pub async fn was_made(database: impl PgExecutor<'_>, table: &str, id: Uuid) -> sqlx::Result<bool> {
@@ -38,14 +43,63 @@ pub async fn add_entry(
     row: RowName,
     revision: i64,
     what: What,
-) -> sqlx::Result<()> {
-    sqlx::query("INSERT INTO revisions (table_name, id, revision, what) VALUES ($1, $2, $3, $4)")
-        .bind(row.table)
-        .bind(row.id)
-        .bind(revision)
-        .bind(what)
-        .execute(connection)
-        .await?;
+) -> sqlx::Result<Entry> {
+    let added = sqlx::query_scalar(
+        "INSERT INTO revisions (table_name, id, revision, what) VALUES ($1, $2, $3, $4) RETURNING at",
+    );
+    let added = added.bind(row.table).bind(row.id).bind(revision).bind(what);
+    Ok(Entry { revision, what, at: added.fetch_one(connection).await? })
+}
+
+/// Adds a row to a group, and returns the number of this entry.
+pub async fn join(connection: &mut PgConnection, group: Group, member: Uuid) -> sqlx::Result<i64> {
+    sqlx::query_scalar(
+        "INSERT INTO revisions (table_name, id, revision, what, member)
+         SELECT $1, $2, coalesce(max(revision), 0) + 1, $3, $4
+           FROM revisions WHERE table_name = $1 AND id = $2
+         RETURNING revision",
+    )
+    .bind(group.kind)
+    .bind(group.id)
+    .bind(What::Made)
+    .bind(member)
+    .fetch_one(connection)
+    .await
+}
+
+/// The members of a group, the one that joined last first.
+pub async fn members(database: impl PgExecutor<'_>, group: Group) -> sqlx::Result<Vec<Member>> {
+    let mut members = members_of(database, group.kind, &[group]).await?;
+    Ok(members.remove(&group).unwrap_or_default())
+}
+
+/// The members of each of these groups of one kind, the one that joined last first.
+pub async fn members_of(
+    database: impl PgExecutor<'_>,
+    kind: &'static str,
+    groups: &[Group],
+) -> sqlx::Result<HashMap<Group, Vec<Member>>> {
+    let ids: Vec<Uuid> = groups.iter().map(|group| group.id).collect();
+    let rows: Vec<(Uuid, Uuid, i64)> = sqlx::query_as(
+        "SELECT id, member, max(revision) AS number FROM revisions
+          WHERE table_name = $1 AND id = ANY ($2) AND member IS NOT NULL
+          GROUP BY id, member ORDER BY number DESC",
+    )
+    .bind(kind)
+    .bind(ids)
+    .fetch_all(database)
+    .await?;
+    let mut members = HashMap::<_, Vec<_>>::new();
+    for (id, member, number) in rows {
+        members.entry(Group { kind, id }).or_default().push(Member { id: member, number });
+    }
+    Ok(members)
+}
+
+/// Removes rows from all groups, with the login of the owner: an operator says that they are gone.
+pub async fn forget_members(database: impl PgExecutor<'_>, rows: &[Uuid]) -> sqlx::Result<()> {
+    let forgotten = sqlx::query("DELETE FROM revisions WHERE member = ANY ($1)").bind(rows);
+    forgotten.execute(database).await?;
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! Rows that the service did not write: with the login of the service in hand, nobody decides who opens what.
 
+mod answers;
+mod approvals;
 mod caches;
 mod counting;
 mod decisions;
@@ -14,6 +16,7 @@ mod people;
 mod public_keys;
 mod restore;
 mod restored;
+mod successions;
 mod superseded;
 mod taking_away;
 

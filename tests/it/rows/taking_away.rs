@@ -57,6 +57,20 @@ async fn the_login_only_adds_entries() {
     intruder.run("INSERT INTO revisions SELECT 'services', gen_random_uuid(), 1, 'made'").await;
 }
 
+/// Otherwise no later entry would have a place.
+#[tokio::test]
+async fn no_entry_has_the_last_revision() {
+    let world = World::new().await;
+    let intruder = Intruder::of(&world);
+    let service = world.service("one").await;
+    let add =
+        "INSERT INTO revisions SELECT 'services', id, 9223372036854775807, 'changed' FROM services";
+    let refused = sqlx::query(add).execute(&intruder.pool).await.expect_err("a bound").to_string();
+    assert!(refused.contains("too far"), "{refused}");
+    let path = format!("/admin/services/{service}");
+    world.admin().put(&path, json!({ "name": "two" })).await.ok();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_entry_that_gives_back_makes_the_row_unusable() {
     let world = World::new().await;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 pub use self::profile::{Profile, TokenKind};
 pub use self::row::{ApiKeyIds, LastSeen, Person, PersonStatus};
-pub(crate) use self::store::{is_cut_off, is_cut_off_now, make};
+pub(crate) use self::store::{is_cut_off, is_cut_off_now, make, was_cut_off};
 use super::{RateLimit, Roles};
 use crate::db::Pool;
 use crate::ids::PersonId;
@@ -53,6 +53,11 @@ impl Person {
     /// Whether an administrator or an operator locked them.
     pub fn is_locked(&self) -> bool {
         self.status == PersonStatus::Locked
+    }
+
+    /// Whether they are locked, or were after this time. What they did before does not count.
+    pub(crate) fn was_locked_since(&self, at: Timestamp) -> bool {
+        self.is_locked() || self.tokens_from.is_some_and(|lock| lock >= at)
     }
 
     /// Whether an access token that was issued at this time is accepted. Issuers cut times to seconds.

@@ -1,19 +1,13 @@
 //! People in the database.
 
-use sha2::{Digest as _, Sha256};
 use sqlx::{PgConnection, PgExecutor};
-use uuid::Uuid;
 
 use super::{Person, Profile};
 use crate::db::Pool;
 use crate::ids::PersonId;
-use crate::resource::{self, Rows, Touched as _, select};
-use crate::seals::{RowName, What, newest_entry};
+use crate::resource::{self, Identified as _, Rows, Touched as _, select};
+use crate::seals::{Group, What, join, members};
 use formats::clock::Timestamp;
-
-/// The name of the entries in `revisions` that count the people with one subject. Without them, the same
-/// person could return without a lock after the row of the locked person was deleted.
-const SUBJECTS: &str = "people of a subject";
 
 /// Records the profile of a token. None if the row of the person does not count.
 pub(super) async fn record(
@@ -78,11 +72,7 @@ pub(crate) async fn make(mut rows: Rows<&mut PgConnection>, person: &Person) -> 
     if !are_whole || !resource::insert_new_as(rows.again(), person, what).await? {
         return Ok(false);
     }
-    let counted = "INSERT INTO revisions (table_name, id, revision, what)
-                   SELECT $1, $2, coalesce(max(revision), 0) + 1, $3
-                     FROM revisions WHERE table_name = $1 AND id = $2";
-    let RowName { table, id } = entries_of(&person.subject);
-    sqlx::query(counted).bind(table).bind(id).bind(What::Made).execute(rows.executor).await?;
+    join(rows.executor, with_subject(&person.subject), person.uuid()).await?;
     Ok(true)
 }
 
@@ -93,7 +83,17 @@ pub(crate) async fn is_cut_off(rows: Rows<&mut PgConnection>, subject: &str) -> 
     Ok(!are_whole || people.iter().any(Person::is_locked))
 }
 
-/// The same, once transactions that change the person have ended. Later ones wait for this one.
+/// The same, or a person was locked since that time.
+pub(crate) async fn was_cut_off(
+    rows: Rows<&mut PgConnection>,
+    subject: &str,
+    since: Timestamp,
+) -> sqlx::Result<bool> {
+    let (people, are_whole) = of_subject(rows, subject).await?;
+    Ok(!are_whole || people.iter().any(|person| person.was_locked_since(since)))
+}
+
+/// Whether the admin keys are refused, once transactions that change the person have ended. Later ones wait for this one.
 pub(crate) async fn is_cut_off_now(
     mut rows: Rows<&mut PgConnection>,
     subject: &str,
@@ -110,14 +110,14 @@ async fn of_subject(
 ) -> sqlx::Result<(Vec<Person>, bool)> {
     let people = select::<Person>("WHERE subject = $1").bind(subject);
     let people = people.fetch_all(rows.again()).await?;
-    let counted = newest_entry(rows.executor, entries_of(subject)).await?;
-    let are_whole = i64::try_from(people.len()) == Ok(counted.map_or(0, |entry| entry.revision));
+    let members = members(rows.executor, with_subject(subject)).await?;
+    let is_valid = |id| people.iter().any(|person| person.uuid() == id);
+    let are_whole = members.len() == people.len() && members.iter().all(|it| is_valid(it.id));
     Ok((people, are_whole))
 }
 
-/// The entries that count the people with a subject.
-fn entries_of(subject: &str) -> RowName {
-    let digest = Sha256::digest(subject);
-    let first = digest.first_chunk().copied();
-    RowName { table: SUBJECTS, id: Uuid::from_bytes(first.unwrap_or_default()) }
+/// The people with a subject. Without this group, a person could return without a lock after the row of the
+/// locked person was deleted.
+fn with_subject(subject: &str) -> Group {
+    Group::of("people of a subject", &[subject.as_bytes()])
 }

@@ -4,7 +4,7 @@ use sqlx::PgExecutor;
 use utoipa::IntoParams;
 use uuid::Uuid;
 
-use super::in_states;
+use super::{acting_of, in_states};
 use crate::auth::Service;
 use crate::db::Pool;
 use crate::ids::ServiceId;
@@ -82,17 +82,17 @@ pub(in crate::keys) async fn published(
     if !found.is_some_and(|service| service.publish_keys) {
         return Ok(None);
     }
-    let keys = select(
-        "WHERE service_id = $1 AND public_key IS NOT NULL
-            AND (usage = $2 AND status = $3 OR usage = $4 AND status = ANY ($5))
-          ORDER BY id",
+    let signing = select(
+        "WHERE service_id = $1 AND public_key IS NOT NULL AND usage = $2 AND status = ANY ($3)",
     )
     .bind(service)
-    .bind(Usage::Enc)
-    .bind(KeyStatus::Active)
     .bind(Usage::Sig)
     .bind([KeyStatus::Active, KeyStatus::Retired])
     .fetch_all(database.rows())
     .await?;
-    Ok(Some(in_states(keys, &[KeyStatus::Active, KeyStatus::Retired])))
+    let signing = in_states(signing, &[KeyStatus::Active, KeyStatus::Retired]);
+    let acting = acting_of(database, service).await?.into_iter();
+    let mut keys: Vec<Key> = acting.filter(|key| key.usage == Usage::Enc).chain(signing).collect();
+    keys.sort_by_key(|key| key.id);
+    Ok(Some(keys))
 }

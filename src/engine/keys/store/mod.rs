@@ -2,24 +2,29 @@
 
 mod destruction;
 mod list;
+mod objects;
+mod succession;
 
 use sqlx::{PgConnection, PgExecutor};
 
 pub(crate) use self::destruction::{begin_destruction, is_past_restoring, lock_destroying};
 pub use self::list::{KeyFilter, list};
 pub(super) use self::list::{published, with_public_key};
+pub(crate) use self::objects::is_claimed;
+pub(crate) use self::succession::activate;
+pub(super) use self::succession::{acting_of, rivals};
 use super::vault::store::forget_intent;
 use super::{Key, KeyStatus, Usage};
 use crate::ids::{KeyId, ServiceId};
 use crate::resource::{self, Identified as _, Printable, Rows, select};
 use crate::seals::What;
 use formats::clock::Timestamp;
-use formats::material::Algorithm;
 
 /// Records a new key and removes its intent. Returns whether the intent existed: without it, another job
 /// may have destroyed the object that was made for the key.
 pub async fn insert(mut rows: Rows<&mut PgConnection>, key: &Key) -> sqlx::Result<bool> {
     resource::insert(rows.again(), key).await?;
+    objects::claim(&mut *rows.executor, key).await?;
     forget_intent(rows.executor, key.uuid()).await
 }
 
@@ -31,22 +36,6 @@ pub async fn update(rows: Rows<&mut PgConnection>, key: &Key) -> sqlx::Result<()
 /// The key with this identifier, in any state.
 pub async fn by_id(rows: Rows<impl PgExecutor<'_>>, id: KeyId) -> sqlx::Result<Option<Key>> {
     select("WHERE id = $1").bind(id).fetch_optional(rows).await
-}
-
-/// The active keys of a service, latest activation first.
-pub(super) async fn active_of(
-    rows: Rows<impl PgExecutor<'_>>,
-    service: ServiceId,
-) -> sqlx::Result<Vec<Key>> {
-    let keys = select(
-        "WHERE service_id = $1 AND status = $2
-          ORDER BY activated_at DESC, id DESC",
-    )
-    .bind(service)
-    .bind(KeyStatus::Active)
-    .fetch_all(rows)
-    .await?;
-    Ok(in_states(keys, &[KeyStatus::Active]))
 }
 
 /// The keys that still are in one of these states: an entry of `revisions` disables a key whose row is
@@ -127,29 +116,6 @@ pub async fn former(rows: Rows<&mut PgConnection>, key: &Key) -> sqlx::Result<Op
         .bind(KeyStatus::Active)
         .lock(rows)
         .await
-}
-
-/// The other active keys of the service and the use of `key` with these algorithms, whose private halves are
-/// in a token and which have not expired.
-pub(super) async fn rivals(
-    rows: Rows<&mut PgConnection>,
-    key: &Key,
-    algorithms: &[Algorithm],
-    now: Timestamp,
-) -> sqlx::Result<Vec<Key>> {
-    let rivals = select(
-        "WHERE service_id = $1 AND usage = $2 AND algorithm = ANY ($3) AND status = $4 AND id <> $5
-            AND (token_id IS NOT NULL OR token_label IS NOT NULL)
-            AND (expires_at IS NULL OR expires_at > $6)",
-    )
-    .bind(key.service_id)
-    .bind(key.usage)
-    .bind(algorithms)
-    .bind(KeyStatus::Active)
-    .bind(key.id)
-    .bind(now)
-    .fetch_all(rows);
-    Ok(in_states(rivals.await?, &[KeyStatus::Active]))
 }
 
 /// The active keys that expire before `soon`.

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::plan::planned;
 use super::request::{KeyRequest, KeySource, RequestedKey};
 use super::rules::KeyRules;
-use super::{retire_former, store};
+use super::{store, take_place};
 use crate::ids::{ImportKeyId, KeyId, ServiceId};
 use crate::keys::{
     Assignment, ImportKeyRecord, Key, KeyStatus, Made, Origin, UnrecordedKey, Usage, Vault,
@@ -96,7 +96,7 @@ async fn carry_out(
         key.status = KeyStatus::Active;
         key.activated_at = Some(now);
     }
-    let error = match record(&mut change, &key, obtained.import_key).await {
+    let error = match record(&mut change, &mut key, obtained.import_key).await {
         Ok(retired) => {
             let events = retired.into_iter().chain([Event::created(&key)]);
             match change.commit_all(events).await {
@@ -240,7 +240,7 @@ async fn obtain(
 
 pub(super) async fn record(
     change: &mut Change<'_>,
-    key: &Key,
+    key: &mut Key,
     import_key: Option<ImportKeyId>,
 ) -> Result<Option<Event>, Error> {
     check_service(change, key.service_id).await?;
@@ -252,13 +252,18 @@ pub(super) async fn record(
             ));
         }
     }
-    let retired = retire_former(change, key).await?;
+    if let Some(name) = &key.private_half.token_name
+        && store::is_claimed(change.rows(), name).await?
+    {
+        return Err(object_taken());
+    }
+    let retired = take_place(change, key).await?;
     let inserted = store::insert(change.rows(), key).await;
     let had_intent = inserted.map_err(|error| {
         let error = Error::from(error);
         let recorded = ["keys_token_id_is_unique", "keys_token_label_is_unique"];
         if recorded.iter().any(|index| error.is_duplicate_of(index)) {
-            Error::Conflict("the key of the token is recorded already".to_owned())
+            object_taken()
         } else if error.is_duplicate_of("keys_partner_kid_is_unique") {
             partner_kid_taken()
         } else {
@@ -271,6 +276,10 @@ pub(super) async fn record(
         return Err(Error::Conflict(message.to_owned()));
     }
     Ok(retired)
+}
+
+fn object_taken() -> Error {
+    Error::Conflict("the key of the token is recorded already".to_owned())
 }
 
 fn partner_kid_taken() -> Error {

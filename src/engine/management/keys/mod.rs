@@ -52,10 +52,14 @@ async fn lock(change: &mut Change<'_>, id: KeyId, expected: &Expected) -> Result
     Ok(key)
 }
 
-/// Retires the active envelope key that `key` replaces. The database admits one active key, so this
-/// happens before `key` becomes active.
-async fn retire_former(change: &mut Change<'_>, key: &Key) -> Result<Option<Event>, Error> {
-    if key.usage != Usage::Enc || key.status != KeyStatus::Active {
+/// Notes the activation of `key` if it is active, and retires the active envelope key that it replaces. The
+/// database admits one active key, so this happens before `key` is written.
+async fn take_place(change: &mut Change<'_>, key: &mut Key) -> Result<Option<Event>, Error> {
+    if key.status != KeyStatus::Active {
+        return Ok(None);
+    }
+    key.activation = Some(store::activate(change.connection(), key).await?);
+    if key.usage != Usage::Enc {
         return Ok(None);
     }
     let Some(former) = store::former(change.rows(), key).await? else {

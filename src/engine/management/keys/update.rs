@@ -42,14 +42,14 @@ pub async fn update(
     check_rotation(&mut problems, is_generated, after.rotation_days);
     let after = checked(problems, Some(after))?;
     let (after, retired) = if status != before.status {
-        let after = after.moved(Cause::Set, status, now)?;
+        let mut after = after.moved(Cause::Set, status, now)?;
         if before.status == KeyStatus::PendingDestruction
             && store::is_past_restoring(change.connection(), id).await?
         {
             let message = "the destruction of the key has begun: it cannot be restored";
             return Err(Error::Conflict(message.to_owned()));
         }
-        let retired = take_over(&mut change, &before, &after, rules.rotation_overlap).await?;
+        let retired = take_over(&mut change, &before, &mut after, rules.rotation_overlap).await?;
         (after, retired)
     } else if after != before {
         (after.touched(now), None)

@@ -58,6 +58,26 @@ async fn a_key_is_adopted_by_id_or_by_label_and_once() {
     assert_eq!(send(&world, &service, body).await.created().json()["use"], "data");
 }
 
+/// An object is not for sale while its record is hidden.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_object_whose_record_is_hidden_is_not_adopted_again() {
+    let world = World::new().await;
+    let (victim, thief) = (world.service("victim").await, world.service("thief").await);
+    let (hex, label) = vendors_key(Algorithm::Aes256, Purpose::Data).await;
+    let body = json!({ "tokenObject": { "ckaId": hex } });
+    send(&world, &victim, body.clone()).await.created();
+    for hide in [
+        "UPDATE keys SET token_id = '\\x00'",
+        "UPDATE keys SET status = 'destroyed', destroy_at = now()",
+        "DELETE FROM key_presence; DELETE FROM keys",
+    ] {
+        sqlx::raw_sql(hide).execute(&world.pool).await.expect("a change");
+        send(&world, &thief, body.clone()).await.refused(409, "CONFLICT");
+        let by_label = json!({ "tokenObject": { "label": label } });
+        send(&world, &thief, by_label).await.refused(409, "CONFLICT");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_destroyed_key_is_not_adopted_again() {
     let world = World::new().await;

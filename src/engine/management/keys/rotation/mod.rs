@@ -8,7 +8,7 @@ mod store;
 use std::time::Duration;
 
 use super::create::record;
-use super::{lock, retire_former};
+use super::{lock, take_place};
 use crate::auth::FrozenServices;
 use crate::ids::{KeyId, ServiceId};
 use crate::keys::{
@@ -47,12 +47,12 @@ pub async fn rotate_due(system: &System, vault: &Vault, overlap: Duration) -> Re
     Ok(())
 }
 
-/// Retires what `after`, which is `before` activated, replaces: the active envelope key of the family
-/// at once, and a predecessor of another use after `overlap`.
+/// Notes the activation of `after`, which is `before` activated, and retires what it replaces: the active
+/// envelope key of the family at once, and a predecessor of another use after `overlap`.
 pub(super) async fn take_over(
     change: &mut Change<'_>,
     before: &Key,
-    after: &Key,
+    after: &mut Key,
     overlap: Duration,
 ) -> Result<Option<Event>, Error> {
     if let (Some(predecessor), KeyStatus::Active, Usage::Sig | Usage::Data) =
@@ -61,7 +61,7 @@ pub(super) async fn take_over(
         let at = change.now().plus(overlap);
         store::retire_later(change.rows(), predecessor, at).await?;
     }
-    retire_former(change, after).await
+    take_place(change, after).await
 }
 
 async fn make_successor(
@@ -93,12 +93,12 @@ async fn make_successor(
         private_half: Some(unrecorded.private_half()),
         public_key: unrecorded.public.clone(),
     };
-    let successor = Key {
+    let mut successor = Key {
         rotation_days: key.rotation_days,
         succeeds: Some(id),
         ..Key::new(made, key.service_id, key.name, now)
     };
-    match record(&mut change, &successor, None).await {
+    match record(&mut change, &mut successor, None).await {
         Ok(_) => change.commit(Event::created(&successor)).await,
         Err(error) => {
             drop(change);
@@ -131,8 +131,8 @@ async fn activate(
     if !ready.iter().any(|(key, _)| *key == id) {
         return Ok(());
     }
-    let after = before.moved(Cause::Set, KeyStatus::Active, now)?;
-    let retired = take_over(&mut change, &before, &after, overlap).await?;
+    let mut after = before.moved(Cause::Set, KeyStatus::Active, now)?;
+    let retired = take_over(&mut change, &before, &mut after, overlap).await?;
     keys_store::update(change.rows(), &after).await?;
     let activated = Event::changed(Action::Update, &before, &after);
     let events = retired.into_iter().chain([activated]);

@@ -1,0 +1,41 @@
+//! The objects of keys in the tokens, and the records that name them.
+
+use hsm::KeyName;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::keys::{Key, KeyStatus};
+use crate::resource::{Identified as _, Rows, select};
+use crate::seals::{Group, join, members};
+
+/// Notes that a new record names its object.
+pub(super) async fn claim(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()> {
+    if let Some(name) = &key.private_half.token_name {
+        join(connection, with_object(name), key.uuid()).await?;
+    }
+    Ok(())
+}
+
+/// Whether a key that is not destroyed has the object with this name. So it is while the row of one that had
+/// it does not count.
+pub(crate) async fn is_claimed(
+    rows: Rows<&mut PgConnection>,
+    name: &KeyName,
+) -> sqlx::Result<bool> {
+    let members = members(&mut *rows.executor, with_object(name)).await?;
+    let ids: Vec<Uuid> = members.iter().map(|member| member.id).collect();
+    let keys = select::<Key>("WHERE id = ANY ($1)").bind(ids).fetch_all(rows).await?;
+    let destroyed = keys.iter().filter(|key| key.status == KeyStatus::Destroyed).count();
+    Ok(destroyed < members.len())
+}
+
+/// The keys that named this object. Without this group, an object could get another record after its own was
+/// hidden.
+fn with_object(name: &KeyName) -> Group {
+    let parts: [&[u8]; 2] = match name {
+        KeyName::Id(id) => [b"id", id],
+        KeyName::Label(label) => [b"label", label.as_bytes()],
+        KeyName::Internal(id) => [b"internal", id],
+    };
+    Group::of("keys of an object in the tokens", &parts)
+}

@@ -1,0 +1,69 @@
+//! The keys of a service that take over from each other.
+
+use super::{Key, KeyStatus, Usage};
+use crate::ids::ServiceId;
+use crate::seals::{Group, Member};
+use formats::material::{Algorithm, Family};
+
+/// The kind of these groups in the table `revisions`.
+pub(super) const SUCCESSION: &str = "keys that take over from each other";
+
+/// The keys of a service with this use that can take the place of one with this algorithm: for envelopes those
+/// of the family, for other operations those that fit the same algorithm of the operation. Each activation is
+/// an entry of the group, and the key has its number.
+pub(super) fn succession_of(service: ServiceId, usage: Usage, algorithm: Algorithm) -> Group {
+    let family = algorithm.family();
+    let of_family = usage == Usage::Enc || family == Family::Rsa;
+    let fitting = if of_family { family.name() } else { algorithm.name() };
+    let service = service.uuid();
+    Group::of(SUCCESSION, &[service.as_bytes(), usage.name().as_bytes(), fitting.as_bytes()])
+}
+
+/// All successions of a service.
+pub(super) fn successions_of(service: ServiceId) -> Vec<Group> {
+    let mut all = Vec::new();
+    for usage in Usage::ALL {
+        for algorithm in Algorithm::ALL.into_iter().filter(|it| usage.allows(*it)) {
+            let group = succession_of(service, usage, algorithm);
+            if !all.contains(&group) {
+                all.push(group);
+            }
+        }
+    }
+    all
+}
+
+impl Key {
+    /// The group of keys that it takes over from.
+    pub(super) fn succession(&self) -> Group {
+        succession_of(self.service_id, self.usage, self.algorithm)
+    }
+
+    /// Whether this member of a group is its last activation.
+    fn is(&self, member: Member, of: Group) -> bool {
+        self.id.uuid() == member.id
+            && self.activation == Some(member.number)
+            && self.succession() == of
+    }
+}
+
+/// Those of the keys of a succession that act by default, the one that was activated last first. Of envelope
+/// keys, only that one does. After a member whose row does not count none acts: an earlier key must not take
+/// the place of the missing one.
+pub(super) fn acting<'k>(
+    succession: Group,
+    members: &[Member],
+    keys: &'k [Key],
+) -> impl Iterator<Item = &'k Key> {
+    let mut counted = Vec::new();
+    for member in members {
+        match keys.iter().find(|key| key.is(*member, succession)) {
+            Some(key) => counted.push(key),
+            None => break,
+        }
+        if counted.iter().any(|key| key.usage == Usage::Enc) {
+            break;
+        }
+    }
+    counted.into_iter().filter(|key| key.status == KeyStatus::Active)
+}
