@@ -184,6 +184,23 @@ async fn a_session_that_ended_is_not_put_back() {
     within(PATIENCE, async || browser.get("/dashboard").await.status == 303).await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_was_away_at_its_sign_out_is_not_put_back() {
+    let world = World::new().await;
+    let intruder = Intruder::of(&world);
+    let mut browser = crate::dashboard::Browser::signed_in(&world).await;
+    intruder.keep(&world, "dashboard_sessions").await;
+    let cookie = browser.cookie.clone();
+    intruder.run("DELETE FROM dashboard_sessions").await;
+    browser.send("/dashboard/sign-out", &[]).await;
+    intruder.run("INSERT INTO dashboard_sessions SELECT * FROM kept_dashboard_sessions").await;
+    // Another instance remembers nothing of the session.
+    let other = world.another().await;
+    let mut elsewhere = crate::dashboard::Browser::new(&other);
+    elsewhere.cookie = cookie;
+    assert_eq!(elsewhere.get("/dashboard/services").await.status, 303);
+}
+
 /// If an entry that takes nothing away from a session left it valid, the entry of its end would have no place,
 /// and the row could be put back.
 #[tokio::test(flavor = "multi_thread")]

@@ -130,12 +130,17 @@ const NOTED: &str = " RETURNING id, revision)
     INSERT INTO revisions (table_name, id, revision, what)
     SELECT 'dashboard_sessions', id, revision + 1, 'gone' FROM ended ON CONFLICT DO NOTHING";
 
+/// Ends a session, also one whose row is missing: who writes to the database could put it back.
 pub(super) async fn delete(
     database: impl PgExecutor<'_>,
     digest: SessionDigest,
 ) -> sqlx::Result<()> {
-    let end = "WITH ended AS (DELETE FROM dashboard_sessions WHERE digest = $1";
-    sqlx::query(sql([end, NOTED])).bind(digest).execute(database).await?;
+    let end = "WITH ended AS (DELETE FROM dashboard_sessions WHERE id = $1)
+        INSERT INTO revisions (table_name, id, revision, what)
+        SELECT table_name, id, max(revision) + 1, 'gone' FROM revisions
+         WHERE table_name = 'dashboard_sessions' AND id = $1
+         GROUP BY table_name, id ON CONFLICT DO NOTHING";
+    sqlx::query(end).bind(id_of(&digest)).execute(database).await?;
     Ok(())
 }
 
