@@ -124,7 +124,8 @@ CREATE TABLE idempotent_calls (
     begun_at      timestamptz NOT NULL,
     resource_type text,
     answer        text,
-    changed_to   bigint,
+    changed_to    bigint,
+    mac           bytea,
     PRIMARY KEY (caller, path, key),
     CONSTRAINT idempotent_calls_name_what_they_answer CHECK ((answer IS NULL) = (resource_type IS NULL))
 );
@@ -141,3 +142,4 @@ COMMENT ON COLUMN idempotent_calls.begun_at IS 'The time at which the request be
 COMMENT ON COLUMN idempotent_calls.resource_type IS 'The type of the resource that the request created or restored; null before.';
 COMMENT ON COLUMN idempotent_calls.answer IS 'The text of the answer, without secrets; null before.';
 COMMENT ON COLUMN idempotent_calls.changed_to IS 'The revision of the resource that the request changed; null if it created one.';
+COMMENT ON COLUMN idempotent_calls.mac IS 'The MAC of the request and its answer under the row key; null before. An answer without a valid one is not sent.';

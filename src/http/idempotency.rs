@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use aws_lc_rs::hmac::{self, HMAC_SHA256};
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
@@ -40,6 +40,7 @@ pub(super) async fn idempotent(
 ) -> Response {
     let is_idempotent = *request.method() == Method::POST
         && request.headers().contains_key(&IDEMPOTENCY_KEY)
+        && !takes_away(&request)
         && request.uri().path().len() <= LONGEST_PATH;
     if !is_idempotent {
         return next.run(request).await;
@@ -55,6 +56,13 @@ pub(super) async fn idempotent(
         }
         Err(error) => error.into_response(),
     }
+}
+
+/// Whether the request freezes everything or locks a person. Doing so twice has no effect, and doing so again
+/// after its end must have one, whatever the answer was before.
+fn takes_away(request: &Request) -> bool {
+    let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    matches!(route, Some("/admin/emergency/freeze" | "/admin/people/{id}/lock"))
 }
 
 /// Reads the body and claims the key.

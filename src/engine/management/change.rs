@@ -184,7 +184,7 @@ impl Change<'_> {
         if let Some(claim) = &self.context.claim {
             let shown = to_raw_value(&found).map_err(|_| Error::BrokenOff)?;
             let answer = EventAnswer::unchanged(&found, &shown);
-            claim.keep(&mut self.transaction, Some(answer)).await?;
+            claim.keep(self.rows(), Some(answer)).await?;
             self.transaction.commit().await?;
         }
         Ok(found)
@@ -248,7 +248,7 @@ impl Change<'_> {
             let decision = decision.iter().map(|(event, _)| event);
             let mut answers = events.iter().chain(decision).rev();
             let answer = answers.find_map(Event::answer);
-            claim.keep(&mut self.transaction, answer).await?;
+            claim.keep(self.context.pool.rows_on(&mut self.transaction), answer).await?;
         }
         let changed: Vec<_> = events.iter().filter_map(|event| event.resource_id).collect();
         changes::make_stale(self.context.pool.rows_on(&mut self.transaction), &changed).await?;
@@ -295,7 +295,7 @@ impl Change<'_> {
         changes::insert(change.rows(), &proposal, &call).await?;
         let event = Event::created(&proposal);
         if let Some(claim) = &context.claim {
-            claim.keep(&mut change.transaction, event.answer()).await?;
+            claim.keep(change.rows(), event.answer()).await?;
         }
         change.record(&context.actor, event, None).await?;
         change.transaction.commit().await?;

@@ -113,6 +113,11 @@ fn repeated(standing: ClaimState, context: &Context) -> Response {
             let message = "the Idempotency-Key was used with another body";
             ApiError::Conflict(message.to_owned()).into_response()
         }
+        ClaimState::Forged => {
+            let message = "the answer that is kept for this Idempotency-Key does not count: read the \
+                           resource, and use another key";
+            ApiError::Conflict(message.to_owned()).into_response()
+        }
         // Its handler runs.
         ClaimState::First(_) => ApiError::Internal.into_response(),
     }

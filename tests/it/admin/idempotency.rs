@@ -283,3 +283,31 @@ async fn the_key_of_a_request_that_lost_its_claim_is_destroyed() {
     let _another = world.another().await;
     within(PATIENCE, async || intents(&world.pool).await == 2).await;
 }
+
+/// What was taken away, given back and taken away again is away.
+#[tokio::test(flavor = "multi_thread")]
+async fn taking_away_is_done_each_time() {
+    let world = World::new().await;
+    let reason = json!({ "reason": "r" });
+    let body = json!({ "name": "n", "type": "admin", "person": "ada" });
+    world.admin().post(API_KEYS, body).await.created();
+    let people: Value = world.admin().get("/admin/people").await.ok().json();
+    let person = format!("/admin/people/{}", people["items"][0]["id"].as_str().expect("an id"));
+    let [lock, unlock] = ["lock", "unlock"].map(|end| format!("{person}/{end}"));
+    for (take, give, taken) in [
+        ("/admin/emergency/freeze", "/admin/emergency/unfreeze", "frozen"),
+        (lock.as_str(), unlock.as_str(), "locked"),
+    ] {
+        for _ in 0..2 {
+            let answer = with(world.admin(), "alarm").post(take, reason.clone()).await.ok();
+            assert!(!is_replayed(&answer), "{take}");
+            assert_eq!(answer.text("status"), taken);
+            world.admin().post_nothing(give).await.ok();
+        }
+        let answer = with(world.admin(), "alarm").post(take, reason.clone()).await.ok();
+        assert_eq!(answer.text("status"), taken);
+    }
+    let shown = world.admin().get(&person).await.ok();
+    assert_eq!(shown.text("status"), "locked");
+    assert_eq!(world.admin().get("/admin/emergency").await.ok().text("status"), "frozen");
+}

@@ -2,8 +2,10 @@
 //!
 //! A request claims its key before it begins. The transaction of the change writes the answer, so that
 //! a crash leaves either both or none. A claim without an answer ends after a time, as its request may
-//! have ended with its instance.
+//! have ended with its instance. An answer has a MAC under the row key, so that who writes to the database
+//! cannot have the service send another one.
 
+mod mac;
 mod store;
 
 use std::time::Duration;
@@ -12,12 +14,14 @@ use serde_json::{Value, json};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use self::mac::AnsweredCall;
 use super::changes::ChangeStatus;
 use super::event::EventAnswer;
 use super::{Error, ResourceType};
 use crate::auth::{ApiKeyType, CallerId};
 use crate::change_kind::ChangeKind;
 use crate::db::Pool;
+use crate::resource::Rows;
 use crate::revision::Revision;
 use formats::clock::{Entropy, Timestamp};
 
@@ -41,6 +45,7 @@ pub struct IdempotentCall {
 pub struct Claim {
     call: IdempotentCall,
     attempt: Uuid,
+    begun_at: Timestamp,
 }
 
 /// The standing of a request with an `Idempotency-Key`.
@@ -54,6 +59,8 @@ pub enum ClaimState {
     InProgress,
     /// The first one had another body.
     OtherBody,
+    /// The answer to the first one does not count: the service did not write it, or has another row key now.
+    Forged,
 }
 
 /// The outcome of a first request.
@@ -146,25 +153,24 @@ impl IdempotentCall {
     ) -> Result<ClaimState, Error> {
         let attempt = Uuid::from_bytes(entropy.bytes());
         loop {
-            let claim = Claim { call: self.clone(), attempt };
-            if store::claim(pool, &claim, now, now.minus(KEPT), now.minus(patience)).await? {
+            let claim = Claim { call: self.clone(), attempt, begun_at: now };
+            if store::claim(pool, &claim, now.minus(KEPT), now.minus(patience)).await? {
                 return Ok(ClaimState::First(claim));
             }
             // It may be released in the meantime.
             let Some(found) = store::find(pool, &self).await? else {
                 continue;
             };
-            return Ok(if found.fingerprint != self.fingerprint {
-                ClaimState::OtherBody
-            } else {
-                match found.resource_type.zip(found.answer) {
-                    None => ClaimState::InProgress,
-                    Some((resource_type, resource)) => {
-                        let changed_to = found.changed_to;
-                        ClaimState::Again(KeptAnswer { resource_type, resource, changed_to })
-                    }
-                }
-            });
+            if found.fingerprint != self.fingerprint {
+                return Ok(ClaimState::OtherBody);
+            }
+            let Some((resource_type, resource)) = found.resource_type.zip(found.answer) else {
+                return Ok(ClaimState::InProgress);
+            };
+            let answer = KeptAnswer { resource_type, resource, changed_to: found.changed_to };
+            let claim = Claim { call: self, attempt: found.attempt, begun_at: found.begun_at };
+            let is_ours = AnsweredCall::of(&claim, &answer).has(pool.seals(), found.mac)?;
+            return Ok(if is_ours { ClaimState::Again(answer) } else { ClaimState::Forged });
         }
     }
 }
@@ -178,13 +184,19 @@ impl Claim {
     /// Keeps the resource that the answer shows, in the transaction of the change.
     pub(super) async fn keep(
         &self,
-        connection: &mut PgConnection,
+        rows: Rows<&mut PgConnection>,
         answer: Option<EventAnswer<'_>>,
     ) -> Result<(), Error> {
         let Some(answer) = answer else {
             return Ok(());
         };
-        if store::keep(connection, self, answer).await? {
+        let answer = KeptAnswer {
+            resource_type: answer.resource_type,
+            resource: answer.resource.get().to_owned(),
+            changed_to: answer.changed_to,
+        };
+        let mac = AnsweredCall::of(self, &answer).mac(&rows.seals)?;
+        if store::keep(rows.executor, self, &answer, &mac).await? {
             return Ok(());
         }
         let message = "the request took too long: another request with its Idempotency-Key began";

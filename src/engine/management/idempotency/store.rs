@@ -1,10 +1,10 @@
 //! Requests with an `Idempotency-Key` in the database.
 
 use sqlx::{PgConnection, PgExecutor};
+use uuid::Uuid;
 
-use super::{Claim, IdempotentCall};
+use super::{Claim, IdempotentCall, KeptAnswer};
 use crate::management::ResourceType;
-use crate::management::event::EventAnswer;
 use crate::revision::Revision;
 use formats::clock::Timestamp;
 
@@ -15,6 +15,9 @@ pub(super) struct Found {
     pub(super) resource_type: Option<ResourceType>,
     pub(super) answer: Option<String>,
     pub(super) changed_to: Option<Revision>,
+    pub(super) attempt: Uuid,
+    pub(super) begun_at: Timestamp,
+    pub(super) mac: Option<Vec<u8>>,
 }
 
 /// Claims the key of a request, unless another request has it since `kept_since`, or without an answer
@@ -22,7 +25,6 @@ pub(super) struct Found {
 pub(super) async fn claim(
     database: impl PgExecutor<'_>,
     claim: &Claim,
-    now: Timestamp,
     kept_since: Timestamp,
     waited_since: Timestamp,
 ) -> sqlx::Result<bool> {
@@ -31,7 +33,8 @@ pub(super) async fn claim(
          VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (caller, path, key) DO UPDATE
             SET fingerprint = excluded.fingerprint, attempt = excluded.attempt,
-                begun_at = excluded.begun_at, resource_type = NULL, answer = NULL, changed_to = NULL
+                begun_at = excluded.begun_at, resource_type = NULL, answer = NULL, changed_to = NULL,
+                mac = NULL
           WHERE known.begun_at <= $7 OR (known.answer IS NULL AND known.begun_at <= $8)",
     )
     .bind(claim.call.caller.uuid())
@@ -39,7 +42,7 @@ pub(super) async fn claim(
     .bind(&claim.call.key)
     .bind(claim.call.fingerprint.as_slice())
     .bind(claim.attempt)
-    .bind(now)
+    .bind(claim.begun_at)
     .bind(kept_since)
     .bind(waited_since)
     .execute(database)
@@ -52,8 +55,8 @@ pub(super) async fn find(
     call: &IdempotentCall,
 ) -> sqlx::Result<Option<Found>> {
     sqlx::query_as(
-        "SELECT fingerprint, resource_type, answer, changed_to FROM idempotent_calls
-          WHERE caller = $1 AND path = $2 AND key = $3",
+        "SELECT fingerprint, resource_type, answer, changed_to, attempt, begun_at, mac
+           FROM idempotent_calls WHERE caller = $1 AND path = $2 AND key = $3",
     )
     .bind(call.caller.uuid())
     .bind(&call.path)
@@ -66,10 +69,11 @@ pub(super) async fn find(
 pub(super) async fn keep(
     connection: &mut PgConnection,
     claim: &Claim,
-    answer: EventAnswer<'_>,
+    answer: &KeptAnswer,
+    mac: &[u8],
 ) -> sqlx::Result<bool> {
     let done = sqlx::query(
-        "UPDATE idempotent_calls SET resource_type = $5, answer = $6, changed_to = $7
+        "UPDATE idempotent_calls SET resource_type = $5, answer = $6, changed_to = $7, mac = $8
           WHERE caller = $1 AND path = $2 AND key = $3 AND attempt = $4",
     )
     .bind(claim.call.caller.uuid())
@@ -77,8 +81,9 @@ pub(super) async fn keep(
     .bind(&claim.call.key)
     .bind(claim.attempt)
     .bind(answer.resource_type)
-    .bind(answer.resource.get())
+    .bind(&answer.resource)
     .bind(answer.changed_to)
+    .bind(mac)
     .execute(connection)
     .await?;
     Ok(done.rows_affected() == 1)
