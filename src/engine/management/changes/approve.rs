@@ -6,7 +6,8 @@ use uuid::Uuid;
 
 use super::apply::{TokenAccess, apply};
 use super::authority::LastApproval;
-use super::decide::{DecisionRequest, begin, check_independent, comment, decision, save};
+use super::decide::{DecisionRequest, begin, comment, decision, save};
+use super::independence::check_independent;
 use super::proposal::{ChangeStatus, Proposal};
 use super::{eligible, store};
 use crate::ids::ChangeId;
@@ -44,8 +45,8 @@ async fn carry_out(
     let approval = decision(&mut change, &before, comment)?;
     before.check_pending()?;
     retain_valid(&mut change, &mut before).await?;
-    check_independent(&mut change, &before, &approval).await?;
     let approver = context.actor.uuid();
+    check_independent(change.rows(), &before, (&approval, approver)).await?;
     let given = i32::try_from(before.approvals.len()).unwrap_or(i32::MAX);
     if given.saturating_add(1) < before.required {
         let after = before.approved_by(approval, approver);
@@ -91,10 +92,10 @@ async fn close(context: &Authorized<ReadResources>, before: Proposal) -> Result<
     change.commit(event).await
 }
 
-/// Drops the approvals of people who lost the role or whose API key is no longer valid.
+/// Drops the approvals of people who lost the role, were locked since, or whose API key is no longer valid.
 async fn retain_valid(change: &mut Change<'_>, proposal: &mut Proposal) -> Result<(), Error> {
     let (roles, now) = (eligible::roles_of(proposal), change.now());
-    let ids = store::with_roles(change.rows(), &proposal.approver_ids, &roles, now).await?;
+    let ids = store::with_roles(change.rows(), &proposal.signatures(), &roles, now).await?;
     let given = std::mem::take(&mut proposal.approvals).into_iter();
     let by = std::mem::take(&mut proposal.approver_ids);
     let is_valid = |id: &Option<Uuid>| id.is_some_and(|id| ids.contains(&id));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use sqlx::PgConnection;
 
+use super::independence::check_independent;
 use super::proposal::{Approval, ChangeStatus, Proposal};
 use super::store;
 use crate::auth::Role;
@@ -51,8 +52,8 @@ impl LastApproval {
     /// Marks the change as applied, in the transaction that makes it. Returns its states before and after.
     ///
     /// # Errors
-    /// The change has more kinds than its approvers saw, an approver lost the role, or another person decided
-    /// it in the meantime.
+    /// The change has more kinds than its approvers saw, an approver lost the role, the proposer or an approver
+    /// was locked since, they can be one person, or another person decided it in the meantime.
     pub(in crate::management) async fn finish(
         &self,
         mut rows: Rows<&mut PgConnection>,
@@ -65,11 +66,18 @@ impl LastApproval {
             let message = "it would do more than its approvers saw";
             return Err(Error::Conflict(message.to_owned()));
         }
+        // What the approval saw can have changed since, and what the database hid from it can be back.
+        check_independent(rows.again(), &before, (&self.approval, self.approver.uuid())).await?;
         let mut after = before.approved_by(self.approval.clone(), self.approver.uuid());
-        let approvers = &after.approver_ids;
-        let valid = store::with_roles(rows.again(), approvers, &self.roles, now).await?;
+        let approvers = after.signatures();
+        let valid = store::with_roles(rows.again(), &approvers, &self.roles, now).await?;
         if valid.len() < approvers.len() {
             let message = "an approver lost the role in the meantime";
+            return Err(Error::Conflict(message.to_owned()));
+        }
+        let proposer = [(before.proposed_by.uuid(), before.proposed_at)];
+        if store::with_roles(rows.again(), &proposer, &[], now).await?.is_empty() {
+            let message = "the proposer was locked in the meantime";
             return Err(Error::Conflict(message.to_owned()));
         }
         after.status = ChangeStatus::Applied;

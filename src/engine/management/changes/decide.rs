@@ -1,8 +1,9 @@
 //! Rejects and withdraws changes, and checks who may decide about them.
 
+use super::independence::check_independent;
 use super::proposal::{Approval, ChangeStatus, Proposal};
 use super::{eligible, propose, store};
-use crate::ids::{ApiKeyId, ChangeId};
+use crate::ids::ChangeId;
 use crate::management::check::checked;
 use crate::management::{
     Action, Authorized, Change, Context, Error, Event, ReadResources, ResourceType,
@@ -67,7 +68,10 @@ pub async fn choice(
         return Ok(Choice::Withdraw);
     }
     let allowed = match decision(&mut change, proposal, None) {
-        Ok(decision) => check_independent(&mut change, proposal, &decision).await,
+        Ok(decision) => {
+            let last = (&decision, context.actor.uuid());
+            check_independent(change.rows(), proposal, last).await
+        }
         Err(refusal) => Err(refusal),
     };
     match allowed {
@@ -77,42 +81,6 @@ pub async fn choice(
         }
         Err(error) => Err(error),
     }
-}
-
-/// Refuses a second approval of one person, also with the API key of another person that they may know.
-pub(super) async fn check_independent(
-    change: &mut Change<'_>,
-    proposal: &Proposal,
-    approval: &Approval,
-) -> Result<(), Error> {
-    let mut earlier = proposal.approvers();
-    if earlier.contains(&approval.person) {
-        return Err(Error::NotAnApprover(
-            "you have approved the change: another person must approve it too",
-        ));
-    }
-    let own = change.people();
-    earlier.extend(proposal.proposed_by.person.clone());
-    let mut credentials = proposal.approver_ids.clone();
-    credentials.push(proposal.proposed_by.api_key_id.map(ApiKeyId::uuid));
-    let known = store::known_to(change.rows(), &credentials).await?;
-    earlier.extend(known.ok_or(Error::NotAnApprover(
-        "the row of a credential of this change does not count: an operator must examine it first",
-    ))?);
-    if own.iter().any(|person| earlier.contains(person)) {
-        return Err(Error::NotAnApprover(
-            "a person of this change created the API key of another person and may know it: a different \
-             person must approve the change",
-        ));
-    }
-    earlier.extend(own);
-    if store::can_be_one(change.rows(), &earlier).await? {
-        return Err(Error::NotAnApprover(
-            "you can be another person of this change, because the provider can give a person different \
-             subjects in ID tokens and access tokens: use the kind of token that the others used",
-        ));
-    }
-    Ok(())
 }
 
 /// Whether the author proposed the change, with this or another credential.

@@ -12,6 +12,7 @@ mod call;
 mod decide;
 mod eligible;
 mod filter;
+mod independence;
 mod judgement;
 mod proposal;
 mod propose;

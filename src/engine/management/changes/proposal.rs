@@ -119,6 +119,13 @@ pub struct Proposed {
     pub secret: Option<ApiKeySecret>,
 }
 
+impl Proposer {
+    /// The API key, or the person who signed in.
+    pub(super) fn uuid(&self) -> Option<Uuid> {
+        self.api_key_id.map(ApiKeyId::uuid).or(self.person_id.map(PersonId::uuid))
+    }
+}
+
 impl Identified for Proposal {
     fn uuid(&self) -> Uuid {
         self.id.uuid()
@@ -139,6 +146,12 @@ impl Resource for Proposal {
 }
 
 impl Proposal {
+    /// The credentials of the approvers, with the times of their approvals.
+    pub(super) fn signatures(&self) -> Vec<(Option<Uuid>, Timestamp)> {
+        let times = self.approvals.iter().map(|approval| approval.at);
+        self.approver_ids.iter().copied().zip(times).collect()
+    }
+
     /// The people who approved it.
     pub(in crate::management) fn approvers(&self) -> Vec<String> {
         let approvals = self.approvals.iter();

@@ -211,15 +211,18 @@ pub(in crate::management) async fn end_of_person(
     Ok(())
 }
 
-/// The people who may know these API keys besides their own people. None while the row of one does not count.
+/// The people who may know an API key besides its own person; nobody for a person who signed in. None while
+/// the row does not count.
 pub(super) async fn known_to(
-    rows: Rows<&mut PgConnection>,
-    ids: &[Option<Uuid>],
+    mut rows: Rows<&mut PgConnection>,
+    id: Uuid,
 ) -> sqlx::Result<Option<Vec<String>>> {
-    let valid = select::<ApiKey>("WHERE id = ANY ($1)").bind(ids).fetch_all(rows).await?;
-    let is_valid = |id: &Uuid| valid.iter().any(|api_key| api_key.id.uuid() == *id);
-    let are_whole = ids.iter().flatten().all(is_valid);
-    Ok(are_whole.then(|| valid.into_iter().flat_map(|api_key| api_key.known_to).collect()))
+    let api_key = select::<ApiKey>("WHERE id = $1").bind(id).fetch_optional(rows.again()).await?;
+    if let Some(api_key) = api_key {
+        return Ok(Some(api_key.known_to));
+    }
+    let person = select::<Person>("WHERE id = $1").bind(id).fetch_optional(rows).await?;
+    Ok(person.map(|_| Vec::new()))
 }
 
 /// Whether one of these people is known only by access tokens and another only by ID tokens. They can be
@@ -240,30 +243,39 @@ pub(super) async fn can_be_one(
         && is_one_of(|person| person.by_access_token && !person.by_id_token))
 }
 
-/// Those of these valid API keys and people that have a role of each of these lists. The credentials of locked
-/// people are not valid.
+/// Those of these valid API keys and people that have a role of each of these lists, and whose people were not
+/// locked since the time of each.
 pub(super) async fn with_roles(
     mut rows: Rows<&mut PgConnection>,
-    ids: &[Option<Uuid>],
+    signatures: &[(Option<Uuid>, Timestamp)],
     lists: &[&[Role]],
     now: Timestamp,
 ) -> sqlx::Result<Vec<Uuid>> {
-    let mut holders: Vec<(Uuid, Roles)> = Vec::new();
-    let api_keys = select::<ApiKey>("WHERE id = ANY ($1)").bind(ids).fetch_all(rows.again());
-    for api_key in api_keys.await? {
-        let is_cut_off = match &api_key.person {
-            Some(person) => people::is_cut_off(rows.again(), person).await?,
+    let mut able = Vec::new();
+    for (id, at) in signatures.iter().filter_map(|(id, at)| Some(((*id)?, *at))) {
+        let roles = roles_since(rows.again(), id, at, now).await?;
+        able.extend(roles.filter(|roles| lists.iter().all(|list| roles.meet(list))).map(|_| id));
+    }
+    Ok(able)
+}
+
+/// The roles of an API key or a person that is valid and whose people were not locked since.
+async fn roles_since(
+    mut rows: Rows<&mut PgConnection>,
+    id: Uuid,
+    since: Timestamp,
+    now: Timestamp,
+) -> sqlx::Result<Option<Roles>> {
+    let api_key = select::<ApiKey>("WHERE id = $1").bind(id).fetch_optional(rows.again()).await?;
+    if let Some(api_key) = api_key {
+        let was_cut_off = match &api_key.person {
+            Some(person) => people::was_cut_off(rows, person, since).await?,
             None => false,
         };
-        if api_key.is_active_at(now) && !is_cut_off {
-            holders.push((api_key.id.uuid(), api_key.roles));
-        }
+        return Ok((api_key.is_active_at(now) && !was_cut_off).then_some(api_key.roles));
     }
-    let people = select::<Person>("WHERE id = ANY ($1)").bind(ids).fetch_all(rows).await?;
-    let people = people.into_iter().filter(|person| !person.is_locked());
-    holders.extend(people.map(|person| (person.id.uuid(), person.roles)));
-    let able = holders.into_iter().filter(|(_, roles)| lists.iter().all(|list| roles.meet(list)));
-    Ok(able.map(|(id, _)| id).collect())
+    let person = select::<Person>("WHERE id = $1").bind(id).fetch_optional(rows).await?;
+    Ok(person.filter(|person| !person.was_locked_since(since)).map(|person| person.roles))
 }
 
 /// How many changes are pending, and when the oldest was proposed.
