@@ -28,6 +28,13 @@ pub(crate) fn undecodable(
     sqlx::Error::Decode(what.into())
 }
 
+/// Whether a statement waited for a lock as long as it may.
+pub(crate) fn is_locked_out(error: &sqlx::Error) -> bool {
+    const LOCK_NOT_AVAILABLE: &str = "55P03";
+    let code = error.as_database_error().and_then(|error| error.code());
+    code.as_deref() == Some(LOCK_NOT_AVAILABLE)
+}
+
 /// A statement whose parts are all in the code.
 pub(crate) fn sql<const N: usize>(parts: [&'static str; N]) -> AssertSqlSafe<String> {
     AssertSqlSafe(parts.concat())

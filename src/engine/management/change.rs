@@ -37,7 +37,21 @@ impl<R: Right> Authorized<R> {
     /// Begins a change. The API key or the person of the author and their roles are checked again: they
     /// may have changed while the body arrived or the token worked.
     pub async fn begin(&self) -> Result<Change<'_>, Error> {
-        let (mut transaction, now) = (self.pool.begin().await?, self.clock.now());
+        self.begin_in(self.pool.begin().await?).await
+    }
+
+    /// The same for a change that takes something away: it does not wait for locks that another session holds.
+    pub(super) async fn begin_impatiently(&self) -> Result<Change<'_>, Error> {
+        let mut transaction = self.pool.begin().await?;
+        store::limit_waiting(&mut transaction).await?;
+        self.begin_in(transaction).await
+    }
+
+    async fn begin_in(
+        &self,
+        mut transaction: Transaction<'static, Postgres>,
+    ) -> Result<Change<'_>, Error> {
+        let now = self.clock.now();
         let author = store::author(self.pool.rows_on(&mut transaction), &self.actor, now).await?;
         let mut change = Change {
             context: self,

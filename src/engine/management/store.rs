@@ -85,6 +85,12 @@ impl Author {
     }
 }
 
+/// Lets the statements of a transaction fail that wait for a lock.
+pub(super) async fn limit_waiting(connection: &mut PgConnection) -> sqlx::Result<()> {
+    sqlx::query("SET LOCAL lock_timeout = '1s'").execute(connection).await?;
+    Ok(())
+}
+
 /// The advisory lock of transactions that can take away an owner.
 const OWNERS: i64 = 0x5ea1_3a8d_0026;
 

@@ -1,12 +1,18 @@
 //! What an operator on the machine takes away without a token: entries of the table `revisions`, which have
 //! their effect although no row is written.
 
-use super::{Action, Actor, Error, Event, ResourceType, System, store};
-use crate::auth::{ApiKey, Emergency, Person, Service};
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{
+    Action, Actor, Authorized, Context, Error, Event, FreezeEverything, ResourceType, System, store,
+};
+use crate::auth::{ApiKey, Emergency, Person, PersonStatus, Service, ServiceStatus};
 use crate::ids::{ApiKeyId, EventId, KeyId, PersonId, ServiceId};
-use crate::keys::Key;
+use crate::keys::{Key, KeyStatus};
 use crate::resource::Stored as _;
-use crate::seals::{RowName, What, add_entry, newest_entry};
+use crate::seals::{Entry, RowName, What, add_entry, newest_entry};
+use formats::clock::Timestamp;
 
 /// What is taken away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,35 +29,32 @@ pub enum TakingAway {
     Person(PersonId),
 }
 
+/// The outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It is taken away by this entry.
+    Now(Entry),
+    /// It was before.
+    Before(Entry),
+}
+
+impl Taken {
+    /// The entry that takes it away.
+    pub(super) fn entry(self) -> Entry {
+        match self {
+            Self::Now(entry) | Self::Before(entry) => entry,
+        }
+    }
+}
+
 /// Takes it away, with the login of the service alone. Returns whether it was there.
 ///
 /// # Errors
 /// There is no such resource, or the database refuses it.
 pub async fn take_away(system: &System, taken: TakingAway) -> Result<bool, Error> {
-    let (row, what) = taken.entry();
-    let (of, action) = taken.event();
-    // Another session with the login can hold a lock or occupy the next revision: this takes no lock, and a
-    // revision that cannot be guessed.
-    let mut transaction = system.pool.begin().await?;
-    let newest = newest_entry(&mut *transaction, row).await?;
-    let newest = match newest {
-        Some(entry) if entry.what == what => return Ok(false),
-        // The switch is never deleted: an entry that says so is not ours, and does not stop an operator.
-        Some(entry) if entry.what != What::Gone || taken == TakingAway::Everything => {
-            entry.revision
-        }
-        // Before the first freeze, the switch has no entry.
-        None if taken == TakingAway::Everything => 0,
-        Some(_) | None => return Err(Error::Missing(of)),
-    };
-    let gap = i64::from(u16::from_be_bytes(system.entropy.bytes()));
-    add_entry(&mut transaction, row, newest.saturating_add(gap).saturating_add(1), what).await?;
-    let event = Event { resource_id: Some(row.id), ..Event::bare(action, of) };
-    let (id, now) = (EventId::new(&system.clock, &system.entropy), system.clock.now());
-    let actor = Actor::system(system.name);
-    store::insert_event(&mut transaction, id, now, &actor, event, None).await?;
-    transaction.commit().await?;
-    Ok(true)
+    let context: Authorized<FreezeEverything> = system.authorize();
+    let taken = taken.carry_out(&context, &context.actor).await?;
+    Ok(matches!(taken, Taken::Now(_)))
 }
 
 /// The people whom an operator names by their identifier or their subject.
@@ -67,6 +70,44 @@ pub async fn people_named(system: &System, name: &str) -> Result<Vec<PersonId>, 
 }
 
 impl TakingAway {
+    /// Takes it away in the name of `actor`. Another session of the database can hold a lock or occupy the next
+    /// revision: this takes no lock, refers to no row, and its revision cannot be guessed.
+    pub(super) async fn carry_out(self, context: &Context, actor: &Actor) -> Result<Taken, Error> {
+        let (row, what) = self.entry();
+        let (of, action) = self.event();
+        let mut transaction = context.pool.begin().await?;
+        let newest = match newest_entry(&mut *transaction, row).await? {
+            Some(entry) if entry.what == what => return Ok(Taken::Before(entry)),
+            // The switch is never deleted: an entry that says so is not ours, and does not stop an operator.
+            Some(entry) if entry.what != What::Gone || self == Self::Everything => entry.revision,
+            // Before the first freeze, the switch has no entry.
+            None if self == Self::Everything => 0,
+            Some(_) | None => return Err(Error::Missing(of)),
+        };
+        let [a, b, c] = context.entropy.bytes();
+        let gap = i64::from(u32::from_be_bytes([0, a, b, c]));
+        let revision = newest.saturating_add(gap).saturating_add(1);
+        let entry = add_entry(&mut transaction, row, revision, what).await?;
+        let event = Event { resource_id: Some(row.id), ..Event::bare(action, of) };
+        let event = Event { after: self.lost(entry.at), ..event };
+        let (id, now) = (EventId::new(&context.clock, &context.entropy), context.clock.now());
+        let actor = Actor { api_key_id: None, ..actor.clone() };
+        store::insert_event(&mut transaction, id, now, &actor, event, None).await?;
+        transaction.commit().await?;
+        Ok(Taken::Now(entry))
+    }
+
+    /// The members that the resource loses, as events have them.
+    fn lost(self, at: Timestamp) -> Option<Box<RawValue>> {
+        let lost = match self {
+            Self::Everything | Self::Service(_) => json!({ "status": ServiceStatus::Frozen }),
+            Self::Key(_) => json!({ "status": KeyStatus::Disabled }),
+            Self::ApiKey(_) => json!({ "revokedAt": at }),
+            Self::Person(_) => json!({ "status": PersonStatus::Locked, "lockedAt": at }),
+        };
+        to_raw_value(&lost).ok()
+    }
+
     /// The row, and what it loses.
     fn entry(self) -> (RowName, What) {
         let (table, id, what) = match self {

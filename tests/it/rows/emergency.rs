@@ -1,6 +1,7 @@
 //! The switch that freezes everything, and frozen services, in the hands of who writes to the database.
 
 use serde_json::json;
+use sqlx::AssertSqlSafe;
 
 use super::Intruder;
 use testkit::{PATIENCE, World, within};
@@ -112,4 +113,34 @@ async fn a_destination_without_a_valid_row_is_no_destination() {
     within(PATIENCE, async || application.protect(json!(1)).await.status == 500).await;
     world.change_policy(&destination, inactive).await;
     application.protect(json!(1)).await.refused(500, "DESTINATION_KEY_NOT_FOUND");
+}
+
+/// Who writes to the database can also lock what it writes to.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_who_holds_a_lock_keeps_an_owner_from_freezing_everything() {
+    for lock in [
+        "LOCK TABLE emergency IN SHARE ROW EXCLUSIVE MODE",
+        "SELECT FROM api_keys WHERE type = 'admin' FOR UPDATE",
+    ] {
+        let world = World::new().await;
+        let (_, application) = world.bound_application().await;
+        application.protect(json!(1)).await.ok();
+        let intruder = Intruder::of(&world);
+        let mut held = intruder.pool.acquire().await.expect("a connection");
+        let begin = format!("BEGIN; {lock}");
+        sqlx::raw_sql(AssertSqlSafe(begin)).execute(&mut *held).await.expect("a lock");
+        let reason = json!({ "reason": "x" });
+        let frozen = world.admin().post("/admin/emergency/freeze", reason).await.ok();
+        assert_eq!(
+            (frozen.text("status").as_str(), &frozen.json()["reason"]),
+            ("frozen", &json!(null))
+        );
+        within(PATIENCE, async || application.protect(json!(1)).await.status == 403).await;
+        application.protect(json!(1)).await.refused(403, "SERVICE_FROZEN");
+        let events = world.admin().get("/admin/audit/management?action=freeze").await.ok().json();
+        assert_eq!(events["items"][0]["after"], json!({ "status": "frozen" }), "{lock}");
+        sqlx::raw_sql("ROLLBACK").execute(&mut *held).await.expect("the end of the lock");
+        unfreeze(&world).await;
+        application.protect(json!(1)).await.ok();
+    }
 }

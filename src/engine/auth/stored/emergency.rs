@@ -13,7 +13,7 @@ use crate::ids::EmergencyId;
 use crate::resource::{Deprivable, Reason, Rows, Stored as _, select};
 use crate::revision::Revision;
 use crate::row;
-use crate::seals::{What, newest_entry};
+use crate::seals::{Entry, What, newest_entry};
 use formats::clock::Timestamp;
 
 row! {
@@ -53,14 +53,18 @@ impl Emergency {
         if let Some(valid) = select("").fetch_optional(rows.again()).await? {
             return Ok(valid);
         }
-        let unset = Self::unset();
-        let newest = newest_entry(rows.executor, unset.row()).await?;
-        Ok(newest.map_or(unset.clone(), |newest| Self {
+        let newest = newest_entry(rows.executor, Self::unset().row()).await?;
+        Ok(newest.map_or_else(Self::unset, Self::by_entry))
+    }
+
+    /// The switch that an entry has set.
+    pub(crate) fn by_entry(entry: Entry) -> Self {
+        Self {
             status: ServiceStatus::Frozen,
-            frozen_at: Some(newest.at),
-            revision: Revision::of(newest.revision),
-            ..unset
-        }))
+            frozen_at: Some(entry.at),
+            revision: Revision::of(entry.revision),
+            ..Self::unset()
+        }
     }
 
     /// Whether everything is frozen.

@@ -28,9 +28,6 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// How long a migration is started again.
 const PATIENCE: Duration = Duration::from_secs(5 * 60);
 
-/// Postgres: a lock is not available.
-const LOCK_NOT_AVAILABLE: &str = "55P03";
-
 /// The schema of a database, compared with the migrations of this version.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SchemaAge {
@@ -119,8 +116,7 @@ fn is_locked_out(error: &MigrateError) -> bool {
     let (MigrateError::Execute(cause) | MigrateError::ExecuteMigration(cause, _)) = error else {
         return false;
     };
-    let code = cause.as_database_error().and_then(|error| error.code());
-    code.as_deref() == Some(LOCK_NOT_AVAILABLE)
+    super::is_locked_out(cause)
 }
 
 /// Compares the schema with the migrations of this version. It changes nothing.

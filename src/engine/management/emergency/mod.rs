@@ -5,11 +5,13 @@ mod store;
 
 use super::changes::{HIDDEN_KEY, StoredRequest};
 use super::check::checked;
+use super::taking_away::TakingAway;
 use super::{
     Action, Authorized, Change, Error, Event, Expected, FreezeEverything, ReadResources,
     ResourceType,
 };
 use crate::auth::ServiceStatus;
+use crate::db::is_locked_out;
 use crate::request;
 use crate::resource::{self, Reason, ResourceRequest};
 use crate::revision::Revision;
@@ -39,7 +41,9 @@ pub async fn read(context: &Authorized<ReadResources>) -> Result<Emergency, Erro
     Ok(Emergency::current(context.pool.rows_on(&mut connection)).await?)
 }
 
-/// Freezes everything: all operations of all services are refused. Changes nothing while it is frozen.
+/// Freezes everything: all operations of all services are refused. Changes nothing while it is frozen. If another
+/// session of the database holds a lock that this needs, an entry of `revisions` freezes everything, without the
+/// reason.
 ///
 /// # Errors
 /// The request is wrong, or the database refuses it.
@@ -47,10 +51,20 @@ pub async fn freeze(
     context: &Authorized<FreezeEverything>,
     request: ResourceRequest<FreezeRequest>,
 ) -> Result<Emergency, Error> {
-    let mut change = context.begin().await?;
     let mut problems = request.problems;
     let reason = request.body.reason.or_default("reason", None, &mut problems);
     let reason = checked(problems, reason)?;
+    match set(context, reason).await {
+        Err(Error::Database(error)) if is_locked_out(&error) => {
+            let everything = TakingAway::Everything;
+            Ok(Emergency::by_entry(everything.carry_out(context, &context.actor).await?.entry()))
+        }
+        set => set,
+    }
+}
+
+async fn set(context: &Authorized<FreezeEverything>, reason: Reason) -> Result<Emergency, Error> {
+    let mut change = context.begin_impatiently().await?;
     let before = lock(&mut change).await?;
     if before.is_frozen() {
         return change.change_nothing(before).await;
