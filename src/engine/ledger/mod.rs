@@ -35,7 +35,9 @@ pub use self::export::Export;
 pub use self::init::{InitError, Initialized, Renewal, initialize};
 pub use self::leaf::{NotARecord, leaf};
 pub use self::prove::{Proof, ProofError, prove};
-pub(crate) use self::proven_events::{EventProof, is_initialized, proven_events};
+pub(crate) use self::proven_events::{
+    EventProof, is_initialized, last_attesting, proven_events, sealed_states,
+};
 pub use self::published::PublishedLogs;
 pub use self::read::{checkpoint, keys, tile};
 pub use self::seal_error::SealError;

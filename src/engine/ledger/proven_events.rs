@@ -4,8 +4,10 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::leaf::leaf;
+pub(crate) use super::store::AttestingEvent;
 use super::{Log, store};
 use crate::db::Pool;
+use crate::management::ResourceType;
 use crate::management::events::{self, Recorded};
 use formats::tlog::Hash;
 
@@ -41,6 +43,28 @@ pub(crate) async fn proven_events(
         (event, proof)
     });
     Ok(proven.collect())
+}
+
+/// The events about the resources of a type in a range of identifiers: of each the last sealed one with its whole
+/// state, and what follows it.
+pub(crate) async fn last_attesting(
+    connection: &mut PgConnection,
+    of: ResourceType,
+    (after, end): (Uuid, Option<Uuid>),
+) -> sqlx::Result<Vec<AttestingEvent>> {
+    store::last_attesting(connection, of, after, end).await
+}
+
+/// The events with the whole state of a resource that are the ones that were sealed.
+pub(crate) async fn sealed_states(
+    connection: &mut PgConnection,
+    of: ResourceType,
+    id: Uuid,
+) -> sqlx::Result<Vec<Recorded>> {
+    let events = store::attesting_of(connection, of, id).await?;
+    let proven = proven_events(connection, &events).await?.into_iter();
+    let sealed = proven.filter(|(_, proof)| *proof == EventProof::Sealed);
+    Ok(sealed.map(|(event, _)| event).collect())
 }
 
 fn hash_of(event: &Recorded) -> Option<Hash> {

@@ -104,6 +104,11 @@ closed_set! {
 }
 
 impl Action {
+    /// The kinds of events that take something away. Without a state before it, such an event says only what
+    /// the resource lost: no token was needed to read the resource.
+    pub(crate) const TAKING_AWAY: [Self; 4] =
+        [Self::Freeze, Self::Disable, Self::Revoke, Self::Lock];
+
     /// Whether an event of this kind has the state of its resource from then on.
     pub(crate) const fn attests(self) -> bool {
         match self {
@@ -113,12 +118,12 @@ impl Action {
             | Self::Restore
             | Self::Revoke
             | Self::Destroy
-            | Self::RowSealed => true,
-            Self::Freeze
-            | Self::Unfreeze
+            | Self::Freeze
             | Self::Disable
             | Self::Lock
             | Self::Unlock
+            | Self::RowSealed => true,
+            Self::Unfreeze
             | Self::Approve
             | Self::Reject
             | Self::Withdraw

@@ -1,9 +1,11 @@
 //! The resources whose rows can be compared with events.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::auth::{ApiKey, Service, WorkloadIdentity};
-use crate::keys::Key;
+use crate::auth::{
+    ApiKey, IdentityStatus, Person, PersonStatus, Service, ServiceStatus, WorkloadIdentity,
+};
+use crate::keys::{Key, KeyStatus};
 use crate::management::Resource;
 use crate::policy::Policy;
 use crate::resource::Stored;
@@ -16,28 +18,72 @@ pub(crate) trait Attested: Resource + Stored + Send + Unpin {
     /// The members that change without an event of the resource.
     const UNATTESTED: &'static [&'static str] = &[];
 
+    /// Its state before the first event, for resources that can begin without one.
+    fn unrecorded() -> Option<Value> {
+        None
+    }
+
+    /// Whether a resource in this state has lost what an entry of `revisions` can take away.
+    fn has_lost(state: &Value) -> bool;
+
     /// Its members, as events have them.
     fn state(&self) -> Option<Value> {
         serde_json::to_value(self).ok()
     }
 }
 
-impl Attested for Service {}
+impl Attested for Service {
+    fn has_lost(state: &Value) -> bool {
+        state["status"] == ServiceStatus::Frozen.name()
+    }
+}
 
-impl Attested for Policy {}
+impl Attested for Policy {
+    fn has_lost(_: &Value) -> bool {
+        false
+    }
+}
 
 impl Attested for Key {
     const LIVING: &'static str = "WHERE id > $1 ORDER BY id LIMIT $2";
+
+    fn has_lost(state: &Value) -> bool {
+        let can_lose = [KeyStatus::Active, KeyStatus::Retired];
+        !can_lose.iter().any(|status| state["status"] == status.name())
+    }
 }
 
 impl Attested for ApiKey {
     const LIVING: &'static str = "WHERE id > $1 ORDER BY id LIMIT $2";
     // The status follows the time, and the number is that of another resource.
     const UNATTESTED: &'static [&'static str] = &["status", "policyNumber", "lastUsedAt"];
+
+    fn has_lost(state: &Value) -> bool {
+        !state["revokedAt"].is_null()
+    }
 }
 
 impl Attested for WorkloadIdentity {
     const UNATTESTED: &'static [&'static str] = &["policyNumber", "lastUsedAt"];
+
+    fn has_lost(state: &Value) -> bool {
+        state["status"] == IdentityStatus::Disabled.name()
+    }
+}
+
+/// Sign-ins change people without an event.
+impl Attested for Person {
+    const LIVING: &'static str = "WHERE id > $1 ORDER BY id LIMIT $2";
+    const UNATTESTED: &'static [&'static str] =
+        &["name", "roles", "lastSeenAt", "apiKeyIds", "updatedAt"];
+
+    fn unrecorded() -> Option<Value> {
+        Some(json!({ "status": PersonStatus::Active.name(), "lockedAt": null }))
+    }
+
+    fn has_lost(state: &Value) -> bool {
+        state["status"] == PersonStatus::Locked.name()
+    }
 }
 
 /// Runs a statement with `R` as each kind of resource whose rows are compared with events.
@@ -45,7 +91,7 @@ macro_rules! each_attested {
     ($R:ident => $run:expr) => {{
         each_attested!(@ $R, $run,
             $crate::auth::Service, $crate::policy::Policy, $crate::keys::Key, $crate::auth::ApiKey,
-            $crate::auth::WorkloadIdentity);
+            $crate::auth::WorkloadIdentity, $crate::auth::Person);
     }};
     (@ $R:ident, $run:expr, $($kind:ty),*) => {$({
         type $R = $kind;

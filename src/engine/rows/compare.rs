@@ -7,7 +7,6 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::attested::{Attested, each_attested};
-use super::store;
 use crate::db::Pool;
 use crate::ledger::{self, EventProof};
 use crate::management::Action;
@@ -19,7 +18,7 @@ use crate::seals::{Deviation, Difference, RowName};
 const PAGE: i64 = 1_000;
 
 /// The rows that are not as their last sealed events say. None before `sealward audit init`. A row with a
-/// later event, which is not sealed yet, is left out.
+/// later event, which the log does not have yet, is left out.
 ///
 /// It needs no row key: a row with a valid seal can deviate, and a row without one need not.
 pub async fn compare(pool: &Pool) -> sqlx::Result<Option<Vec<Deviation>>> {
@@ -35,14 +34,13 @@ async fn compare_all<R: Attested>(pool: &Pool, found: &mut Vec<Deviation>) -> sq
     let mut after = Uuid::nil();
     loop {
         // A change and its event are one transaction, so a snapshot has both or none.
-        let mut snapshot = pool.begin().await?;
-        store::take_snapshot(&mut snapshot).await?;
+        let mut snapshot = pool.snapshot().await?;
         let rows = select::<R>(R::LIVING).bind(after).bind(PAGE);
         let rows = rows.fetch_unverified(&mut *snapshot).await?;
         let is_last = i64::try_from(rows.len()).is_ok_and(|count| count < PAGE);
         let end = rows.last().map(|(id, _)| *id).filter(|_| !is_last);
-        let events = last_events::<R>(&mut snapshot, (after, end)).await?;
-        compare_page(&mut snapshot, rows, events, found).await?;
+        let attestations = attestations::<R>(&mut snapshot, (after, end)).await?;
+        compare_page(&mut snapshot, rows, attestations, found).await?;
         snapshot.rollback().await?;
         match end {
             Some(end) => after = end,
@@ -51,53 +49,100 @@ async fn compare_all<R: Attested>(pool: &Pool, found: &mut Vec<Deviation>) -> sq
     }
 }
 
-/// The last events of the resources in a range of identifiers.
-async fn last_events<R: Attested>(
+/// What sealed events say about one resource.
+#[derive(Default)]
+struct Attestation {
+    /// The last event with the whole state.
+    state: Option<(Recorded, EventProof)>,
+    /// The events after it that say what the resource lost.
+    losses: Vec<Recorded>,
+    /// Whether a later event has no position in the log yet.
+    is_waiting: bool,
+}
+
+/// What events say about the resources in a range of identifiers.
+async fn attestations<R: Attested>(
     connection: &mut PgConnection,
-    (after, end): (Uuid, Option<Uuid>),
-) -> sqlx::Result<HashMap<Uuid, (Recorded, EventProof)>> {
-    let last = store::last_events(connection, R::TYPE, after, end).await?;
-    let ids: Vec<Uuid> = last.iter().map(|(_, event)| *event).collect();
-    let mut events = HashMap::new();
-    for (event, proof) in ledger::proven_events(connection, &ids).await? {
-        events.insert(event.id.uuid(), (event, proof));
+    range: (Uuid, Option<Uuid>),
+) -> sqlx::Result<HashMap<Uuid, Attestation>> {
+    let last = ledger::last_attesting(connection, R::TYPE, range).await?;
+    let ids: Vec<Uuid> = last.iter().filter(|it| it.is_sealed).map(|it| it.id).collect();
+    let proven = ledger::proven_events(connection, &ids).await?.into_iter();
+    let mut proven: HashMap<Uuid, _> = proven.map(|proven| (proven.0.id.uuid(), proven)).collect();
+    let mut found = HashMap::<Uuid, Attestation>::new();
+    for known in last {
+        let attestation = found.entry(known.resource_id).or_default();
+        match proven.remove(&known.id) {
+            None => attestation.is_waiting = true,
+            Some((event, EventProof::Sealed)) if known.is_partial => attestation.losses.push(event),
+            Some(_) if known.is_partial => {}
+            proven => attestation.state = proven,
+        }
     }
-    let named = last.into_iter().filter_map(|(id, event)| Some((id, events.remove(&event)?)));
-    Ok(named.collect())
+    Ok(found)
+}
+
+impl Attestation {
+    /// The state of the resource; none of one that is gone.
+    fn state<R: Attested>(&self) -> Option<Value> {
+        let mut state = match &self.state {
+            Some((event, _)) => attested(event).cloned(),
+            None => R::unrecorded(),
+        };
+        for loss in &self.losses {
+            if let (Some(state), Some(lost)) = (state.as_mut(), attested(loss))
+                && !R::has_lost(state)
+                && let (Some(members), Some(lost)) = (state.as_object_mut(), lost.as_object())
+            {
+                members.extend(lost.clone());
+            }
+        }
+        state
+    }
+
+    /// Whether the event with the state is not the one that was sealed.
+    fn is_changed(&self) -> bool {
+        self.state.as_ref().is_some_and(|(_, proof)| *proof == EventProof::Changed)
+    }
 }
 
 async fn compare_page<R: Attested>(
     connection: &mut PgConnection,
     rows: Vec<(Uuid, Option<R>)>,
-    mut events: HashMap<Uuid, (Recorded, EventProof)>,
+    mut attestations: HashMap<Uuid, Attestation>,
     found: &mut Vec<Deviation>,
 ) -> sqlx::Result<()> {
     let named = |id| RowName { table: R::TABLE, id };
     for (id, resource) in rows {
+        let attestation = attestations.remove(&id).unwrap_or_default();
+        if attestation.is_waiting {
+            continue;
+        }
         let state = resource.as_ref().and_then(Attested::state);
-        let Some((event, proof)) = events.remove(&id) else {
+        let attested = attestation.state::<R>();
+        if attestation.state.is_none() && attested.is_none() {
             found.push(deviation(named(id), Difference::Added));
             continue;
-        };
-        let attested = attested(&event);
-        let members = differing::<R>(state.as_ref(), attested);
+        }
+        let members = differing::<R>(state.as_ref(), attested.as_ref());
         let is_same = state.is_some() && attested.is_some() && members.is_empty();
-        let difference = match proof {
-            EventProof::Waiting => continue,
-            EventProof::Changed => Difference::EventChanged,
-            EventProof::Sealed if is_same => continue,
-            EventProof::Sealed if was::<R>(connection, id, state.as_ref()).await? => {
-                Difference::RolledBack
-            }
-            EventProof::Sealed => Difference::Changed,
+        let difference = if attestation.is_changed() {
+            Difference::EventChanged
+        } else if is_same {
+            continue;
+        } else if was::<R>(connection, id, state.as_ref()).await? {
+            Difference::RolledBack
+        } else {
+            Difference::Changed
         };
         found.push(Deviation { members, ..deviation(named(id), difference) });
     }
-    for (id, (event, proof)) in events {
-        let difference = match proof {
-            EventProof::Changed => Difference::EventChanged,
-            EventProof::Sealed if attested(&event).is_some() => Difference::Removed,
-            EventProof::Sealed | EventProof::Waiting => continue,
+    for (id, attestation) in attestations {
+        let lives = attestation.state.as_ref().is_some_and(|(event, _)| attested(event).is_some());
+        let difference = match (attestation.is_changed(), lives && !attestation.is_waiting) {
+            (true, _) => Difference::EventChanged,
+            (false, true) => Difference::Removed,
+            (false, false) => continue,
         };
         found.push(deviation(named(id), difference));
     }
@@ -127,15 +172,13 @@ fn differing<R: Attested>(state: Option<&Value>, attested: Option<&Value>) -> Ve
     differing.map(|(name, _)| name.clone()).collect()
 }
 
-/// Whether a sealed event of the resource, but for the last one, has this state.
+/// Whether an earlier sealed event of the resource has this state.
 async fn was<R: Attested>(
     connection: &mut PgConnection,
     id: Uuid,
     state: Option<&Value>,
 ) -> sqlx::Result<bool> {
-    let events = store::events_of(connection, R::TYPE, id).await?;
-    let events = ledger::proven_events(connection, &events).await?;
-    let sealed = events.iter().filter(|(_, proof)| *proof == EventProof::Sealed);
-    let mut states = sealed.filter_map(|(event, _)| attested(event));
+    let events = ledger::sealed_states(connection, R::TYPE, id).await?;
+    let mut states = events.iter().filter_map(attested);
     Ok(state.is_some() && states.any(|former| differing::<R>(state, Some(former)).is_empty()))
 }

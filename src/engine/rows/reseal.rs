@@ -2,13 +2,14 @@
 
 use serde_json::Value;
 use sqlx::PgConnection;
+use uuid::Uuid;
 
 use super::attested::{Attested as _, each_attested};
 use super::kinds::{each_kind, type_of};
 use crate::ids::EventId;
 use crate::management::{Actor, Event, insert_event};
 use crate::resource::{Rows, SeenRow, Stored as _, reseal, select};
-use crate::seals::RowName;
+use crate::seals::{RowName, forget_members};
 use formats::clock::{Clock, Entropy};
 
 /// Why rows were not sealed.
@@ -33,7 +34,7 @@ pub async fn seal_seen(
 }
 
 /// The same, with an event for each row, which attests its state from then on. So do events for the rows in
-/// `removed`, whose absence the operator accepts.
+/// `removed`, whose absence the operator accepts: no row that they shared something with waits for them.
 pub async fn seal_and_record(
     mut rows: Rows<&mut PgConnection>,
     seen: &[SeenRow],
@@ -41,6 +42,8 @@ pub async fn seal_and_record(
     (clock, entropy): (&Clock, &Entropy),
 ) -> Result<(), NotSealed> {
     seal_seen(rows.again(), seen).await?;
+    let gone: Vec<Uuid> = removed.iter().map(|row| row.id).collect();
+    forget_members(&mut *rows.executor, &gone).await?;
     for row in seen.iter().map(|seen| &seen.row).chain(removed) {
         let state = state_of(rows.again(), *row).await?;
         let event = Event::row_sealed(type_of(row.table), *row, state.as_ref());

@@ -1,5 +1,6 @@
 //! The logs in Postgres.
 
+mod attesting;
 mod checkpoints;
 mod clock;
 mod head;
@@ -7,6 +8,8 @@ mod keys;
 mod records;
 mod tree;
 
+pub(crate) use self::attesting::AttestingEvent;
+pub(super) use self::attesting::{attesting_of, last_attesting};
 pub(super) use self::checkpoints::{
     publish, published, put_checkpoint, put_cosigned, put_witness, witnesses,
 };

@@ -8,7 +8,7 @@ use super::select::{Marked, select};
 use super::write::update;
 use crate::resource::stored::Stored;
 use crate::revision::Revision;
-use crate::seals::{Form, RowName, What, newest_entry};
+use crate::seals::{FURTHEST, Form, RowName, What, newest_entry};
 
 /// A row as an operator saw it.
 #[derive(Clone, Debug)]
@@ -56,8 +56,10 @@ pub async fn reseal<R: Stored + Send + Unpin>(
             continue;
         }
         let newest = newest_entry(&mut *rows.executor, *row).await?;
-        let newest = newest.map_or(0, |entry| entry.revision).max(resource.revision().number());
-        let resource = resource.at(Revision::of(newest).next());
+        let newest = newest.map_or(0, |entry| entry.revision);
+        // That of the row can be forged, and the table admits no revision so far away.
+        let own = resource.revision().number().min(newest.saturating_add(FURTHEST - 1));
+        let resource = resource.at(Revision::of(newest.max(own)).next());
         update(rows.again(), &resource, What::Changed).await?;
     }
     Ok(changed)
