@@ -17,7 +17,7 @@ use super::app::{Dashboard, SharedDashboard};
 use super::cross_site;
 use super::error::{self, PageError};
 use super::form::Form;
-use super::pages::sign_in::provider::check_address;
+use super::pages::sign_in::provider::{check_address, is_check};
 use super::session::{Secret, Transport};
 use super::viewer::{TOKEN, Viewer, Visitor};
 use engine::auth::{Check, Visit};
@@ -108,6 +108,10 @@ pub(super) async fn visitors(
     let known = transport.read(request.headers());
     let is_new = known.is_none();
     if is_new && cross_site::is_cross_site(&request) {
+        return cross_site::reload(&request);
+    }
+    // Only this site starts a check, which can end the session. A page starts one where it is due.
+    if is_check(request.uri()) && !is_same_origin(request.headers()) {
         return cross_site::reload(&request);
     }
     let secret = known.unwrap_or_else(|| Secret::generate(&dashboard.engine.entropy));

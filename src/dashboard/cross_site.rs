@@ -9,6 +9,7 @@ use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use maud::html;
 
+use super::pages::sign_in::provider::is_check;
 use super::view::shell;
 
 /// Whether the browser reports a navigation from another site.
@@ -19,7 +20,8 @@ pub(super) fn is_cross_site(request: &Request) -> bool {
 
 /// Makes the browser load the same page from this site.
 pub(super) fn reload(request: &Request) -> Response {
-    let place = request.uri().path_and_query();
+    // From this site, the link of another one would start a check.
+    let place = request.uri().path_and_query().filter(|_| !is_check(request.uri()));
     let place = place.map_or("/dashboard", |place| place.as_str());
     let content = html! {
         div.lone {

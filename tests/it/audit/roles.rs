@@ -187,6 +187,15 @@ async fn each_privilege_that_could_change_the_audit_log_is_found() {
             "GRANT EXECUTE ON FUNCTION detach_audit_day TO LOGIN",
             "REVOKE EXECUTE ON FUNCTION detach_audit_day(date) FROM LOGIN",
         ),
+        (
+            "GRANT UPDATE, DELETE ON revisions TO LOGIN",
+            "REVOKE DELETE, UPDATE ON TABLE revisions FROM LOGIN",
+        ),
+        ("GRANT INSERT ON row_keys TO LOGIN", "REVOKE INSERT ON TABLE row_keys FROM LOGIN"),
+        (
+            "GRANT EXECUTE ON FUNCTION forget_superseded_revisions TO LOGIN",
+            "REVOKE EXECUTE ON FUNCTION forget_superseded_revisions() FROM LOGIN",
+        ),
         ("GRANT CREATE ON SCHEMA public TO LOGIN", "REVOKE CREATE ON SCHEMA public FROM LOGIN"),
     ] {
         let login = database.login(&["sealward_application"]).await;

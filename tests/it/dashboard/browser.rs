@@ -12,12 +12,20 @@ pub(crate) struct Browser<'w> {
     token: String,
     /// The cookies of the provider.
     at_provider: Cookies,
+    /// The relation to the site whose link it follows, if it reports that.
+    site: Option<&'static str>,
 }
 
 impl<'w> Browser<'w> {
     /// A browser without a cookie.
     pub(crate) fn new(world: &'w World) -> Self {
-        Self { world, cookie: None, token: String::new(), at_provider: Cookies::default() }
+        Self {
+            world,
+            cookie: None,
+            token: String::new(),
+            at_provider: Cookies::default(),
+            site: None,
+        }
     }
 
     /// A browser that is signed in with the first admin key.
@@ -36,6 +44,14 @@ impl<'w> Browser<'w> {
 
     pub(crate) async fn get(&mut self, path: &str) -> Answer {
         self.request(Method::GET, path, Body::empty()).await
+    }
+
+    /// Follows a link of a page of a site with this relation, as the browser reports it.
+    pub(super) async fn follow(&mut self, path: &str, site: &'static str) -> Answer {
+        self.site = Some(site);
+        let answer = self.get(path).await;
+        self.site = None;
+        answer
     }
 
     /// Sends a form with the token of the last page.
@@ -115,6 +131,9 @@ impl<'w> Browser<'w> {
             .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
         if let Some(cookie) = &self.cookie {
             request = request.header(header::COOKIE, cookie);
+        }
+        if let Some(site) = self.site {
+            request = request.header("sec-fetch-site", site);
         }
         let answer = self.world.send(request.body(body).unwrap()).await;
         if let Some(set) = answer.headers.get(header::SET_COOKIE) {

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use axum::Extension;
 use axum::extract::State;
+use axum::http::Uri;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use zeroize::Zeroizing;
 
@@ -25,13 +26,22 @@ use engine::web::ClientAddress;
 pub(super) fn address(to: &str) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("to", to);
-    format!("/dashboard/sign-in/provider?{}", query.finish())
+    format!("{START}?{}", query.finish())
 }
 
 /// The URL that asks the provider whether the person of the session is still signed in, and then shows `to`.
 pub(crate) fn check_address(to: &str) -> String {
     format!("{}&{CHECK}=yes", address(to))
 }
+
+/// Whether this is the URL of a check.
+pub(crate) fn is_check(uri: &Uri) -> bool {
+    let mut query = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+    uri.path() == START && query.any(|(name, value)| name == CHECK && value == "yes")
+}
+
+/// The path that starts a sign-in.
+const START: &str = "/dashboard/sign-in/provider";
 
 /// The parameter of a check without pages.
 const CHECK: &str = "check";

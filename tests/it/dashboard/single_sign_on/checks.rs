@@ -217,3 +217,25 @@ async fn sessions_of_admin_keys_need_no_check() {
     advance(&mut provider, &clock, &mut browser, HOUR * 2).await;
     browser.get(PAGE).await.ok();
 }
+
+/// A check that fails ends the session, so that only this site starts one.
+#[tokio::test]
+async fn a_link_of_another_site_starts_no_check() {
+    let provider = OidcProvider::start();
+    let (_, world) = world_at_rest(&provider).await;
+    let mut browser = Browser::new(&world);
+    browser.sign_in_at(&provider, "carla").await;
+    for site in ["cross-site", "same-site"] {
+        let answer = browser.follow(CHECK, site).await.ok();
+        assert_eq!(answer.header("refresh"), "0; url=/dashboard", "{site}");
+    }
+    // Browsers withhold the cookie from another site.
+    let mut stranger = Browser::new(&world);
+    let answer = stranger.follow(CHECK, "cross-site").await.ok();
+    assert_eq!(answer.header("refresh"), "0; url=/dashboard");
+    for site in ["same-origin", "none"] {
+        let answer = browser.follow(CHECK, site).await;
+        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{site}");
+        assert!(answer.header("location").contains("prompt=none"), "{site}");
+    }
+}
