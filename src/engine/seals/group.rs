@@ -3,6 +3,8 @@
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
+use super::RowName;
+
 /// Rows that share something: the people with one subject, the keys that take over from each other. Entries of
 /// the table `revisions` name the members, under an identifier that is derived from what they share. So nobody
 /// who writes to the database hides a member and has another one decide in its place.
@@ -23,6 +25,11 @@ pub struct Member {
 }
 
 impl Group {
+    /// The name of its entries.
+    pub fn row(self) -> RowName {
+        RowName { table: self.kind, id: self.id }
+    }
+
     /// The rows that share these parts.
     pub fn of(kind: &'static str, parts: &[&[u8]]) -> Self {
         let mut digest = Sha256::new();

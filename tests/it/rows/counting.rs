@@ -201,6 +201,26 @@ async fn a_session_that_was_away_at_its_sign_out_is_not_put_back() {
     assert_eq!(elsewhere.get("/dashboard/services").await.status, 303);
 }
 
+/// The end of a lock does not give back what the lock ended.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_was_away_at_the_end_of_a_lock_is_not_put_back() {
+    let world = World::new().await;
+    let (admin, intruder) = (world.admin(), Intruder::of(&world));
+    let body = json!({ "name": "n", "type": "admin", "person": "ada" });
+    let key = admin.post("/admin/api-keys", body).await.created().text("secret");
+    let mut browser = crate::dashboard::Browser::new(&world);
+    browser.sign_in(&key).await;
+    browser.get("/dashboard/services").await.ok();
+    intruder.keep(&world, "dashboard_sessions").await;
+    intruder.run("DELETE FROM dashboard_sessions").await;
+    let people = admin.get("/admin/people").await.ok().json();
+    let path = format!("/admin/people/{}", people["items"][0]["id"].as_str().expect("an id"));
+    admin.post(&format!("{path}/lock"), json!({ "reason": "r" })).await.ok();
+    admin.post_nothing(&format!("{path}/unlock")).await.ok();
+    intruder.run("INSERT INTO dashboard_sessions SELECT * FROM kept_dashboard_sessions").await;
+    assert_eq!(browser.get("/dashboard/services").await.status, 303);
+}
+
 /// If an entry that takes nothing away from a session left it valid, the entry of its end would have no place,
 /// and the row could be put back.
 #[tokio::test(flavor = "multi_thread")]

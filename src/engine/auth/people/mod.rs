@@ -57,7 +57,7 @@ impl Person {
 
     /// Whether they are locked, or were after this time. What they did before does not count.
     pub(crate) fn was_locked_since(&self, at: Timestamp) -> bool {
-        self.is_locked() || self.tokens_from.is_some_and(|lock| lock >= at)
+        self.is_locked() || self.tokens_from.is_some_and(|lock| lock > at)
     }
 
     /// Whether an access token that was issued at this time is accepted. Issuers cut times to seconds.

@@ -5,9 +5,11 @@
 //! its person, and when its key becomes invalid or its person has no roles or is locked. The provider confirms
 //! the person of a session again and again.
 
+mod logouts;
 mod store;
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use moka::future::Cache;
@@ -18,7 +20,6 @@ use super::{Administrator, Admission, ApiKeyDigest, Authenticator, Denied, Perso
 use crate::catalog::Unreadable;
 use crate::client_certificates::ClientCertificate;
 use crate::db::Pool;
-use crate::ids::PersonId;
 use crate::settings::Admin;
 use formats::clock::Timestamp;
 
@@ -67,12 +68,12 @@ pub struct Visit<'a> {
 }
 
 /// The credential behind a session.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Holder {
     /// The admin key with this digest.
     Key(ApiKeyDigest),
     /// A person whom the provider confirmed at this time.
-    Person(PersonId, Timestamp),
+    Person(Arc<Person>, Timestamp),
 }
 
 /// A session that begins.
@@ -171,8 +172,8 @@ impl Sessions {
             Holder::Key(at_rest) => {
                 (self.of_key(authenticator, at_rest, &visit).await?, Check::Current)
             }
-            Holder::Person(id, checked_at) => {
-                (self.of_person(id, visit.client).await?, self.check(checked_at, visit.now))
+            Holder::Person(person, checked_at) => {
+                (self.of_person(person, visit.client), self.check(checked_at, visit.now))
             }
         };
         let Some(administrator) = administrator else {
@@ -239,15 +240,9 @@ impl Sessions {
     }
 
     /// A person of the configured provider; none if they have no roles any more, or are locked.
-    async fn of_person(
-        &self,
-        id: PersonId,
-        client: IpAddr,
-    ) -> Result<Option<Administrator>, Denied> {
-        let person = Person::read(&self.database, id).await;
-        let person = person.map_err(Unreadable::from)?;
-        let person = person.filter(|person| person.issuer() == self.issuer.as_deref());
-        Ok(person.and_then(|person| Administrator::signed_in(person, client)))
+    fn of_person(&self, person: Arc<Person>, client: IpAddr) -> Option<Administrator> {
+        let is_of_provider = person.issuer() == self.issuer.as_deref();
+        is_of_provider.then(|| Administrator::signed_in(person, client)).flatten()
     }
 
     /// Whether the session of a browser is still valid, and its person not locked. This is no use of it.

@@ -1,11 +1,12 @@
 //! Sessions in the database.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
-use super::{Holder, NewSession, SessionDigest};
+use super::{Holder, NewSession, SessionDigest, logouts};
 use crate::auth::oidc::Logout;
 use crate::auth::{ApiKey, Person, people};
 use crate::db::{Pool, sql};
@@ -74,14 +75,35 @@ pub(super) async fn touch(
         return Ok(None);
     };
     use_at(database, session.id, now).await?;
-    Ok(match (session.api_key_id, session.person_id) {
-        (Some(id), _) => {
-            let api_key = select::<ApiKey>("WHERE id = $1").bind(id);
-            let api_key = api_key.fetch_optional(database.rows()).await?;
-            api_key.map(|api_key| Holder::Key(api_key.digest))
+    holder(database, &session).await
+}
+
+/// Who holds a session. None after a lock of the person or a logout, whatever became of the row meanwhile.
+async fn holder(database: &Pool, session: &Session) -> sqlx::Result<Option<Holder>> {
+    if let Some(id) = session.api_key_id {
+        let api_key = select::<ApiKey>("WHERE id = $1").bind(id);
+        let Some(api_key) = api_key.fetch_optional(database.rows()).await? else {
+            return Ok(None);
+        };
+        if let Some(person) = &api_key.person {
+            let mut connection = database.acquire().await?;
+            let rows = database.rows_on(&mut connection);
+            if people::was_cut_off(rows, person, session.started_at).await? {
+                return Ok(None);
+            }
         }
-        (None, person) => person.map(|person| Holder::Person(person, session.checked_at)),
-    })
+        return Ok(Some(Holder::Key(api_key.digest)));
+    }
+    let person = select::<Person>("WHERE id = $1").bind(session.person_id);
+    let person = person.fetch_optional(database.rows()).await?;
+    let Some(person) = person.filter(|person| !person.was_locked_since(session.started_at)) else {
+        return Ok(None);
+    };
+    let at_provider = session.at_provider.as_deref();
+    if logouts::ended(database, &person, at_provider, session.started_at).await? {
+        return Ok(None);
+    }
+    Ok(Some(Holder::Person(Arc::new(person), session.checked_at)))
 }
 
 /// Whether a session is valid, and its person not locked. This is no use of it.
@@ -91,22 +113,10 @@ pub(super) async fn is_valid(
     idle_since: Timestamp,
     began: Timestamp,
 ) -> sqlx::Result<bool> {
-    let Some(session) = valid(database, digest, idle_since, began).await? else {
-        return Ok(false);
-    };
-    if let Some(id) = session.api_key_id {
-        let api_key = select::<ApiKey>("WHERE id = $1").bind(id).fetch_optional(database.rows());
-        return match api_key.await?.and_then(|api_key| api_key.person) {
-            None => Ok(true),
-            Some(person) => {
-                let mut connection = database.acquire().await?;
-                Ok(!people::is_cut_off(database.rows_on(&mut connection), &person).await?)
-            }
-        };
-    }
-    let person = select::<Person>("WHERE id = $1").bind(session.person_id);
-    let person = person.fetch_optional(database.rows()).await?;
-    Ok(person.is_some_and(|person| !person.is_locked()))
+    Ok(match valid(database, digest, idle_since, began).await? {
+        Some(session) => holder(database, &session).await?.is_some(),
+        None => false,
+    })
 }
 
 /// The session with this digest, if it is valid.
@@ -191,6 +201,7 @@ pub(super) async fn log_out(
     if first.rows_affected() == 0 {
         return Ok(None);
     }
+    logouts::note(&mut transaction, logout, now).await?;
     // A session that names none at the provider can be the one of the logout.
     let end = "WITH ended AS (
         DELETE FROM dashboard_sessions

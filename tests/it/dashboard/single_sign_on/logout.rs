@@ -90,6 +90,33 @@ async fn a_logout_of_a_session_ends_only_that_one() {
     other.get(PAGE).await.ok();
 }
 
+/// Who writes to the database can hide the row meanwhile.
+#[tokio::test]
+async fn a_logout_ends_a_session_whose_row_is_hidden() {
+    for sid in [false, true] {
+        let mut provider = OidcProvider::start();
+        let world = world(&provider).await;
+        let [mut one, mut olivia] = [carla(&world, &provider).await, Browser::new(&world)];
+        olivia.sign_in_at(&provider, "olivia").await;
+        let run = async |sql: &'static str| {
+            sqlx::raw_sql(sql).execute(&world.pool).await.expect("a change");
+        };
+        let name =
+            "SELECT at_provider FROM dashboard_sessions s JOIN people p ON p.id = s.person_id
+                     WHERE p.subject = 'carla'";
+        let name: String = sqlx::query_scalar(name).fetch_one(&world.pool).await.expect("a name");
+        let others = if sid { json!({ "sub": null, "sid": name }) } else { json!({}) };
+        run(
+            "CREATE TABLE kept AS SELECT * FROM dashboard_sessions; DELETE FROM dashboard_sessions",
+        )
+        .await;
+        assert_answered(&log_out(&world, &provider.signed(&claims(&others))).await, 200);
+        run("INSERT INTO dashboard_sessions SELECT * FROM kept").await;
+        assert_eq!(one.get(PAGE).await.status, 303);
+        olivia.get(PAGE).await.ok();
+    }
+}
+
 #[tokio::test]
 async fn only_a_logout_token_of_the_provider_ends_a_session() {
     let mut provider = OidcProvider::start();
