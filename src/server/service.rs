@@ -13,7 +13,7 @@ use super::metrics;
 use super::tls::Tls;
 use engine::audit::Recorder;
 use engine::auth::oidc::Provider;
-use engine::auth::{Authenticator, Sessions, Unusable};
+use engine::auth::{Authenticator, EmergencySwitch, Sessions, Unusable};
 use engine::body_memory::BodyMemory;
 use engine::catalog::Catalog;
 use engine::db::{Pool, Primary};
@@ -69,10 +69,12 @@ impl Service {
         provider: Option<Provider>,
     ) -> Result<Self, CannotStart> {
         let catalog = Catalog::new();
+        let emergency = EmergencySwitch::new(catalog.clone(), database.clone());
         let authenticator = Arc::new(Authenticator::new(
             clock.clone(),
             catalog.clone(),
             database.clone(),
+            emergency.clone(),
             &settings,
         )?);
         let (recorder, writer) =
@@ -84,7 +86,7 @@ impl Service {
         let modules = Dependencies {
             clock: clock.clone(),
             entropy,
-            policies: Arc::new(Policies::new(catalog.clone(), database.clone())),
+            policies: Arc::new(Policies::new(catalog.clone(), database.clone(), emergency)),
             keyring: keyring.clone(),
             recorder: recorder.clone(),
             post_quantum: settings.envelopes.post_quantum,

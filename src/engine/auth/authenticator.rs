@@ -37,6 +37,7 @@ impl Authenticator {
         clock: Clock,
         catalog: Catalog,
         pool: Pool,
+        emergency: EmergencySwitch,
         settings: &Settings,
     ) -> Result<Self, Unusable> {
         let auth = &settings.auth;
@@ -47,7 +48,6 @@ impl Authenticator {
         let (of_certificates, is_on) = (pool.clone(), auth.certificates);
         let certificates =
             Certificates::new(clock.clone(), catalog.clone(), of_certificates, wholeness, is_on);
-        let emergency = EmergencySwitch::new(catalog.clone(), pool.clone());
         let topics = &[Topic::ApiKeys, Topic::Services, Topic::People];
         let read = move |at_rest| {
             let pool = pool.clone();

@@ -1,6 +1,7 @@
 //! What is frozen, so that its requests are refused.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::{Emergency, Service, ServiceStatus};
 use crate::catalog::{Cache, Catalog, Topic, Unreadable};
@@ -22,12 +23,13 @@ pub enum Frozen {
     Destination,
 }
 
-/// The switch for everything, as one instance caches it.
-pub(crate) struct EmergencySwitch(Cache<(), bool>);
+/// The switch for everything, as one instance caches it. Clones share the cache.
+#[derive(Clone)]
+pub struct EmergencySwitch(Arc<Cache<(), bool>>);
 
 impl EmergencySwitch {
     /// The switch in this database.
-    pub(crate) fn new(catalog: Catalog, pool: Pool) -> Self {
+    pub fn new(catalog: Catalog, pool: Pool) -> Self {
         let read = move |()| {
             let pool = pool.clone();
             async move {
@@ -36,7 +38,7 @@ impl EmergencySwitch {
                 Ok(Some(current.is_frozen()))
             }
         };
-        Self(Cache::new(catalog, &[Topic::Emergency], 1, read))
+        Self(Arc::new(Cache::new(catalog, &[Topic::Emergency], 1, read)))
     }
 
     /// Whether everything is frozen.

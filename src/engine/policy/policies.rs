@@ -64,8 +64,7 @@ pub enum Unresolved {
 
 impl Policies {
     /// Reads from the database behind `pool`.
-    pub fn new(catalog: Catalog, pool: Pool) -> Self {
-        let emergency = EmergencySwitch::new(catalog.clone(), pool.clone());
+    pub fn new(catalog: Catalog, pool: Pool, emergency: EmergencySwitch) -> Self {
         let (living, all, services) = (pool.clone(), pool.clone(), pool);
         let named = move |name| {
             let pool = living.clone();

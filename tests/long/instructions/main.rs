@@ -22,7 +22,7 @@ use std::net::IpAddr;
 
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use engine::auth::{Admission, Authenticator, Authorization, Credentials, Denied};
+use engine::auth::{Admission, Authenticator, Authorization, Credentials, Denied, EmergencySwitch};
 use engine::catalog::Catalog;
 use engine::client_certificates::ClientCertificate;
 use engine::settings::{Settings, Stage};
@@ -168,7 +168,9 @@ async fn authenticate() {
     let settings =
         Settings { environment: Stage::Development, auth: issuer.auth(), ..Settings::default() };
     let clock = world.clock.clone();
-    let authenticator = Authenticator::new(clock, catalog.clone(), pool.clone(), &settings);
+    let emergency = EmergencySwitch::new(catalog.clone(), pool.clone());
+    let authenticator =
+        Authenticator::new(clock, catalog.clone(), pool.clone(), emergency, &settings);
     let authenticator = authenticator.expect("settings in order");
     tokio::spawn(catalog.clone().listen(pool, Entropy::system(), testkit::pulse()));
     within(PATIENCE, async || catalog.is_current()).await;
