@@ -9,6 +9,7 @@ mod exact_json;
 mod field;
 mod member;
 mod request;
+mod request_declaration;
 mod row;
 mod store;
 mod stored;
