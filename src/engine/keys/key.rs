@@ -1,5 +1,7 @@
 //! The record of a key. The private key, if Sealward has it, is in the token.
 
+use std::time::Duration;
+
 use hsm::{KeyClass, KeyName, KeyRef};
 
 use super::{Cause, KeyStatus, NoTransition, PrivateHalf, RotationDays, Usage};
@@ -145,6 +147,13 @@ impl Key {
             Some(kid) => kid.to_string(),
             None => self.id.to_string(),
         }
+    }
+
+    /// The time at which a successor takes over; none for a key that does not rotate or is not active.
+    pub(crate) fn takeover(&self) -> Option<Timestamp> {
+        let hours = self.rotation_days?.days() * 24;
+        let period = Duration::from_secs(u64::try_from(hours).ok()? * 60 * 60);
+        self.activated_at.filter(|_| self.status == KeyStatus::Active).map(|at| at.plus(period))
     }
 
     /// Whether the token has its private or secret key.

@@ -16,6 +16,9 @@ use crate::keys::{
 };
 use crate::management::{Action, Authorized, Change, Error, Event, Expected, ManageKeys, System};
 
+/// How long the successor of a signing key is published before it signs.
+const PUBLISHED_BEFORE: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Does the steps of all rotations that are due. Those of frozen services wait. Several instances can do this
 /// at once.
 ///
@@ -79,7 +82,11 @@ async fn make_successor(
     if !still.iter().any(|(key, _)| *key == id) {
         return Ok(());
     }
-    let Some(key) = keys_store::by_id(change.rows(), id).await? else {
+    // What is due was found by columns that no seal covers until here.
+    let Some(key) = keys_store::by_id(change.rows(), id).await?.filter(|key| {
+        let lead = if key.usage == Usage::Sig { PUBLISHED_BEFORE } else { Duration::ZERO };
+        key.takeover().is_some_and(|at| at.minus(lead) <= now)
+    }) else {
         return Ok(());
     };
     let assignment =
@@ -129,6 +136,13 @@ async fn activate(
     // Someone may have changed it or its predecessor in the meantime.
     let ready = store::ready(&mut *change.connection(), now).await?;
     if !ready.iter().any(|(key, _)| *key == id) {
+        return Ok(());
+    }
+    let predecessor = match before.succeeds {
+        Some(predecessor) => keys_store::by_id(change.rows(), predecessor).await?,
+        None => None,
+    };
+    if !predecessor.and_then(|key| key.takeover()).is_some_and(|at| at <= now) {
         return Ok(());
     }
     let mut after = before.moved(Cause::Set, KeyStatus::Active, now)?;
