@@ -6,6 +6,7 @@ mod commands;
 mod configuration;
 mod contributing;
 mod errors;
+mod filters;
 mod hsm;
 mod links;
 mod markdown;
