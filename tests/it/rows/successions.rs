@@ -55,8 +55,8 @@ async fn a_key_that_was_away_while_another_took_its_place_protects_nothing() {
     };
     within(PATIENCE, refused).await;
     // Partners do not get it either.
-    let published = world.client("").get(&format!("/.well-known/jwks/{}", destination.service));
-    assert_eq!(published.await.ok().json()["keys"], json!([]));
+    let path = format!("/.well-known/jwks/{}", destination.service);
+    assert_eq!(admin.get(&path).await.ok().json()["keys"], json!([]));
     intruder.run(&forged(&destination.key, &second)).await;
     let other = world.another().await;
     let elsewhere = other.client(application.key.as_ref().expect("a key"));

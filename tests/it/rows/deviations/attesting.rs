@@ -1,0 +1,76 @@
+//! What events attest, and what they do not.
+
+use engine::rows::compare;
+use serde_json::{Value, json};
+
+use super::{as_owner, deviates, found, sealed, sealed_world};
+use crate::rows::Intruder;
+use testkit::{PATIENCE, Process, Site, rewrite, within};
+
+/// The login of the service adds events. Those that the log should have, and does not have, attest nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invented_event_hides_no_row() {
+    let world = sealed_world().await;
+    sealed(&world).await;
+    rewrite(&world.pool, "UPDATE policies SET require_binding = true").await;
+    let invented = "INSERT INTO management_events (id, at, actor, action, resource_type, resource_id, before, after)
+                    SELECT 'ffffffff-ffff-7fff-bfff-ffffffffffff', now() - interval '1 hour', 'n', 'update',
+                           'policy', id, '{}', '{\"name\": \"x\"}' FROM policies LIMIT 1";
+    Intruder::of(&world).run(invented).await;
+    let found = compare(&world.pool).await.expect("a comparison").expect("sealed events");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((found[0].row.table, found[0].difference.name()), ("policies", "changed"));
+}
+
+/// Nothing but a lock and its end has an event of a person.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_whose_lock_was_rolled_back_is_named() {
+    let world = sealed_world().await;
+    let admin = world.admin();
+    for person in ["ada", "bob"] {
+        let body = json!({ "name": "n", "type": "admin", "person": person });
+        admin.post("/admin/api-keys", body).await.created();
+    }
+    let people: Value = admin.get("/admin/people").await.ok().json();
+    let path = |place: usize, end: &str| {
+        format!("/admin/people/{}/{end}", people["items"][place]["id"].as_str().expect("an id"))
+    };
+    admin.post(&path(0, "lock"), json!({ "reason": "r" })).await.ok();
+    admin.post_nothing(&path(0, "unlock")).await.ok();
+    assert_eq!(found(&world).await, []);
+    let intruder = Intruder::of(&world);
+    intruder.keep(&world, "people").await;
+    as_owner(&world, "CREATE TABLE kept_revisions AS SELECT * FROM revisions").await;
+    admin.post(&path(0, "lock"), json!({ "reason": "r" })).await.ok();
+    assert_eq!(found(&world).await, []);
+    intruder.put_back("people").await;
+    as_owner(&world, "DELETE FROM revisions; INSERT INTO revisions SELECT * FROM kept_revisions")
+        .await;
+    let members = ["lockReason", "lockedAt", "lockedBy", "status"];
+    assert_eq!(found(&world).await, deviates("people", "rolled_back", &members));
+}
+
+/// The operator sees what an emergency command took away, whatever became of the row.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_with_a_forged_revision_is_shown_with_what_it_lost() {
+    let site = Site::new().await;
+    site.run(&["audit", "init"]).success();
+    let process = Process::start(&site).await;
+    let (destination, _) = process.bound_application().await;
+    site.run(&["emergency", "disable-key", &destination.key]).success();
+    within(PATIENCE, async || {
+        let event = "/admin/audit/management?action=disable";
+        let event = process.admin().get(event).await.ok().json();
+        !event["items"][0]["log_index"].is_null()
+    })
+    .await;
+    process.terminate();
+    let doctor = site.run(&["doctor", "--skip-trials"]);
+    assert!(!doctor.stdout.contains("status"), "{}", doctor.stdout);
+    let forged = "SET ROLE sealward_application; UPDATE keys SET revision = 9223372036854775807";
+    sqlx::raw_sql(forged).execute(&mut site.connect().await).await.expect("a change");
+    let sealed = site.run(&["rows", "reseal", "--yes"]).success();
+    assert!(sealed.stdout.contains("forged  rolled_back: status"), "{}", sealed.stdout);
+    // The last revision does not block the row either.
+    assert_eq!(site.run(&["rows", "reseal"]).success().line(), "every row counts");
+}
