@@ -11,15 +11,8 @@ use engine::management::taking_away::{TakingAway, people_named, take_away};
 use engine::settings::Environment;
 use formats::clock::{Clock, Entropy};
 
-#[derive(Debug, clap::Args)]
-#[command(arg_required_else_help = true)]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    action: Command,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+pub(super) enum Command {
     /// Freeze a service, or everything: its operations are refused. The API ends a freeze.
     Freeze(Freeze),
     /// Lock a person: their sessions, access tokens and admin keys are refused. The API or `sealward person
@@ -42,7 +35,7 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
-struct Freeze {
+pub(super) struct Freeze {
     /// The ID of the service.
     #[arg(long, value_name = "ID")]
     service: Option<ServiceId>,
@@ -54,13 +47,13 @@ struct Freeze {
 pub(super) async fn run(
     config: Option<&Path>,
     environment: &Environment,
-    arguments: &Arguments,
+    command: &Command,
 ) -> Result<(), Failure> {
     let settings = startup::prepare_quietly(config, environment)?;
     let database = startup::database(&settings, environment).await?;
     let (clock, entropy, catalog) = (Clock::system(), Entropy::system(), Catalog::new());
     let system = System::new("cli", clock, entropy, catalog, database.pool().clone());
-    let (taken, done) = match &arguments.action {
+    let (taken, done) = match command {
         Command::Freeze(Freeze { service: Some(id), .. }) => {
             (vec![TakingAway::Service(*id)], "frozen")
         }

@@ -102,11 +102,12 @@ enum Command {
     ///
     /// Needs only the login of the database. It has its effect on all instances within a second, and an event
     /// records it with the actor cli.
+    #[command(arg_required_else_help = true)]
     Emergency {
         #[command(flatten)]
         file: ConfigFile,
-        #[command(flatten)]
-        arguments: emergency::Arguments,
+        #[command(subcommand)]
+        command: emergency::Command,
     },
     /// Begin the tamper-evident logs of the audit records, and verify them.
     Audit {
@@ -116,11 +117,12 @@ enum Command {
         arguments: audit::Arguments,
     },
     /// Verify and renew the seals of the rows of the database.
+    #[command(arg_required_else_help = true)]
     Rows {
         #[command(flatten)]
         file: ConfigFile,
-        #[command(flatten)]
-        arguments: rows::Arguments,
+        #[command(subcommand)]
+        command: rows::Command,
     },
     /// Wrap keys offline, or import them over the API.
     Key(key::Arguments),
@@ -165,13 +167,13 @@ pub async fn run(arguments: Arguments) -> ExitCode {
         Command::Audit { file, arguments } => {
             return audit::run(file.path(), environment, arguments).await;
         }
-        Command::Emergency { file, arguments } => {
-            emergency::run(file.path(), environment, &arguments).await
+        Command::Emergency { file, command } => {
+            emergency::run(file.path(), environment, &command).await
         }
         Command::Health { file, arguments } => {
             return health::run(file.path(), environment, &arguments);
         }
-        Command::Rows { file, arguments } => rows::run(file.path(), environment, &arguments).await,
+        Command::Rows { file, command } => rows::run(file.path(), environment, &command).await,
         Command::Key(arguments) => key::run(arguments).await,
         Command::Change(arguments) => change::run(arguments).await,
         Command::Doctor { file, arguments } => {

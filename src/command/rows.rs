@@ -11,15 +11,8 @@ use engine::seals::{Deviation, Difference, Finding, Flaw, RowName};
 use engine::settings::Environment;
 use formats::clock::{Clock, Entropy};
 
-#[derive(Debug, clap::Args)]
-#[command(arg_required_else_help = true)]
-pub(super) struct Arguments {
-    #[command(subcommand)]
-    action: Command,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+pub(super) enum Command {
     /// Seal the rows that do not count or deviate, as they are, with the login in the section migrate.
     ///
     /// The way out after SQL by hand, a restored backup or a lost token. Prints the rows, and how they
@@ -33,7 +26,7 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct Reseal {
+pub(super) struct Reseal {
     /// Do not ask.
     #[arg(long)]
     yes: bool,
@@ -42,14 +35,14 @@ struct Reseal {
 pub(super) async fn run(
     config: Option<&Path>,
     environment: &Environment,
-    arguments: &Arguments,
+    command: &Command,
 ) -> Result<(), Failure> {
     let settings = startup::prepare_quietly(config, environment)?;
     let owner = settings.migrate.database(&settings.database);
     let servers = startup::servers(&owner, environment)?;
     let database = db::connect(servers, &owner).await?;
     let token = startup::verifying_token(&settings, environment, &database).await?;
-    let done = match &arguments.action {
+    let done = match command {
         Command::Reseal(wanted) => reseal(&database, wanted.yes).await,
         Command::NewKey => renew(&database, &token).await,
     };
