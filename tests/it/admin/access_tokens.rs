@@ -218,6 +218,24 @@ async fn a_key_and_a_token_of_one_person_do_not_approve_each_other() {
 }
 
 /// A provider can announce public subjects and give other subjects in access tokens all the same.
+/// A proposal by a key without a person needs one approval more.
+#[tokio::test]
+async fn two_people_with_access_tokens_approve_one_change() {
+    let provider = OidcProvider::start();
+    let admin = provider.admin(ADDRESS);
+    let world = World::with_admin_and_approvals(Clock::system(), admin).await;
+    let key = world.admin();
+    let service = key.post(SERVICES, json!({ "name": "billing" })).await.created().text("id");
+    let body = json!({ "serviceId": service, "generate": true, "algorithm": "P-256" });
+    let proposed = key.post("/admin/keys", body).await;
+    let place = format!("/admin/changes/{}/approve", proposed.text("id"));
+    for (person, status) in [("carla", "pending"), ("olivia", "applied")] {
+        let token = access_token(&provider, person).await;
+        let approved = world.client(&token).post(&place, json!({})).await.ok();
+        assert_eq!(approved.text("status"), status);
+    }
+}
+
 #[tokio::test]
 async fn people_of_different_kinds_of_token_do_not_approve_each_other() {
     let provider = OidcProvider::start();
