@@ -5,7 +5,6 @@
 //! its person, and when its key becomes invalid or its person has no roles or is locked. The provider confirms
 //! the person of a session again and again.
 
-mod logouts;
 mod store;
 
 use std::net::IpAddr;

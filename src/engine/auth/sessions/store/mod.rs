@@ -1,12 +1,14 @@
 //! Sessions in the database.
 
+mod logouts;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
-use super::{Holder, NewSession, SessionDigest, logouts};
+use super::{Holder, NewSession, SessionDigest};
 use crate::auth::oidc::Logout;
 use crate::auth::{ApiKey, Person, people};
 use crate::db::{Pool, sql};
@@ -36,7 +38,7 @@ fn id_of(digest: &SessionDigest) -> SessionId {
     SessionId::from_uuid(Uuid::from_bytes(first.unwrap_or_default()))
 }
 
-pub(super) async fn insert(
+pub(in crate::auth::sessions) async fn insert(
     mut rows: Rows<&mut PgConnection>,
     session: NewSession<'_>,
     started_at: Timestamp,
@@ -64,7 +66,7 @@ async fn use_at(database: impl PgExecutor<'_>, id: SessionId, now: Timestamp) ->
 }
 
 /// Records the use of a valid session and returns its holder.
-pub(super) async fn touch(
+pub(in crate::auth::sessions) async fn touch(
     database: &Pool,
     digest: SessionDigest,
     now: Timestamp,
@@ -107,7 +109,7 @@ async fn holder(database: &Pool, session: &Session) -> sqlx::Result<Option<Holde
 }
 
 /// Whether a session is valid, and its person not locked. This is no use of it.
-pub(super) async fn is_valid(
+pub(in crate::auth::sessions) async fn is_valid(
     database: &Pool,
     digest: SessionDigest,
     idle_since: Timestamp,
@@ -120,7 +122,7 @@ pub(super) async fn is_valid(
 }
 
 /// The session with this digest, if it is valid.
-pub(super) async fn valid(
+pub(in crate::auth::sessions) async fn valid(
     database: &Pool,
     digest: SessionDigest,
     idle_since: Timestamp,
@@ -141,7 +143,7 @@ const NOTED: &str = " RETURNING id, revision)
     SELECT 'dashboard_sessions', id, revision + 1, 'gone' FROM ended ON CONFLICT DO NOTHING";
 
 /// Ends a session, also one whose row is missing: who writes to the database could put it back.
-pub(super) async fn delete(
+pub(in crate::auth::sessions) async fn delete(
     database: impl PgExecutor<'_>,
     digest: SessionDigest,
 ) -> sqlx::Result<()> {
@@ -155,7 +157,7 @@ pub(super) async fn delete(
 }
 
 /// Deletes expired sessions.
-pub(super) async fn sweep(
+pub(in crate::auth::sessions) async fn sweep(
     database: impl PgExecutor<'_>,
     idle_since: Timestamp,
     began: Timestamp,
@@ -182,7 +184,7 @@ pub(crate) async fn end_of_person(
 const KEPT: Duration = Duration::from_secs(60 * 60);
 
 /// Ends the sessions of a logout, and returns their number. None if its token was used before.
-pub(super) async fn log_out(
+pub(in crate::auth::sessions) async fn log_out(
     database: &Pool,
     logout: &Logout,
     now: Timestamp,
