@@ -137,9 +137,9 @@ async fn nobody_who_holds_a_lock_keeps_an_owner_from_freezing_everything() {
         );
         within(PATIENCE, async || application.protect(json!(1)).await.status == 403).await;
         application.protect(json!(1)).await.refused(403, "SERVICE_FROZEN");
+        sqlx::raw_sql("ROLLBACK").execute(&mut *held).await.expect("the end of the lock");
         let events = world.admin().get("/admin/audit/management?action=freeze").await.ok().json();
         assert_eq!(events["items"][0]["after"], json!({ "status": "frozen" }), "{lock}");
-        sqlx::raw_sql("ROLLBACK").execute(&mut *held).await.expect("the end of the lock");
         unfreeze(&world).await;
         application.protect(json!(1)).await.ok();
     }

@@ -40,9 +40,9 @@ async fn a_key_that_was_away_while_another_took_its_place_protects_nothing() {
         .patch(&format!("/admin/services/{}", destination.service), json!({ "publishKeys": true }))
         .await
         .ok();
+    let first = admin.get(&format!("/admin/keys/{}", destination.key)).await.ok();
     intruder.keep(&world, "keys").await;
     intruder.run("UPDATE keys SET status = 'retired'").await;
-    let first = admin.get(&format!("/admin/keys/{}", destination.key)).await.ok();
     let algorithm = json!({ "algorithm": first.text("algorithm") });
     let second = key(&admin, &destination.service, algorithm).await;
     application.protect(json!(1)).await.ok();
