@@ -29,6 +29,13 @@ BEGIN
 END
 $$;
 
+-- A temporary table of this name must not take the place of this one.
+DO $$
+BEGIN
+    EXECUTE format('ALTER FUNCTION limit_revision() SET search_path = %I, pg_temp', current_schema());
+END
+$$;
+
 COMMENT ON FUNCTION limit_revision() IS 'Refuses an entry whose revision is more than 2^24 higher than the newest one.';
 
 CREATE TRIGGER revisions_limit

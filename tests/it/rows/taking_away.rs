@@ -6,6 +6,7 @@ use engine::management::System;
 use engine::management::keys::destroy_due;
 use formats::clock::Entropy;
 use serde_json::json;
+use sqlx::AssertSqlSafe;
 
 use super::Intruder;
 use testkit::{PATIENCE, World, jwe, pool, token, within};

@@ -11,6 +11,7 @@ use super::{
     ResourceType,
 };
 use crate::auth::ServiceStatus;
+use crate::catalog::Topic;
 use crate::db::is_locked_out;
 use crate::request;
 use crate::resource::{self, Reason, ResourceRequest};
@@ -57,7 +58,9 @@ pub async fn freeze(
     match set(context, reason).await {
         Err(Error::Database(error)) if is_locked_out(&error) => {
             let everything = TakingAway::Everything;
-            Ok(Emergency::by_entry(everything.carry_out(context, &context.actor).await?.entry()))
+            let taken = everything.carry_out(context, &context.actor).await?;
+            context.catalog.changed(Topic::Emergency);
+            Ok(Emergency::by_entry(taken.entry()))
         }
         set => set,
     }
