@@ -28,8 +28,11 @@ def judged_steps(case: Json, report: Json) -> list[str]:
         return [f"{len(outcomes)} outcomes for {len(calls)} calls"]
     found = []
     for step, outcome in zip(calls, outcomes):
-        wanted = {kind: step[kind] for kind in ("result", "error") if kind in step}
-        found += [f"{step['call']}: {text}" for text in differences(wanted, outcome, "")]
+        kind = "result" if "result" in step else "error"
+        if kind in outcome:
+            found += [f"{step['call']}: {text}" for text in differences(step[kind], outcome[kind], kind)]
+        else:
+            found.append(f"{step['call']}: {json.dumps(outcome)[:500]} instead of the {kind}")
         if outcome["seconds"] > step.get("maxSeconds", 60):
             found.append(f"{step['call']} took {outcome['seconds']:.1f} s instead of at most {step['maxSeconds']} s")
     return found
@@ -91,7 +94,7 @@ def differences(wanted: Json, found: Json, at: str, whole: bool = False) -> list
         ]
     if isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
         return [text for at_item, pair in enumerate(zip(wanted, found)) for text in differences(*pair, f"{at}[{at_item}]", whole)]
-    if type(wanted) is not type(found) or wanted != found:
+    if isinstance(wanted, bool) != isinstance(found, bool) or wanted != found:
         return [f"{at} is {json.dumps(found)[:300]} instead of {json.dumps(wanted)[:300]}"]
     return []
 

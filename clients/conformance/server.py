@@ -74,7 +74,7 @@ class Conformance:
 
     def finish(self, number: int, report: Json) -> Json:
         session = self.sessions[number]
-        facts = {"language": session.language, "version": self.version}
+        facts = {"language": session.language.split("-")[0], "version": self.version}
         problems = judge.problems(session.case, session.requests, report, facts)
         if session.answers:
             problems.append(f"{len(session.answers)} answers are left")

@@ -1,0 +1,108 @@
+"""JSON to the letter: text that is sent and received without a change."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+Json = Any
+"""A value that `json` represents: `None`, `bool`, `int`, `float`, `str`, lists and dictionaries."""
+
+Span = tuple[int, int]
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_DECODER = json.JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True)
+class RawJson:
+    """JSON text, sent exactly as it is: member order, `1.0`, big numbers and escapes do not change."""
+
+    text: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        value_end(self.text, 0)
+
+
+Payload = Json | bytes | RawJson
+"""What can be protected: a JSON value, bytes (sent as base64), or JSON text."""
+
+
+def encode(payload: Payload) -> str:
+    """The JSON text of a payload."""
+    match payload:
+        case RawJson():
+            return payload.text
+        case bytes() | bytearray() | memoryview():
+            return json.dumps(base64.b64encode(payload).decode())
+        case _:
+            return json.dumps(payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def encode_object(members: dict[str, str]) -> str:
+    """An object of members that are already JSON text."""
+    return "{" + ",".join(f"{json.dumps(name)}:{text}" for name, text in members.items()) + "}"
+
+
+def decode_bytes(value: Json) -> bytes:
+    """The bytes of a base64 string. Raises `ValueError`."""
+    if not isinstance(value, str):
+        raise ValueError("the value is not a base64 string")
+    try:
+        return base64.b64decode(value, validate=True)
+    except binascii.Error:
+        raise ValueError("the value is not a base64 string") from None
+
+
+def members(text: str, start: int = 0) -> dict[str, Span]:
+    """Where the values of an object's members stand. Raises `ValueError`."""
+    at, spans = _opening(text, start, "{"), {}
+    while (at := _skip(text, at)) < len(text) and text[at] != "}":
+        name, at = _DECODER.raw_decode(text, at)
+        at = _skip(text, _expect(text, _skip(text, at), ":"))
+        _, end = _DECODER.raw_decode(text, at)
+        spans[name] = (at, end)
+        at = _next(text, end)
+    return spans
+
+
+def elements(text: str, start: int) -> list[Span]:
+    """Where the elements of an array stand. Raises `ValueError`."""
+    at, spans = _opening(text, start, "["), []
+    while (at := _skip(text, at)) < len(text) and text[at] != "]":
+        _, end = _DECODER.raw_decode(text, at)
+        spans.append((at, end))
+        at = _next(text, end)
+    return spans
+
+
+def value_end(text: str, start: int) -> int:
+    """The end of a text that is one JSON value. Raises `ValueError`."""
+    _, end = _DECODER.raw_decode(text, _skip(text, start))
+    if _skip(text, end) != len(text):
+        raise ValueError("the text is more than one JSON value")
+    return end
+
+
+def _skip(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def _opening(text: str, start: int, bracket: str) -> int:
+    return _expect(text, _skip(text, start), bracket)
+
+
+def _next(text: str, end: int) -> int:
+    at = _skip(text, end)
+    return at + 1 if text[at : at + 1] == "," else at
+
+
+def _expect(text: str, at: int, character: str) -> int:
+    if text[at : at + 1] != character:
+        raise ValueError(f"the text has no {character} at {at}")
+    return at + 1
