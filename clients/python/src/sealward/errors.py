@@ -11,12 +11,13 @@ __all__ = [
     "ConnectionFailed",
     "ContextRequired",
     "CredentialUnavailable",
-    "DamagedFile",
     "DeadlineExceeded",
     "DecryptionFailed",
+    "FileNotAuthentic",
     "Frozen",
     "InvalidRequest",
     "KeyUnavailable",
+    "MalformedFile",
     "NotAllowed",
     "NotFound",
     "NotProtected",
@@ -176,8 +177,12 @@ class ContextRequired(SealwardError):
     """The policy requires a context, which local sealing does not support."""
 
 
-class DamagedFile(SealwardError):
-    """A sealed file was changed, was cut off, or is not a sealed file. This is final."""
+class MalformedFile(SealwardError):
+    """The file does not begin as a sealed file does. This is final."""
+
+
+class FileNotAuthentic(SealwardError):
+    """The sealed file was truncated, extended or changed. This is final."""
 
 
 _BY_CODE: dict[str, type[ApiError]] = {

@@ -57,7 +57,8 @@ class FileOperations(DataKeyOperations):
     ) -> Steps[None]:
         """Decrypts a file. The target appears when the last segment is authentic.
 
-        Raises `DamagedFile` if the file was changed or cut off, and leaves no target then.
+        Raises `MalformedFile`, or `FileNotAuthentic` if the file was truncated, extended or changed. It then
+        leaves no target.
         """
         from .sealed_files import Head
 
@@ -101,7 +102,7 @@ class FileOperations(DataKeyOperations):
     ) -> Steps[io.BufferedReader]:
         """A file that reads the plaintext of a sealed file.
 
-        Each segment is authentic when it is read. A cut end raises `DamagedFile` only at the end, so do
+        Each segment is authentic when it is read. A cut end raises `FileNotAuthentic` only at the end, so do
         not act on the content before you have read all of it.
         """
         from .sealed_files import Head, reader

@@ -6,25 +6,30 @@ import hashlib
 import io
 import json
 import os
+import re
 import struct
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Protocol, Self
+from typing import TYPE_CHECKING, BinaryIO, Protocol, Self, cast
 
 from . import models
-from .errors import DamagedFile
-from .models import Jwe
+from .errors import FileNotAuthentic, MalformedFile
+from .models import JWE_MEMBERS, Jwe
 from .primitives import AESGCM, HKDF, SHA256, InvalidTag
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 SEGMENT = 1 << 20
+KEY = 32
 SALT = 32
 PREFIX = 7
 HEADER = 1 + SALT + PREFIX
 TAG = 16
-MAX_LINE = 64 << 10
+MAX_LINE = 16 << 10
+LINE = re.compile(
+    b"{" + b",".join(b'"%s":"[A-Za-z0-9_-]+"' % name.encode() for name in JWE_MEMBERS) + b"}\n",
+)
 
 
 class Sink(Protocol):
@@ -43,22 +48,21 @@ class Head:
     @classmethod
     def of(cls, jwe: Jwe) -> Head:
         """The line of an envelope."""
-        return cls(json.dumps(jwe, separators=(",", ":")).encode() + b"\n")
+        members = cast(dict[str, str], jwe)
+        text = json.dumps({name: members[name] for name in JWE_MEMBERS}, separators=(",", ":"))
+        return cls(text.encode() + b"\n")
 
     @classmethod
     def read(cls, source: BinaryIO) -> Head:
-        """Reads the line. Raises `DamagedFile`."""
+        """Reads the line. Raises `MalformedFile`."""
         line = source.readline(MAX_LINE)
-        if not line.endswith(b"\n"):
-            raise DamagedFile("this is not a sealed file")
+        if not LINE.fullmatch(line):
+            raise MalformedFile("this is not a sealed file")
         return cls(line)
 
     def jwe(self) -> Jwe:
-        """The envelope. Raises `DamagedFile`."""
-        try:
-            return models.read_jwe(json.loads(self.line))
-        except (ValueError, RecursionError):
-            raise DamagedFile("this is not a sealed file") from None
+        """The envelope."""
+        return models.read_jwe(json.loads(self.line))
 
     def associated_data(self) -> bytes:
         """What binds the segments to the line."""
@@ -69,6 +73,8 @@ class Segments:
     """The cipher of the segments of one file."""
 
     def __init__(self, head: Head, key: bytes, salt: bytes, prefix: bytes) -> None:
+        if len(key) != KEY:
+            raise MalformedFile("the envelope contains no key of 32 bytes")
         derived = HKDF(SHA256(), 32, salt, head.associated_data()).derive(key)
         self._cipher = AESGCM(derived)
         self._prefix = prefix
@@ -79,15 +85,21 @@ class Segments:
         return self._cipher.encrypt(self._nonce(last), plaintext, None)
 
     def open(self, segment: bytes, last: bool) -> bytes:
-        """The plaintext of the next segment. Raises `DamagedFile`."""
+        """The plaintext of the next segment. Raises `FileNotAuthentic`."""
+        if len(segment) < TAG or (len(segment) == TAG and self._number > 0):
+            raise _not_authentic()
         try:
             return self._cipher.decrypt(self._nonce(last), segment, None)
         except InvalidTag:
-            raise DamagedFile("the file was changed or cut off; this is final") from None
+            raise _not_authentic() from None
 
     def _nonce(self, last: bool) -> bytes:
         number, self._number = self._number, self._number + 1
         return self._prefix + struct.pack(">IB", number, last)
+
+
+def _not_authentic() -> FileNotAuthentic:
+    return FileNotAuthentic("the sealed file was truncated, extended or changed; this is final")
 
 
 class SealedWriter:
@@ -135,7 +147,7 @@ class _OpenSegments(io.RawIOBase):
         self._source = source
         header = _read_fully(source, HEADER)
         if len(header) != HEADER or header[0] != HEADER:
-            raise DamagedFile("this is not a sealed file")
+            raise MalformedFile("this is not a sealed file")
         self._segments = Segments(head, key, header[1 : 1 + SALT], header[1 + SALT :])
         self._ahead = b""
         self._size = SEGMENT - HEADER
@@ -147,7 +159,7 @@ class _OpenSegments(io.RawIOBase):
         return True
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
-        """Reads authentic bytes. Raises `DamagedFile` at a changed segment and at a cut end."""
+        """Reads authentic bytes. Raises `FileNotAuthentic` at a changed segment and at a cut end."""
         while not self._plaintext and not self._done:
             self._open_next()
         view = memoryview(buffer).cast("B")
