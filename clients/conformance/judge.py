@@ -10,10 +10,10 @@ Json = Any
 def problems(case: Json, requests: list[Json], report: Json, facts: dict[str, str]) -> list[str]:
     """What is wrong with a run. `facts` replace `{language}` and `{version}` in expected headers."""
     found = judged_steps(case, report)
-    expected = case["requests"]
+    expected = case.get("requests", requests)
     if len(requests) != len(expected):
         found.append(f"{len(requests)} requests instead of {len(expected)}: {[it['path'] for it in requests]}")
-    for number, (wanted, request) in enumerate(zip(expected, requests)):
+    for number, (wanted, request) in enumerate(zip(case.get("requests", []), requests, strict=False)):
         before = requests[number - 1] if number else None
         found += [f"request {number + 1}: {text}" for text in request_problems(wanted, request, before, facts)]
     if not report["texts"]:
@@ -27,7 +27,8 @@ def judged_steps(case: Json, report: Json) -> list[str]:
     if len(outcomes) != len(calls):
         return [f"{len(outcomes)} outcomes for {len(calls)} calls"]
     found = []
-    for step, outcome in zip(calls, outcomes):
+    for step, outcome in zip(calls, outcomes, strict=True):
+        step = resolved(step, outcomes)
         kind = "result" if "result" in step else "error"
         if kind in outcome:
             found += [f"{step['call']}: {text}" for text in differences(step[kind], outcome[kind], kind)]
@@ -36,6 +37,16 @@ def judged_steps(case: Json, report: Json) -> list[str]:
         if outcome["seconds"] > step.get("maxSeconds", 60):
             found.append(f"{step['call']} took {outcome['seconds']:.1f} s instead of at most {step['maxSeconds']} s")
     return found
+
+
+def resolved(value: Json, outcomes: list[Json]) -> Json:
+    """A step, with members of earlier results in place of `{"same": [OUTCOME, MEMBER]}`."""
+    if isinstance(value, dict):
+        if list(value) == ["same"]:
+            number, member = value["same"]
+            return outcomes[number].get("result", {}).get(member)
+        return {name: resolved(each, outcomes) for name, each in value.items()}
+    return [resolved(each, outcomes) for each in value] if isinstance(value, list) else value
 
 
 def leaked(case: Json, report: Json) -> list[str]:
@@ -90,10 +101,16 @@ def differences(wanted: Json, found: Json, at: str, whole: bool = False) -> list
     if isinstance(wanted, dict) and isinstance(found, dict):
         surplus = [f"{at}.{name} is unexpected" for name in found if whole and name not in wanted]
         return surplus + [
-            text for name, value in wanted.items() for text in differences(value, found.get(name), f"{at}.{name}", whole)
+            text
+            for name, value in wanted.items()
+            for text in differences(value, found.get(name), f"{at}.{name}", whole)
         ]
     if isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
-        return [text for at_item, pair in enumerate(zip(wanted, found)) for text in differences(*pair, f"{at}[{at_item}]", whole)]
+        return [
+            text
+            for at_item, pair in enumerate(zip(wanted, found, strict=True))
+            for text in differences(*pair, f"{at}[{at_item}]", whole)
+        ]
     if isinstance(wanted, bool) != isinstance(found, bool) or wanted != found:
         return [f"{at} is {json.dumps(found)[:300]} instead of {json.dumps(wanted)[:300]}"]
     return []

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""The scripted server of the conformance cases: server.py [--port PORT] [--openapi FILE]
+"""The scripted server of the conformance cases: server.py [--port PORT] [--openapi FILE] [--service WORLD]
 
 It prints its address and then serves until its standard input closes. README.md describes the cases
 and what a runner sends.
 """
 
 import argparse
+import base64
 import json
 import socket
 import ssl
@@ -15,7 +16,9 @@ import tempfile
 import threading
 import time
 import tomllib
+from contextlib import closing
 from http import HTTPStatus
+from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -45,7 +48,11 @@ class Session:
         with self.lock:
             request["after"] = time.monotonic() - self.answered_at
             self.requests.append(request)
-            return self.answers.pop(0) if self.answers else {"status": 500, "text": "no answer is left"}
+            if self.answers:
+                return self.answers.pop(0)
+            if self.case["part"].startswith("live"):
+                return {"forward": True}
+            return {"status": 500, "text": "no answer is left"}
 
     def answered(self) -> None:
         self.answered_at = time.monotonic()
@@ -54,7 +61,8 @@ class Session:
 class Conformance:
     """All cases, the sessions, and what each language passed."""
 
-    def __init__(self, openapi: Json):
+    def __init__(self, openapi: Json, world: Json):
+        self.world = world
         self.cases = json.loads((HERE / "cases.json").read_text())
         self.by_name = {case["name"]: case for case in self.cases["cases"]}
         self.version = tomllib.loads((HERE / "../../Cargo.toml").read_text())["workspace"]["package"]["version"]
@@ -67,10 +75,26 @@ class Conformance:
 
     def start(self, language: str, name: str) -> Json:
         with self.lock:
-            session = Session(len(self.sessions) + 1, language, self.by_name[name])
-            self.sessions[session.number] = session
-        base = self.tls_address if session.case.get("tls") else self.address
-        return {"session": session.number, "url": f"{base}/s/{session.number}", **self.certificates}
+            number = len(self.sessions) + 1
+            case = self.filled(self.by_name[name], number)
+            self.sessions[number] = Session(number, language, case)
+        base = self.tls_address if case.get("tls") else self.address
+        return {"session": number, "url": f"{base}/s/{number}", "case": case, **self.certificates}
+
+    def filled(self, case: Json, number: int) -> Json:
+        """The case, with the names of the service of the live cases in place of `{NAME}`."""
+        if not case["part"].startswith("live"):
+            return case
+        text = json.dumps(case)
+        for name, value in {**self.world, "unique": f"{self.world['serviceId']}-{number}"}.items():
+            text = text.replace("{" + name + "}", value)
+        return json.loads(text)
+
+    def parts(self, language: str) -> list[str]:
+        """The parts that a language runs: with a service, those against it too."""
+        parts = self.cases["languages"][language]
+        live = ["live" if part == "runtime" else f"live-{part}" for part in parts]
+        return parts + live if self.world else parts
 
     def finish(self, number: int, report: Json) -> Json:
         session = self.sessions[number]
@@ -84,7 +108,7 @@ class Conformance:
 
     def known(self, language: str, known: Json) -> Json:
         """Compares what a client knows with the OpenAPI document."""
-        parts = self.cases["languages"][language]
+        parts = self.parts(language)
         problems = members.unknown(self.openapi, known, "management" in parts)
         with self.lock:
             self.results.setdefault(language, {})["OpenAPI members"] = problems
@@ -92,7 +116,7 @@ class Conformance:
 
     def report(self, language: str) -> Json:
         """The cases that failed, and those that did not run."""
-        parts = self.cases["languages"][language]
+        parts = self.parts(language)
         results = self.results.get(language, {})
         due = [case["name"] for case in self.cases["cases"] if case["part"] in parts]
         if self.openapi:
@@ -145,19 +169,36 @@ class Handler(BaseHTTPRequestHandler):
     def scripted(self, body: bytes) -> None:
         _, _, number, *rest = self.path.split("/", 3)
         session = self.conformance.sessions[int(number)]
-        answer = session.take({
-            "method": self.command,
-            "path": "/" + "/".join(rest),
-            "headers": {name.lower(): value for name, value in self.headers.items()},
-            "body": body.decode(errors="replace"),
-            "certificate": self.certificate(),
-        })
+        answer = session.take(
+            {
+                "method": self.command,
+                "path": "/" + "/".join(rest),
+                "headers": {name.lower(): value for name, value in self.headers.items()},
+                "body": body.decode(errors="replace"),
+                "certificate": self.certificate(),
+            }
+        )
         time.sleep(answer.get("delay", 0))
         try:
+            if answer.get("forward"):
+                answer = {**self.forwarded("/" + "/".join(rest), body), **answer}
             self.play(answer)
         except OSError:
             self.close_connection = True
         session.answered()
+
+    def forwarded(self, path: str, body: bytes) -> Json:
+        """The answer of the real service."""
+        address = urlsplit(self.conformance.world["service"])
+        names = [name for name in self.headers if name.lower() not in ("host", "connection", "content-length")]
+        with closing(HTTPConnection(address.netloc)) as connection:
+            connection.request(self.command, path, body or None, {name: self.headers[name] for name in names})
+            response = connection.getresponse()
+            content = base64.b64encode(response.read()).decode()
+        headers = {
+            name: value for name, value in response.getheaders() if name.lower() not in ("date", "content-length")
+        }
+        return {"status": response.status, "headers": headers, "base64": content}
 
     def play(self, answer: Json) -> None:
         headers = {"Content-Type": "application/json", "X-Request-Id": "req_conformance", **answer.get("headers", {})}
@@ -227,9 +268,10 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--openapi", type=Path)
+    parser.add_argument("--service", type=Path)
     arguments = parser.parse_args()
-    openapi = json.loads(arguments.openapi.read_text()) if arguments.openapi else None
-    conformance = Handler.conformance = Conformance(openapi)
+    openapi, world = (json.loads(file.read_text()) if file else None for file in (arguments.openapi, arguments.service))
+    conformance = Handler.conformance = Conformance(openapi, world)
     with tempfile.TemporaryDirectory() as folder:
         conformance.certificates = certificates.make(Path(folder))
         conformance.address = start(arguments.port)

@@ -85,7 +85,7 @@ def result(call: str, value: Any) -> Json:
             return {"key": text(value)}
         case "sealLocally":
             header = json.loads(base64.urlsafe_b64decode(value["protected"] + "=="))
-            return {"header": header, "headerNames": sorted(header)}
+            return {"header": header, "headerNames": sorted(header), "jwe": value}
         case _:
             return members(value)
 

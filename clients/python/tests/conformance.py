@@ -55,20 +55,23 @@ class Runner:
     """One run of one case."""
 
     def __init__(self, server: Server, language: str, case: Json, folder: Path) -> None:
-        self.server, self.case, self.folder = server, case, folder
-        self.language = language
+        self.server, self.language, self.folder = server, language, folder
         self.session = server.post(f"start/{language}/{case['name']}", None)
+        self.case = self.session["case"]
+        self.outcomes: list[Json] = []
         self.credential_file = folder / "credential"
         self.texts: list[str] = []
 
     def run(self) -> Json:
         with current_span(self.case["client"].get("traceparent")):
-            outcomes = anyio.run(self._tasks) if self.language.endswith("-async") else self._threads()
-        report = {"outcomes": outcomes, "texts": self.texts}
+            if self.language.endswith("-async"):
+                anyio.run(self._tasks)
+            else:
+                self._threads()
+        report = {"outcomes": self.outcomes, "texts": self.texts}
         return self.server.post(f"finish/{self.session['session']}", report)
 
-    def _threads(self) -> list[Json]:
-        outcomes = []
+    def _threads(self) -> None:
         with self._client(Client) as client, ThreadPoolExecutor(8) as threads:
             self._keep_text(client)
             for step in self.case["steps"]:
@@ -77,16 +80,13 @@ class Runner:
                     continue
                 count = step.get("concurrent", 1)
                 if count == 1:
-                    outcomes.append(self._call(client, step))
+                    self.outcomes.append(self._call(client, step))
                 else:
-                    outcomes += threads.map(lambda _, step=step: self._call(client, step), range(count))
-        return outcomes
+                    self.outcomes += threads.map(lambda _, step=step: self._call(client, step), range(count))
 
-    async def _tasks(self) -> list[Json]:
-        outcomes: list[Json] = []
-
+    async def _tasks(self) -> None:
         async def call(client: AsyncClient, step: Json) -> None:
-            outcomes.append(await self._call_async(client, step))
+            self.outcomes.append(await self._call_async(client, step))
 
         async with self._client(AsyncClient) as client:
             self._keep_text(client)
@@ -97,7 +97,6 @@ class Runner:
                 async with anyio.create_task_group() as tasks:
                     for _ in range(step.get("concurrent", 1)):
                         tasks.start_soon(call, client, step)
-        return outcomes
 
     def _write(self, text: str) -> None:
         new = self.folder / "new"
@@ -161,7 +160,8 @@ class Runner:
     def _begin(self, client: Any, step: Json) -> Any:
         if step["call"] == "dataKeyCacheCounters":
             return self.cache.counters
-        positional, keywords = calls.arguments(step["call"], step["arguments"])
+        used = {name: self.outcomes[number]["result"][member] for name, (number, member) in step.get("use", {}).items()}
+        positional, keywords = calls.arguments(step["call"], step["arguments"] | used)
         return getattr(client, calls.method(step["call"]))(*positional, **keywords)
 
     def _seen(self, step: Json, result: Any) -> Json:
