@@ -57,6 +57,12 @@ export interface FileOptions extends PolicyOptions {
     readonly progress?: Progress | undefined;
 }
 
+/** A data key for a message of `bytes` bytes. */
+export interface CachedDataKeyOptions extends PolicyOptions {
+    readonly algorithm?: "AES-256" | "AES-128" | undefined;
+    readonly bytes?: number | undefined;
+}
+
 /** An envelope, or the legacy string `protectedPayload`. */
 export type Sealed = models.Jwe | string;
 
@@ -156,9 +162,9 @@ export class Client {
     }
 
     /** A data key for a message of `bytes` bytes, from the cache if the client has one. */
-    cachedDataKey(options: models.DataKeyRequest & CallOptions & { readonly bytes?: number } = {}): Promise<models.DataKey> {
-        const { policyNumber, context, algorithm, bytes = 0 } = options;
-        const make = (): Promise<DataKey> => this.dataKey({ ...options, plaintext: true });
+    cachedDataKey(options: CachedDataKeyOptions = {}): Promise<models.DataKey> {
+        const { policyNumber, context, algorithm, bytes = 0, requestId, deadlineMs, signal } = options;
+        const make = (): Promise<DataKey> => this.dataKey({ policyNumber, context, algorithm, requestId, deadlineMs, signal });
         return this.#cached(["made", policyNumber, sorted(context), algorithm], bytes, make);
     }
 

@@ -24,6 +24,8 @@ export class SealwardError extends Error {
     readonly details: readonly Problem[];
     /** The seconds that the service asked to wait. */
     readonly retryAfterSeconds: number | undefined;
+    /** Whether the same call can succeed later without a change. The client already repeated it. */
+    readonly retryable: boolean = false;
 
     constructor(message: string, facts: ErrorFacts = {}) {
         super(described(message, facts));
@@ -33,11 +35,6 @@ export class SealwardError extends Error {
         this.requestId = facts.requestId;
         this.details = facts.details ?? [];
         this.retryAfterSeconds = facts.retryAfterSeconds;
-    }
-
-    /** Whether the same call can succeed later without a change. The client already repeated it. */
-    get retryable(): boolean {
-        return false;
     }
 }
 
@@ -79,9 +76,7 @@ export class PayloadTooLarge extends ApiError {}
 
 /** The rate limit is exceeded. */
 export class RateLimited extends ApiError {
-    override get retryable(): boolean {
-        return true;
-    }
+    override readonly retryable = true;
 }
 
 /** The envelope or ciphertext cannot be opened. This is final: repeating does not help. */
@@ -92,23 +87,17 @@ export class ServerError extends ApiError {}
 
 /** The service, or a proxy before it, is temporarily unavailable. */
 export class Unavailable extends ApiError {
-    override get retryable(): boolean {
-        return true;
-    }
+    override readonly retryable = true;
 }
 
 /** No complete answer arrived. */
 export class ConnectionFailed extends SealwardError {
-    override get retryable(): boolean {
-        return true;
-    }
+    override readonly retryable = true;
 }
 
 /** The deadline passed before an answer arrived. */
 export class DeadlineExceeded extends SealwardError {
-    override get retryable(): boolean {
-        return true;
-    }
+    override readonly retryable = true;
 }
 
 /** The answer is not what the API documents, for example a page of a proxy. */

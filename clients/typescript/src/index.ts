@@ -5,7 +5,7 @@
  */
 
 export { Client } from "./client.js";
-export type { ClientOptions, FileOptions, PolicyOptions, RewrapOptions, Sealed } from "./client.js";
+export type { CachedDataKeyOptions, ClientOptions, FileOptions, PolicyOptions, RewrapOptions, Sealed } from "./client.js";
 export { ApiKey, ApiKeyFile, TokenFile } from "./credentials.js";
 export type { ClientCertificate, CredentialProvider, Environment } from "./credentials.js";
 export { DataKeyCache } from "./dataKeys.js";

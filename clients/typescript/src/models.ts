@@ -3,18 +3,22 @@
 import { UnexpectedAnswer } from "./errors.js";
 import { decodeBase64, type Json, type Payload, type RawJson } from "./rawJson.js";
 
+/* eslint-disable @typescript-eslint/consistent-type-definitions -- JOSE libraries accept only types for headers */
+
 /** The public key that the creator of an envelope made for it. */
-export interface EphemeralKey {
+export type EphemeralKey = {
     readonly kty: string;
     readonly crv: string;
     readonly x: string;
     readonly y: string;
-}
+};
 
 /** A header that the tag does not cover. Some JOSE libraries write it. */
-export interface UnprotectedHeader {
+export type UnprotectedHeader = {
     readonly epk: EphemeralKey;
-}
+};
+
+/* eslint-enable @typescript-eslint/consistent-type-definitions */
 
 /** An envelope: JWE in flattened JSON serialization. Store it unchanged. */
 export interface Jwe {
@@ -141,7 +145,7 @@ export class PassedThrough {
 
     /** The unprotected payload. */
     get value(): Json {
-        return JSON.parse(this.#raw.text);
+        return JSON.parse(this.#raw.text) as Json;
     }
 }
 
@@ -168,7 +172,7 @@ export class Plaintext {
 
     /** The payload as a JavaScript value. Numbers above 2^53 and `1.0` lose their form: see `raw`. */
     get value(): Json {
-        return JSON.parse(this.#raw.text);
+        return JSON.parse(this.#raw.text) as Json;
     }
 
     /** The bytes of a payload that was protected as bytes. Throws `UnexpectedAnswer` for others. */

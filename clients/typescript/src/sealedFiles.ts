@@ -26,10 +26,9 @@ export async function* encrypted(
     source: AsyncIterable<Uint8Array>,
     jwe: Jwe,
     key: Uint8Array,
-    random: (size: number) => Uint8Array = randomBytes,
 ): AsyncGenerator<Uint8Array, void, undefined> {
     const line = lineOf(jwe);
-    const [salt, prefix] = [random(SALT), random(PREFIX)];
+    const [salt, prefix] = [randomBytes(SALT), randomBytes(PREFIX)];
     yield Buffer.concat([Buffer.from(line), Buffer.of(HEADER), salt, prefix]);
     const segments = new Segments(line, key, salt, prefix);
     const buffer = new ByteQueue(source);
