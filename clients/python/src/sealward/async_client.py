@@ -38,7 +38,7 @@ def asynchronous(
 
 
 class AsyncClient:
-    """A client for programs with `async`, on asyncio or trio. Close it, or use it in an `async with` block.
+    """A client for programs with asyncio. Close it, or use it in an `async with` block.
 
     It has the calls and the parameters of `Client`. Work with files runs in a thread.
     """
