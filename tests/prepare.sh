@@ -316,12 +316,13 @@ verify() {
     [[ " ${names[*]} " != *" chart "* ]] || require_packages "$packages_for_chart"
     [[ " ${names[*]} " != *" kubernetes "* ]] || require_packages "$packages_for_kubernetes"
     [[ " ${names[*]} " != *" clients "* ]] || require_packages "$packages_for_clients"
+    [[ " ${names[*]} " != *" generated-clients "* ]] || require_packages "$packages_for_generated_clients"
     [[ " ${names[*]} " != *" nimbus "* ]] || require_packages "$packages_for_nimbus"
     [[ " ${names[*]} " != *" tokens "* ]] || require_packages "$packages_for_tokens"
     [[ " ${names[*]} " != *" screenshots "* ]] || require_packages "$packages_for_screenshots"
     case ${names[*]} in
         chart) ;;
-        bare | clients | deb | image | nimbus) require_cargo ;;
+        bare | clients | deb | generated-clients | image | nimbus) require_cargo ;;
         *)
             prepare_tests
             temporary_cluster

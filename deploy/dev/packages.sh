@@ -75,6 +75,14 @@ $packages_for_chart
 etcd-server      etcd                                   store of the API server
 "
 packages_for_clients="$packages_to_run
+default-jdk-headless  javac                             compiles and tests the Java client
+maven            mvn                                    packages the Java client
+nodejs           node                                   builds the TypeScript client
+npm              npm                                    installs its tools, and Node.js 18 for its tests
+openssl          openssl                                certificates of the scripted server
+python3-venv     /usr/lib/python3*/ensurepip            environment for the Python client
+"
+packages_for_generated_clients="$packages_to_run
 default-jdk-headless  javac                             runs openapi-generator, compiles its Java clients
 maven            mvn                                    installs openapi-generator, builds its Java clients
 nodejs           node                                   runs Spectral, Redocly and the TypeScript clients
