@@ -1,0 +1,386 @@
+//! Why a call fails.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::open_set::open_set;
+
+/// Why a call fails. [`Error::kind`] tells the kinds apart.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Sealward, or a proxy before it, answered with an error.
+    #[error("{0}")]
+    Refused(Box<Refusal>),
+    /// The policy is inactive, and its failure mode returned the payload unprotected or dropped it.
+    #[error("the policy is not active: the payload was {} and not protected (request {request_id})",
+        if *dropped { "dropped" } else { "passed through" })]
+    NotProtected {
+        /// Whether it was dropped.
+        dropped: bool,
+        /// The ID of the request.
+        request_id: String,
+    },
+    /// No answer arrived before the deadline of the call.
+    #[error("no answer within {} s", .0.as_secs_f64())]
+    Deadline(Duration),
+    /// The connection could not be made, or broke before the answer was complete.
+    #[error("cannot reach Sealward: {}", chain(&**.0))]
+    Connection(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A success that is not what the API documents.
+    #[error("the answer with the status {status} is not as documented{}", of_request(request_id.as_deref()))]
+    Unexpected {
+        /// The HTTP status.
+        status: u16,
+        /// The ID of the request.
+        request_id: Option<String>,
+    },
+    /// The client is not configured correctly.
+    #[error("{0}")]
+    Configuration(String),
+    /// A credential cannot be read or cannot be sent.
+    #[error("{0}")]
+    Credential(#[from] CredentialError),
+    /// A value is not valid, as this client finds itself.
+    #[error("{0}")]
+    Invalid(Invalid),
+    /// The payload is not of the type that the caller expects.
+    #[error("the payload does not fit the type at line {line}, column {column}")]
+    Type {
+        /// The line of the JSON text, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+    },
+    /// Local sealing or verification is not possible with this policy or key.
+    #[error(transparent)]
+    Local(#[from] LocalError),
+    /// A sealed file cannot be written or read.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// What kind of error it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// Status 400, or a problem that this client finds itself.
+    InvalidRequest,
+    /// Status 401.
+    AuthenticationFailed,
+    /// Status 403.
+    NotAllowed,
+    /// The policy is inactive.
+    PolicyNotActive,
+    /// The caller, the destination or everything is frozen.
+    Frozen,
+    /// Status 404.
+    NotFound,
+    /// Status 409.
+    Conflict,
+    /// Status 412.
+    PreconditionFailed,
+    /// Status 413.
+    PayloadTooLarge,
+    /// Status 429.
+    RateLimited,
+    /// The envelope or ciphertext cannot be opened. This is final: repeating does not help.
+    DecryptionFailed,
+    /// Another error with the status 500.
+    ServerError,
+    /// Status 502, 503 or 504.
+    Unavailable,
+    /// Another error status.
+    ApiError,
+    /// There was no complete answer.
+    ConnectionFailed,
+    /// The deadline passed before an answer.
+    DeadlineExceeded,
+    /// A success that is not what the API documents.
+    UnexpectedAnswer,
+    /// The payload passed through or was dropped.
+    NotProtected,
+    /// The client is not configured correctly.
+    Configuration,
+    /// A credential cannot be read or cannot be sent.
+    CredentialUnavailable,
+    /// There is no key for local sealing or verification, or it does not fit.
+    KeyUnavailable,
+    /// An algorithm cannot be used locally.
+    UnsupportedAlgorithm,
+    /// The policy requires a context, which local sealing does not support.
+    ContextRequired,
+    /// The cryptographic library failed.
+    Cryptography,
+    /// A sealed file cannot be written or read.
+    File,
+}
+
+/// Why a credential cannot be sent.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CredentialError {
+    /// The file cannot be read.
+    #[error("cannot read the credential in {}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// The credential is empty, or contains characters that a header cannot.
+    #[error("the credential is empty or contains characters that a header cannot")]
+    Malformed,
+    /// A provider of the program failed.
+    #[error("the credential is not available: {0}")]
+    Provider(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// What this client finds wrong with a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Invalid {
+    /// The text is not one JSON value.
+    #[error("the text is not one JSON value")]
+    NotJson,
+    /// The value cannot be written as JSON.
+    #[error("the value cannot be written as JSON")]
+    NotSerializable,
+    /// The value has no canonical form: it has duplicate names, or numbers that no double represents.
+    #[error("the value has duplicate names, lone surrogates or numbers that no double represents")]
+    NotCanonical,
+    /// The text is not an envelope.
+    #[error("the text is not an envelope")]
+    NotAnEnvelope,
+    /// A request ID or another value contains characters that a header cannot.
+    #[error("the value contains characters that a header cannot")]
+    NotAHeader,
+    /// A digest has another length than that of the algorithm.
+    #[error("the digest does not have the length of the algorithm, or the algorithm takes none")]
+    NotADigest,
+}
+
+/// Why local sealing or verification is not possible.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LocalError {
+    /// The policy is inactive, or has a status that this client does not know.
+    #[error("the policy is not active")]
+    PolicyNotActive,
+    /// The destination, or everything, is frozen.
+    #[error("the destination of the policy is frozen")]
+    Frozen,
+    /// There is no key, or it does not fit the algorithm.
+    #[error("there is no key that fits")]
+    KeyUnavailable,
+    /// The algorithm cannot be used locally.
+    #[error("{0} is not supported locally")]
+    UnsupportedAlgorithm(String),
+    /// The policy requires a context.
+    #[error("the policy requires a context, which local sealing does not support")]
+    ContextRequired,
+    /// The public key of the policy or of the service is not valid.
+    #[error("the public key is not valid")]
+    InvalidKey,
+    /// The cryptographic library failed.
+    #[error("a local cryptographic operation failed")]
+    Cryptography,
+}
+
+impl From<aws_lc_rs::error::Unspecified> for LocalError {
+    fn from(_: aws_lc_rs::error::Unspecified) -> Self {
+        Self::Cryptography
+    }
+}
+
+impl From<Invalid> for Error {
+    fn from(invalid: Invalid) -> Self {
+        Self::Invalid(invalid)
+    }
+}
+
+/// Why a sealed file cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// Reading or writing failed.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// The file does not have the form of a sealed file.
+    #[error("this is not a sealed file")]
+    Malformed,
+    /// The file has more segments than the format allows.
+    #[error("the file is too long")]
+    TooLong,
+    /// The file was changed, cut short or extended.
+    #[error("the file is not authentic or not complete")]
+    NotAuthentic,
+}
+
+/// An error response.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{}{status}{}: {message}{}{}", finality(*kind), code_text(code.as_ref()), problems(details), of_request(request_id.as_deref()))]
+#[non_exhaustive]
+pub struct Refusal {
+    /// The kind of the error.
+    pub kind: ErrorKind,
+    /// The HTTP status.
+    pub status: u16,
+    /// What Sealward refuses. A response of a proxy has no code.
+    pub code: Option<Code>,
+    /// A text for people.
+    pub message: String,
+    /// The problems of the request.
+    pub details: Vec<Problem>,
+    /// The ID of the request, which the log and the audit log contain.
+    pub request_id: Option<String>,
+    /// After which time the request can succeed.
+    pub retry_after: Option<Duration>,
+}
+
+fn finality(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::DecryptionFailed => "cannot be decrypted, and repeating does not help: ",
+        _ => "",
+    }
+}
+
+fn code_text(code: Option<&Code>) -> String {
+    code.map(|code| format!(" {code}")).unwrap_or_default()
+}
+
+fn problems(details: &[Problem]) -> String {
+    details.iter().map(|it| format!("; {}: {}", it.field, it.message)).collect()
+}
+
+fn of_request(id: Option<&str>) -> String {
+    id.map(|id| format!(" (request {id})")).unwrap_or_default()
+}
+
+/// An error with its causes.
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+/// A problem of a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Problem {
+    /// The member, or an empty text for the complete body.
+    pub field: String,
+    /// The kind of the problem, such as `required`.
+    pub code: String,
+    /// A text for people.
+    pub message: String,
+}
+
+open_set! {
+    /// The codes of error responses.
+    Code {
+        InvalidRequest = "INVALID_REQUEST",
+        InvalidProtectedPayload = "INVALID_PROTECTED_PAYLOAD",
+        UnprotectNotAvailable = "UNPROTECT_NOT_AVAILABLE",
+        DecryptionFailed = "DECRYPTION_FAILED",
+        AuthenticationFailed = "AUTHENTICATION_FAILED",
+        Forbidden = "FORBIDDEN",
+        OperationNotAllowed = "OPERATION_NOT_ALLOWED",
+        PolicyNotActive = "POLICY_NOT_ACTIVE",
+        ServiceFrozen = "SERVICE_FROZEN",
+        NotFound = "NOT_FOUND",
+        ServiceNotFound = "SERVICE_NOT_FOUND",
+        PolicyNotFound = "POLICY_NOT_FOUND",
+        KeyNotFound = "KEY_NOT_FOUND",
+        ApiKeyNotFound = "API_KEY_NOT_FOUND",
+        IdentityNotFound = "IDENTITY_NOT_FOUND",
+        ChangeNotFound = "CHANGE_NOT_FOUND",
+        MethodNotAllowed = "METHOD_NOT_ALLOWED",
+        RequestTimeout = "REQUEST_TIMEOUT",
+        Conflict = "CONFLICT",
+        PreconditionFailed = "PRECONDITION_FAILED",
+        PayloadTooLarge = "PAYLOAD_TOO_LARGE",
+        UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE",
+        RateLimitExceeded = "RATE_LIMIT_EXCEEDED",
+        DestinationKeyNotFound = "DESTINATION_KEY_NOT_FOUND",
+        InternalError = "INTERNAL_ERROR",
+        ServiceUnavailable = "SERVICE_UNAVAILABLE",
+    }
+}
+
+impl Error {
+    /// The kind of this error.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Refused(refusal) => refusal.kind,
+            Self::NotProtected { .. } => ErrorKind::NotProtected,
+            Self::Deadline(_) => ErrorKind::DeadlineExceeded,
+            Self::Connection(_) => ErrorKind::ConnectionFailed,
+            Self::Unexpected { .. } | Self::Type { .. } => ErrorKind::UnexpectedAnswer,
+            Self::Configuration(_) => ErrorKind::Configuration,
+            Self::Credential(_) => ErrorKind::CredentialUnavailable,
+            Self::Invalid(_) => ErrorKind::InvalidRequest,
+            Self::Local(error) => match error {
+                LocalError::PolicyNotActive => ErrorKind::PolicyNotActive,
+                LocalError::Frozen => ErrorKind::Frozen,
+                LocalError::KeyUnavailable => ErrorKind::KeyUnavailable,
+                LocalError::UnsupportedAlgorithm(_) => ErrorKind::UnsupportedAlgorithm,
+                LocalError::ContextRequired => ErrorKind::ContextRequired,
+                LocalError::InvalidKey => ErrorKind::UnexpectedAnswer,
+                LocalError::Cryptography => ErrorKind::Cryptography,
+            },
+            Self::File(_) => ErrorKind::File,
+        }
+    }
+
+    /// Whether the same call can succeed later.
+    pub fn is_retryable(&self) -> bool {
+        matches!(
+            self.kind(),
+            ErrorKind::RateLimited
+                | ErrorKind::Unavailable
+                | ErrorKind::ConnectionFailed
+                | ErrorKind::DeadlineExceeded
+        )
+    }
+
+    /// The error response, if there was one.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        match self {
+            Self::Refused(refusal) => Some(refusal),
+            _ => None,
+        }
+    }
+
+    /// The code of the error response.
+    pub fn code(&self) -> Option<&Code> {
+        self.refusal().and_then(|refusal| refusal.code.as_ref())
+    }
+
+    /// The HTTP status, if there was a response.
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            Self::Refused(refusal) => Some(refusal.status),
+            Self::Unexpected { status, .. } => Some(*status),
+            _ => None,
+        }
+    }
+
+    /// The ID of the request, which the log and the audit log contain.
+    pub fn request_id(&self) -> Option<&str> {
+        match self {
+            Self::Refused(refusal) => refusal.request_id.as_deref(),
+            Self::Unexpected { request_id, .. } => request_id.as_deref(),
+            Self::NotProtected { request_id, .. } => Some(request_id),
+            _ => None,
+        }
+    }
+}

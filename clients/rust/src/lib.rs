@@ -1,0 +1,33 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod admin;
+mod base64_bytes;
+mod builder;
+mod client;
+mod credential;
+mod data_keys;
+mod envelope;
+mod error;
+mod file;
+mod local;
+mod open_set;
+mod payload;
+mod runtime;
+mod secret;
+mod transport;
+
+pub use self::admin::Management;
+pub use self::builder::Builder;
+pub use self::client::Client;
+pub use self::credential::Credential;
+pub use self::data_keys::{CacheCounters, CacheLimits, CachedKey};
+pub use self::envelope::{Context, Envelope, Scope};
+pub use self::error::{
+    Code, CredentialError, Error, ErrorKind, FileError, Invalid, LocalError, Problem, Refusal,
+};
+pub use self::file::Progress;
+pub use self::payload::Payload;
+pub use self::runtime::*;
+pub use self::secret::Secret;
