@@ -196,7 +196,9 @@ mod tests {
 
     #[test]
     fn plaintext_is_only_allowed_to_this_machine() {
-        for url in ["https://example.com", "http://localhost:8080", "http://127.0.0.1", "http://[::1]:1/x"] {
+        for url in
+            ["https://example.com", "http://localhost:8080", "http://127.0.0.1", "http://[::1]:1/x"]
+        {
             assert!(Builder::new(url).build().is_ok(), "{url}");
         }
         for url in ["http://example.com", "http://127.0.0.1.example.com", "example.com", ""] {

@@ -99,8 +99,7 @@ struct Version {
 
 impl CredentialFile {
     fn current(&self) -> Result<Secret, CredentialError> {
-        let unreadable =
-            |source| CredentialError::File { path: self.path.clone(), source };
+        let unreadable = |source| CredentialError::File { path: self.path.clone(), source };
         let found = fs::metadata(&self.path).map_err(unreadable)?;
         let version = Version {
             device: found.dev(),

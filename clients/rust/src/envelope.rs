@@ -25,9 +25,7 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    pub(crate) fn of(
-        [protected, encrypted_key, iv, ciphertext, tag]: [String; 5],
-    ) -> Self {
+    pub(crate) fn of([protected, encrypted_key, iv, ciphertext, tag]: [String; 5]) -> Self {
         Self { protected, encrypted_key, iv, ciphertext, tag, header: None, unprotected: None }
     }
 }
@@ -117,7 +115,8 @@ mod tests {
 
     #[test]
     fn an_envelope_is_the_same_after_it_was_text() {
-        let text = r#"{"protected":"eyJ9","encrypted_key":"AA","iv":"AQ","ciphertext":"Ag","tag":"Aw"}"#;
+        let text =
+            r#"{"protected":"eyJ9","encrypted_key":"AA","iv":"AQ","ciphertext":"Ag","tag":"Aw"}"#;
         let envelope: Envelope = text.parse().unwrap();
         assert_eq!(envelope.to_string(), text);
         let foreign = text.replace('}', r#","header":{"epk":{"kty":"EC"}}}"#);

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-mod admin;
+pub mod admin;
 mod base64_bytes;
 mod builder;
 mod client;
@@ -18,7 +18,7 @@ mod runtime;
 mod secret;
 mod transport;
 
-pub use self::admin::Management;
+pub use self::admin::{Management, Outcome, Stored};
 pub use self::builder::Builder;
 pub use self::client::Client;
 pub use self::credential::Credential;

@@ -87,7 +87,8 @@ impl Wiped {
     pub(crate) fn extend(&mut self, bytes: &[u8]) {
         let needed = self.0.len() + bytes.len();
         if needed > self.0.capacity() {
-            let mut larger = Zeroizing::new(Vec::with_capacity(needed.next_power_of_two().max(512)));
+            let mut larger =
+                Zeroizing::new(Vec::with_capacity(needed.next_power_of_two().max(512)));
             larger.extend_from_slice(&self.0);
             self.0 = larger;
         }

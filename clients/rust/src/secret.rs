@@ -5,7 +5,7 @@ use std::fmt;
 use zeroize::Zeroizing;
 
 /// A secret text. It is wiped when dropped, and its `Debug` form does not contain it.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
@@ -28,6 +28,12 @@ impl fmt::Debug for Secret {
 
 impl From<String> for Secret {
     fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
         Self::new(text)
     }
 }

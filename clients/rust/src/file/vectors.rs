@@ -135,7 +135,11 @@ async fn broken_files_are_refused_after_their_authentic_bytes() {
         let (plaintext, result) = vectors.opened(&sealed).await;
         match broken.error.as_str() {
             "malformed" => {
-                assert!(matches!(result, Err(Error::File(FileError::Malformed))), "{}", broken.name);
+                assert!(
+                    matches!(result, Err(Error::File(FileError::Malformed))),
+                    "{}",
+                    broken.name
+                );
             }
             _ => {
                 let refused = matches!(result, Err(Error::File(FileError::NotAuthentic)));

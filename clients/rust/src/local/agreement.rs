@@ -62,12 +62,8 @@ pub(super) fn wrap(
     let ephemeral = PrivateKey::generate(curve)?;
     let public = ephemeral.compute_public_key()?;
     let (x, y) = public.as_ref().get(1..).unwrap_or_default().split_at(length);
-    let epk = EphemeralKey {
-        crv,
-        kty: "EC",
-        x: URL_SAFE_NO_PAD.encode(x),
-        y: URL_SAFE_NO_PAD.encode(y),
-    };
+    let epk =
+        EphemeralKey { crv, kty: "EC", x: URL_SAFE_NO_PAD.encode(x), y: URL_SAFE_NO_PAD.encode(y) };
 
     let recipient = UnparsedPublicKey::new(curve, recipient);
     let derive = |z: &[u8]| Ok(concat_kdf(agreement, z));

@@ -53,7 +53,8 @@ impl Client {
         &self,
         items: impl IntoIterator<Item = (&'a Payload, &'a Scope)>,
     ) -> Result<Vec<Result<Protection, Error>>, Error> {
-        let requests = items.into_iter().map(|(payload, scope)| ProtectRequest::new(payload, scope));
+        let requests =
+            items.into_iter().map(|(payload, scope)| ProtectRequest::new(payload, scope));
         let read: Read<_> = |item, id| {
             serde_json::from_str::<ProtectedPayload<'_>>(item.get()).ok()?.protection(Some(id))
         };
@@ -142,9 +143,7 @@ impl Bodies {
     const BEGIN: &'static [u8] = br#"{"items":["#;
     const END: &'static [u8] = b"]}";
 
-    fn of<R: Serialize>(
-        requests: impl Iterator<Item = Result<R, Error>>,
-    ) -> Result<Self, Error> {
+    fn of<R: Serialize>(requests: impl Iterator<Item = Result<R, Error>>) -> Result<Self, Error> {
         let mut all = Self { bodies: Vec::new(), items: 0 };
         for request in requests {
             let mut item = Wiped::default();

@@ -17,11 +17,7 @@ pub(crate) struct Attempts {
 
 impl Default for Attempts {
     fn default() -> Self {
-        Self {
-            deadline: Duration::from_secs(30),
-            most: 3,
-            longest_pause: Duration::from_secs(10),
-        }
+        Self { deadline: Duration::from_secs(30), most: 3, longest_pause: Duration::from_secs(10) }
     }
 }
 

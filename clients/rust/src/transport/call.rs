@@ -49,7 +49,10 @@ impl<'a> Call<'a> {
         Self::new(Method::GET, path)
     }
 
-    pub(crate) fn post(path: impl Into<Cow<'a, str>>, body: &impl Serialize) -> Result<Self, Error> {
+    pub(crate) fn post(
+        path: impl Into<Cow<'a, str>>,
+        body: &impl Serialize,
+    ) -> Result<Self, Error> {
         Self::new(Method::POST, path).with_body(JSON, body)
     }
 
