@@ -6,6 +6,8 @@ pub mod admin;
 mod base64_bytes;
 mod builder;
 mod client;
+#[cfg(test)]
+mod conformance;
 mod credential;
 mod data_keys;
 mod envelope;
