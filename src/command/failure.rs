@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use hsm::OpenError;
+use sealward_client::ErrorKind;
 
 use engine::audit::{Login, RetentionError};
 use engine::auth::oidc::InvalidAuthorities;
@@ -61,6 +62,8 @@ pub(super) enum Failure {
     Provider(#[from] InvalidAuthorities),
     #[error(transparent)]
     Start(#[from] crate::server::CannotStart),
+    #[error(transparent)]
+    Client(#[from] sealward_client::Error),
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
     #[error("{0}")]
@@ -100,6 +103,7 @@ impl Failure {
             Self::Token(error) if error.is_pin_refusal() => ExitCode::from(CONFIGURATION),
             Self::Tls(error) if error.may_pass() => ExitCode::FAILURE,
             Self::Database(error) if error.is_permanent() => ExitCode::from(CONFIGURATION),
+            Self::Client(error) if is_configuration(error) => ExitCode::from(CONFIGURATION),
             Self::Settings(_)
             | Self::Telemetry(_)
             | Self::Secret { .. }
@@ -117,6 +121,11 @@ impl Failure {
             _ => ExitCode::FAILURE,
         }
     }
+}
+
+/// Whether the arguments or the environment must change before a call can succeed.
+fn is_configuration(error: &sealward_client::Error) -> bool {
+    matches!(error.kind(), ErrorKind::Configuration | ErrorKind::CredentialUnavailable)
 }
 
 /// One line for each privilege that the login must not have.

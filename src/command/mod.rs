@@ -8,16 +8,21 @@ mod client;
 mod completions;
 mod doctor;
 mod emergency;
+mod envelope;
 mod failure;
+mod file;
 mod health;
 mod init;
 mod key;
 mod man_pages;
 mod migrate;
 mod person;
+mod progress;
 mod retain;
+mod rewrap_all;
 mod rows;
 mod serve;
+mod service;
 mod startup;
 
 use std::path::{Path, PathBuf};
@@ -128,6 +133,20 @@ enum Command {
     Key(key::Arguments),
     /// List, show, approve and reject changes that need approval, over the API.
     Change(change::Arguments),
+    /// Protect a payload. The output is its envelope.
+    ///
+    /// A payload that an inactive policy would pass through or drop is an error.
+    Protect(envelope::Protect),
+    /// Open an envelope. The output is its payload.
+    Unprotect(envelope::Unprotect),
+    /// Make a new envelope of an envelope, for example with the newest key. The payload stays in the service.
+    Rewrap(envelope::Rewrap),
+    /// Make new envelopes of all envelopes in a file, in batches.
+    ///
+    /// The exit code is 0 if all succeeded, and 1 if some failed or the run was interrupted.
+    RewrapAll(rewrap_all::Arguments),
+    /// Encrypt and decrypt files of any size, with a data key.
+    File(file::Arguments),
     /// Print a completion script for a shell.
     Completions(completions::Arguments),
     /// Write the man pages of all commands to a folder.
@@ -176,6 +195,11 @@ pub async fn run(arguments: Arguments) -> ExitCode {
         Command::Rows { file, command } => rows::run(file.path(), environment, &command).await,
         Command::Key(arguments) => key::run(arguments).await,
         Command::Change(arguments) => change::run(arguments).await,
+        Command::Protect(arguments) => envelope::protect(&arguments).await,
+        Command::Unprotect(arguments) => envelope::unprotect(&arguments).await,
+        Command::Rewrap(arguments) => envelope::rewrap(&arguments).await,
+        Command::RewrapAll(arguments) => rewrap_all::run(&arguments).await,
+        Command::File(arguments) => file::run(&arguments).await,
         Command::Doctor { file, arguments } => {
             doctor::run(file.path(), environment, &arguments).await
         }

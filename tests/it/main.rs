@@ -12,6 +12,7 @@ mod audit;
 mod canonical;
 mod catalog;
 mod chaos;
+mod client;
 mod command;
 mod credentials;
 mod dashboard;

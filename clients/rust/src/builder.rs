@@ -50,28 +50,14 @@ impl Builder {
 
     /// The same with the variables that this function returns.
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
-        let variable = |name| variable(name).filter(|value| !value.is_empty());
+        let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         let url = variable("SEALWARD_URL")
             .ok_or_else(|| Error::Configuration("SEALWARD_URL is not set".to_owned()))?;
-        let mut given = [
-            variable("SEALWARD_API_KEY").map(Credential::api_key),
-            variable("SEALWARD_API_KEY_FILE").map(Credential::file),
-            variable("SEALWARD_TOKEN_FILE").map(Credential::file),
-        ]
-        .into_iter()
-        .flatten();
-        let builder = Self {
-            credential: given.next(),
+        Ok(Self {
+            credential: Credential::from_variables(&variable)?,
             authorities: variable("SEALWARD_CA_FILE").map(PathBuf::from),
             ..Self::new(url)
-        };
-        match given.next() {
-            Some(_) => Err(Error::Configuration(
-                "only one of SEALWARD_API_KEY, SEALWARD_API_KEY_FILE and SEALWARD_TOKEN_FILE can be set"
-                    .to_owned(),
-            )),
-            None => Ok(builder),
-        }
+        })
     }
 
     /// With this credential. It is required, except for public keys.

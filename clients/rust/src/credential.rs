@@ -53,6 +53,32 @@ impl Credential {
         Self(Source::Nothing)
     }
 
+    /// The one of `SEALWARD_API_KEY`, `SEALWARD_API_KEY_FILE` and `SEALWARD_TOKEN_FILE` that is set in the
+    /// environment, if one is.
+    pub fn from_env() -> Result<Option<Self>, Error> {
+        Self::from_variables(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+    }
+
+    pub(crate) fn from_variables(
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Option<Self>, Error> {
+        let mut given = [
+            variable("SEALWARD_API_KEY").map(Self::api_key),
+            variable("SEALWARD_API_KEY_FILE").map(Self::file),
+            variable("SEALWARD_TOKEN_FILE").map(Self::file),
+        ]
+        .into_iter()
+        .flatten();
+        let credential = given.next();
+        match given.next() {
+            Some(_) => Err(Error::Configuration(
+                "only one of SEALWARD_API_KEY, SEALWARD_API_KEY_FILE and SEALWARD_TOKEN_FILE can be set"
+                    .to_owned(),
+            )),
+            None => Ok(credential),
+        }
+    }
+
     /// The value of the header `Authorization`.
     pub(crate) fn authorization(&self) -> Result<Option<HeaderValue>, Error> {
         let secret = match &self.0 {

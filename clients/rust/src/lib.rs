@@ -4,8 +4,11 @@
 
 pub mod admin;
 mod base64_bytes;
+#[cfg(feature = "blocking")]
+pub mod blocking;
 mod builder;
 mod client;
+mod column;
 #[cfg(test)]
 mod conformance;
 mod credential;
@@ -18,11 +21,14 @@ mod open_set;
 mod payload;
 mod runtime;
 mod secret;
+#[cfg(feature = "sqlx")]
+mod sqlx_text;
 mod transport;
 
 pub use self::admin::{Management, Outcome, Stored};
 pub use self::builder::Builder;
 pub use self::client::Client;
+pub use self::column::Column;
 pub use self::credential::Credential;
 pub use self::data_keys::{CacheCounters, CacheLimits, CachedKey};
 pub use self::envelope::{Context, Envelope, Scope};

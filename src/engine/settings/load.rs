@@ -14,9 +14,20 @@ use formats::similar::nearest;
 
 const PREFIX: &str = "SEALWARD_";
 
-/// Variables with the prefix that are no settings: the path of the file, and variables of `./dev`.
-const NOT_SETTINGS: [&str; 7] =
-    ["CONFIG", "DEV_DIR", "PORT", "URL", "ADMIN_KEY", "API_KEY", "POLICY"];
+/// Variables with the prefix that are no settings: the path of the file, and variables of `./dev` and of clients.
+const NOT_SETTINGS: [&str; 11] = [
+    "CONFIG",
+    "DEV_DIR",
+    "PORT",
+    "URL",
+    "ADMIN_KEY",
+    "API_KEY",
+    "API_KEY_FILE",
+    "TOKEN_FILE",
+    "CA_FILE",
+    "OPENAPI",
+    "POLICY",
+];
 const TEST_PREFIX: &str = "TEST_";
 
 /// The variables of OpenTelemetry that name the collector of traces.

@@ -3,6 +3,7 @@
 //! `./dev test` installs the libraries with `tests/outside/interop/setup` and sets the variable.
 
 mod audit_log;
+mod client;
 mod envelopes;
 mod hpke;
 mod keys;

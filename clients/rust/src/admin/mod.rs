@@ -21,11 +21,20 @@ pub use self::emergency::*;
 pub use self::export::Export;
 pub use self::identities::*;
 pub use self::keys::*;
+#[cfg(test)]
+pub(crate) use self::pager::Page;
 pub use self::pager::Pager;
 pub use self::people::*;
 pub use self::policies::*;
 pub use self::resource::{Editable, Outcome, Resource, Resources, Stored};
 pub use self::services::*;
+#[cfg(test)]
+pub(crate) use self::{
+    changes::Decision,
+    emergency::{NewFreeze, Unfreeze},
+    keys::NewImportParameters,
+    people::{NewPerson, NewPersonLock},
+};
 
 use crate::Client;
 

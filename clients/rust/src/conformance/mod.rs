@@ -3,7 +3,7 @@
 //! `SEALWARD_OPENAPI` names a file with the OpenAPI document. With it, the server also checks the known members.
 
 mod calls;
-mod known;
+pub(crate) mod known;
 mod outcome;
 mod server;
 

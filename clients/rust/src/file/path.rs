@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use tokio::fs::{self, File, OpenOptions};
-use tokio::io::BufReader;
+use tokio::io::AsyncRead;
 
+use super::Progress;
 use super::segments::Header;
-use super::stream::{Beginning, decrypt, encrypt};
-use super::{Progress, line};
+use super::stream::encrypt;
 use crate::error::{Error, FileError, LocalError};
 use crate::{Client, Scope};
 
@@ -44,11 +44,33 @@ impl Client {
         progress: impl FnMut(Progress),
     ) -> Result<u64, Error> {
         let source = File::open(source).await.map_err(FileError::Io)?;
-        let mut source = BufReader::with_capacity(1 << 16, source);
-        let begin = Beginning::read(&mut source).await?;
-        let key = self.open_data_key(&line::read(&begin.line)?, scope).await?;
+        self.decrypt_stream_to_file(source, target, scope, progress).await
+    }
+
+    /// Encrypts what a reader returns into a sealed file, like [`Client::encrypt_file`].
+    pub async fn encrypt_stream_to_file(
+        &self,
+        source: impl AsyncRead + Unpin,
+        target: impl AsRef<Path>,
+        scope: &Scope,
+        progress: impl FnMut(Progress),
+    ) -> Result<u64, Error> {
         let (target, mut file) = Target::create(target.as_ref()).await?;
-        let bytes = decrypt(key.key(), &begin, source, &mut file, progress).await?;
+        let bytes = self.encrypt_stream(source, &mut file, scope, progress).await?;
+        target.finish(file).await?;
+        Ok(bytes)
+    }
+
+    /// Decrypts a sealed file that a reader returns into a file, like [`Client::decrypt_file`].
+    pub async fn decrypt_stream_to_file(
+        &self,
+        source: impl AsyncRead + Unpin,
+        target: impl AsRef<Path>,
+        scope: &Scope,
+        progress: impl FnMut(Progress),
+    ) -> Result<u64, Error> {
+        let (target, mut file) = Target::create(target.as_ref()).await?;
+        let bytes = self.decrypt_stream(source, &mut file, scope, progress).await?;
         target.finish(file).await?;
         Ok(bytes)
     }

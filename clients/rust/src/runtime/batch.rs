@@ -20,7 +20,7 @@ const MOST_BYTES: usize = 16 << 20;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct BatchAnswer<'a> {
+pub(super) struct BatchAnswer<'a> {
     request_id: String,
     #[serde(borrow)]
     items: Vec<&'a RawValue>,
@@ -28,7 +28,7 @@ struct BatchAnswer<'a> {
 
 /// What items of all kinds have.
 #[derive(Deserialize)]
-struct Item {
+pub(super) struct Item {
     status: u16,
     error: Option<ErrorObject>,
 }

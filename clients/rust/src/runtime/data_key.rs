@@ -50,20 +50,20 @@ impl fmt::Debug for DataKey {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct DataKeyRequest<'a> {
+pub(super) struct DataKeyRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    policy_number: Option<&'a str>,
+    pub(super) policy_number: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    context: Option<&'a Context>,
+    pub(super) context: Option<&'a Context>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    algorithm: Option<DataKeyAlgorithm>,
+    pub(super) algorithm: Option<DataKeyAlgorithm>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    plaintext: Option<bool>,
+    pub(super) plaintext: Option<bool>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct DataKeyAnswer {
+pub(super) struct DataKeyAnswer {
     request_id: String,
     algorithm: DataKeyAlgorithm,
     #[serde(default, deserialize_with = "crate::base64_bytes::optional::deserialize")]

@@ -3,6 +3,8 @@
 mod batch;
 mod data_key;
 mod lookups;
+#[cfg(test)]
+mod members;
 mod operations;
 mod protect;
 mod rewrap;
@@ -17,6 +19,8 @@ pub use self::lookups::{
     HealthHsm, HealthPart, HealthStatus, HealthToken, JwkSet, PolicySummary, PolicySummaryStatus,
     PublishedJwk, RateLimit,
 };
+#[cfg(test)]
+pub(crate) use self::members::members;
 pub use self::operations::{
     Cipher, Ciphertext, Data, Digest, Encrypt, HashAlgorithm, Sign, Signature, SignatureAlgorithm,
     SignatureFormat,
@@ -24,6 +28,7 @@ pub use self::operations::{
 pub use self::protect::{Protected, Protection};
 pub use self::rewrap::Target;
 pub use self::unprotect::{Sealed, Unprotected};
+
 /// A member that is present, `null` included.
 fn present<'de: 'a, 'a, D: Deserializer<'de>>(
     deserializer: D,

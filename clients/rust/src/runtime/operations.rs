@@ -140,14 +140,14 @@ pub struct Digest {
 }
 
 #[derive(Serialize)]
-struct OperationRequest<P> {
+pub(super) struct OperationRequest<P> {
     operation: &'static str,
     payload: P,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OperationAnswer<'a> {
+pub(super) struct OperationAnswer<'a> {
     #[expect(dead_code, reason = "the results of operations carry no ID")]
     request_id: String,
     #[serde(borrow)]
@@ -175,7 +175,7 @@ impl<'a> Encoded<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct EncryptPayload<'a> {
+pub(super) struct EncryptPayload<'a> {
     data: Encoded<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     encoding: Option<&'static str>,
@@ -188,7 +188,7 @@ struct EncryptPayload<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct DecryptPayload<'a> {
+pub(super) struct DecryptPayload<'a> {
     #[serde(with = "base64_bytes")]
     ciphertext: &'a [u8],
     #[serde(with = "base64_bytes")]
@@ -205,7 +205,7 @@ struct DecryptPayload<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct SignPayload<'a> {
+pub(super) struct SignPayload<'a> {
     data: Encoded<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     encoding: Option<&'static str>,
@@ -220,7 +220,7 @@ struct SignPayload<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct VerifyPayload<'a> {
+pub(super) struct VerifyPayload<'a> {
     data: Encoded<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     encoding: Option<&'static str>,
@@ -235,7 +235,7 @@ struct VerifyPayload<'a> {
 }
 
 #[derive(Serialize)]
-struct HashPayload<'a> {
+pub(super) struct HashPayload<'a> {
     data: Encoded<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     encoding: Option<&'static str>,
@@ -244,7 +244,7 @@ struct HashPayload<'a> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Signed {
+pub(super) struct Signed {
     #[serde(with = "base64_bytes")]
     signature: Vec<u8>,
     algorithm: SignatureAlgorithm,
@@ -252,12 +252,12 @@ struct Signed {
 }
 
 #[derive(Deserialize)]
-struct Verified {
+pub(super) struct Verified {
     valid: bool,
 }
 
 #[derive(Deserialize)]
-struct Decrypted<'a> {
+pub(super) struct Decrypted<'a> {
     #[serde(borrow)]
     data: &'a RawValue,
 }
@@ -374,4 +374,51 @@ impl<'a> DecryptPayload<'a> {
             aad: aad.map(ToOwned::to_owned),
         }
     }
+}
+
+#[cfg(test)]
+pub(super) fn names_of_payloads() -> [(&'static str, Vec<&'static str>); 5] {
+    use crate::conformance::known::written;
+
+    let (algorithm, empty) = (SignatureAlgorithm::Ed25519, [].as_slice());
+    let data = || Encoded::Base64(empty);
+    let encrypt = EncryptPayload {
+        data: data(),
+        encoding: None,
+        algorithm: &Cipher::Aes256Gcm,
+        key_id: None,
+        aad: None,
+    };
+    let encrypted = Ciphertext {
+        ciphertext: Vec::new(),
+        iv: Vec::new(),
+        tag: Vec::new(),
+        algorithm: Cipher::Aes256Gcm,
+        key_id: String::new(),
+    };
+    let sign = SignPayload {
+        data: data(),
+        encoding: None,
+        algorithm: &algorithm,
+        key_id: None,
+        prehashed: false,
+        signature_format: None,
+    };
+    let verify = VerifyPayload {
+        data: data(),
+        encoding: None,
+        signature: empty,
+        algorithm: &algorithm,
+        key_id: "",
+        prehashed: false,
+        signature_format: None,
+    };
+    let hash = HashPayload { data: data(), encoding: None, algorithm: &HashAlgorithm::Sha256 };
+    [
+        ("DecryptPayload", written(&DecryptPayload::of(&encrypted, None, None))),
+        ("EncryptPayload", written(&encrypt)),
+        ("HashPayload", written(&hash)),
+        ("SignPayload", written(&sign)),
+        ("VerifyPayload", written(&verify)),
+    ]
 }
