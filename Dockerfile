@@ -14,6 +14,7 @@ WORKDIR /build
 # mimalloc contains its build time. Debug information would be half of the program.
 ENV SOURCE_DATE_EPOCH=0 CARGO_PROFILE_RELEASE_DEBUG=none CARGO_PROFILE_RELEASE_STRIP=debuginfo
 COPY Cargo.toml Cargo.lock ./
+COPY clients/rust clients/rust
 COPY hsm hsm
 COPY migrations migrations
 COPY src src

@@ -9,6 +9,7 @@ hsm        hsm
 engine     sealward-engine     audit catalog db ledger ratelimit
 http       sealward-http       admin credentials openapi runtime
 dashboard  sealward-dashboard  dashboard
+client     sealward-client     client
 sealward   sealward            command documents packaging server
 '
 

@@ -17,7 +17,7 @@ use crate::{Client, Envelope, Scope};
 /// The limits of a cache of data keys. A key that reaches one of them is not used again.
 #[derive(Clone, Copy, Debug)]
 pub struct CacheLimits {
-    /// The time for which a key is used.
+    /// The time for which a key is used. The next key that is requested wipes older ones.
     pub max_age: Duration,
     /// The objects that are encrypted with a key.
     pub max_messages: u64,
@@ -70,7 +70,6 @@ impl fmt::Debug for CachedKey {
 /// The most keys of each kind in a cache.
 const MOST_KEYS: usize = 1000;
 
-#[derive(Debug)]
 pub(crate) struct DataKeyCache {
     limits: Option<CacheLimits>,
     made: Slots,
@@ -79,13 +78,19 @@ pub(crate) struct DataKeyCache {
     misses: AtomicU64,
 }
 
+// The names of the slots contain contexts.
+impl fmt::Debug for DataKeyCache {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("DataKeyCache").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
 /// One slot for each name. Its lock lets one caller at a time ask for the key.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Slots(Mutex<HashMap<String, Arc<Slot>>>);
 
 type Slot = AsyncMutex<Option<Kept>>;
 
-#[derive(Debug)]
 struct Kept {
     key: CachedKey,
     since: Instant,
@@ -111,18 +116,19 @@ impl Kept {
 }
 
 impl Slots {
-    fn slot(&self, name: &str, limits: &CacheLimits) -> Arc<Slot> {
+    fn slot(&self, name: &str) -> Arc<Slot> {
         let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(slot) = slots.get(name) {
-            return Arc::clone(slot);
-        }
-        // Keys that cannot be used again are wiped now. A locked slot is in use.
-        let full = slots.len() >= MOST_KEYS;
+        Arc::clone(slots.entry(name.to_owned()).or_default())
+    }
+
+    /// Wipes the keys that are too old, or all if there are too many. A locked slot is in use.
+    fn clear(&self, limits: &CacheLimits) {
+        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_full = slots.len() > MOST_KEYS;
         slots.retain(|_, slot| match slot.try_lock() {
-            Ok(kept) => !full && kept.as_ref().is_some_and(|kept| kept.is_within(limits)),
+            Ok(kept) => !is_full && kept.as_ref().is_some_and(|kept| kept.is_within(limits)),
             Err(_) => true,
         });
-        Arc::clone(slots.entry(name.to_owned()).or_default())
     }
 }
 
@@ -143,6 +149,10 @@ impl DataKeyCache {
 
     fn miss(&self) {
         self.misses.fetch_add(1, Ordering::Relaxed);
+        if let Some(limits) = &self.limits {
+            self.made.clear(limits);
+            self.opened.clear(limits);
+        }
     }
 }
 
@@ -156,7 +166,7 @@ impl Client {
             cache.miss();
             return Ok(CachedKey::of(&self.data_key(scope).await?));
         };
-        let slot = cache.made.slot(&name_of(scope), limits);
+        let slot = cache.made.slot(&name_of(scope));
         let mut kept = slot.lock().await;
         if let Some(kept) = &mut *kept
             && kept.take(bytes, limits)
@@ -182,7 +192,7 @@ impl Client {
             cache.miss();
             return self.request_to_open(envelope, scope).await;
         };
-        let slot = cache.opened.slot(&format!("{envelope}{}", name_of(scope)), limits);
+        let slot = cache.opened.slot(&format!("{envelope}{}", name_of(scope)));
         let mut kept = slot.lock().await;
         if let Some(kept) = &*kept
             && kept.is_within(limits)

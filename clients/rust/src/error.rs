@@ -115,7 +115,11 @@ pub enum ErrorKind {
     ContextRequired,
     /// The cryptographic library failed.
     Cryptography,
-    /// A sealed file cannot be written or read.
+    /// A file does not have the form of a sealed file.
+    MalformedFile,
+    /// A sealed file was changed, cut short or extended.
+    FileNotAuthentic,
+    /// A file cannot be written or read.
     File,
 }
 
@@ -337,7 +341,11 @@ impl Error {
                 LocalError::InvalidKey => ErrorKind::UnexpectedAnswer,
                 LocalError::Cryptography => ErrorKind::Cryptography,
             },
-            Self::File(_) => ErrorKind::File,
+            Self::File(error) => match error {
+                FileError::Malformed => ErrorKind::MalformedFile,
+                FileError::NotAuthentic => ErrorKind::FileNotAuthentic,
+                FileError::Io(_) | FileError::TooLong => ErrorKind::File,
+            },
         }
     }
 

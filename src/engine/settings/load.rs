@@ -15,7 +15,7 @@ use formats::similar::nearest;
 const PREFIX: &str = "SEALWARD_";
 
 /// Variables with the prefix that are no settings: the path of the file, and variables of `./dev` and of clients.
-const NOT_SETTINGS: [&str; 11] = [
+const NOT_SETTINGS: [&str; 12] = [
     "CONFIG",
     "DEV_DIR",
     "PORT",
@@ -27,6 +27,7 @@ const NOT_SETTINGS: [&str; 11] = [
     "CA_FILE",
     "OPENAPI",
     "POLICY",
+    "WORLD",
 ];
 const TEST_PREFIX: &str = "TEST_";
 

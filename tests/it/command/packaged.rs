@@ -38,6 +38,9 @@ fn each_command_has_a_man_page() {
         ("sealward", "check\\-config"),
         ("sealward-serve", "Run the service"),
         ("sealward-api-key-create", "\\-\\-role"),
+        ("sealward-protect", "The output is its envelope"),
+        ("sealward-rewrap-all", "\\-\\-resume"),
+        ("sealward-file-decrypt", "verify that it is complete"),
     ] {
         let file = folder.path().join(format!("{page}.1"));
         let found = fs::read_to_string(&file).expect("a man page");
@@ -62,7 +65,15 @@ fn only_commands_that_read_the_settings_have_config() {
         let words = [&["sealward"], reads, &["--config", "a.toml"]].concat();
         assert!(Arguments::try_parse_from(&words).is_ok(), "{words:?}");
     }
-    for reads_none in [&["completions", "bash"][..], &["man-pages", "."]] {
+    for reads_none in [
+        &["completions", "bash"][..],
+        &["man-pages", "."],
+        &["protect", "--url", "https://example.com"],
+        &["unprotect", "--url", "https://example.com"],
+        &["rewrap", "--url", "https://example.com"],
+        &["rewrap-all", "--url", "https://example.com", "--output", "new", "old"],
+        &["file", "encrypt", "--url", "https://example.com", "a", "b"],
+    ] {
         let words = [&["sealward"], reads_none].concat();
         assert!(Arguments::try_parse_from(&words).is_ok(), "{words:?}");
         let words = [&words[..], &["--config", "a.toml"]].concat();

@@ -222,7 +222,9 @@ async fn look_ups(client: &Client, name: &str, with: Arguments<'_>) -> Result<Sh
         }
         "policy" => {
             let policy = client.policy(with.text("policyNumber").unwrap()).await?;
-            let members = json!({ "id": policy.id, "status": policy.status, "key": policy.key });
+            let members = json!({
+                "id": policy.id, "status": policy.status, "alg": policy.alg, "key": policy.key,
+            });
             Ok(Shown::of(&policy, members))
         }
         "health" => {
@@ -250,7 +252,8 @@ async fn locally(client: &Client, name: &str, with: Arguments<'_>) -> Result<Sho
     let header = URL_SAFE_NO_PAD.decode(&envelope.protected).unwrap();
     let header: Value = serde_json::from_slice(&header).unwrap();
     let names: Vec<_> = header.as_object().unwrap().keys().collect();
-    Ok(Shown::of(&envelope, json!({ "header": header, "headerNames": names })))
+    let members = json!({ "jwe": envelope, "header": header, "headerNames": names });
+    Ok(Shown::of(&envelope, members))
 }
 
 async fn management(client: &Client, name: &str, with: Arguments<'_>) -> Result<Shown, Error> {
@@ -258,14 +261,16 @@ async fn management(client: &Client, name: &str, with: Arguments<'_>) -> Result<
     match name {
         "listServices" => {
             let name_contains = with.text("nameContains").map(Into::into);
-            let filter = ServiceFilter { name_contains, ..ServiceFilter::default() };
+            let limit = with.0["limit"].as_u64().map(|limit| u32::try_from(limit).unwrap());
+            let filter = ServiceFilter { name_contains, limit, ..ServiceFilter::default() };
             let all = services.list(&filter).all().await?;
             let ids: Vec<_> = all.iter().map(|service| &service.id).collect();
             Ok(Shown::of(&all, json!({ "ids": ids })))
         }
         "exportAudit" => {
             let operation_type = with.text("operationType").map(Into::into);
-            let filter = AuditFilter { operation_type, ..AuditFilter::default() };
+            let request_id = with.text("requestId").map(Into::into);
+            let filter = AuditFilter { operation_type, request_id, ..AuditFilter::default() };
             let mut export = client.admin().audit().export(&filter).await?;
             let mut ids = Vec::new();
             while let Some(record) = export.next().await? {

@@ -8,9 +8,6 @@ use serde_json::{Map, Value, json};
 
 use crate::admin::*;
 
-/// Members that Sealward ignores in requests, so that an answer can be sent back whole. This library sends envelopes.
-const SENT_BACK: [&str; 4] = ["messageType", "operations", "requestId", "status"];
-
 const OPERATIONS: &[&str] = &[
     "approveChange",
     "createApiKey",
@@ -79,20 +76,9 @@ const OPERATIONS: &[&str] = &[
 
 /// The operations, and the members of each schema.
 pub(super) fn all() -> Value {
-    let mut schemas = Map::new();
-    let mut add = |name: &str, members: Vec<&'static str>| {
-        let known = schemas.entry(name).or_insert_with(|| json!([])).as_array_mut().unwrap();
-        known.extend(members.into_iter().map(Value::from));
-    };
-    for (name, members) in crate::runtime::members().into_iter().chain(resources()) {
-        add(name, members);
-    }
-    for request in ["RewrapRequest", "RewrapItem", "UnprotectRequest", "UnprotectItem"] {
-        add(request, SENT_BACK.to_vec());
-    }
-    for batch in ["RewrapBatch", "UnprotectBatch"] {
-        add(batch, vec!["requestId"]);
-    }
+    let schemas = crate::runtime::members().into_iter().chain(resources());
+    let schemas: Map<_, _> =
+        schemas.map(|(name, members)| (name.to_owned(), json!(members))).collect();
     json!({ "operations": OPERATIONS, "schemas": schemas })
 }
 

@@ -1,6 +1,7 @@
 //! The cases of `clients/conformance`, which all client libraries run against one scripted server.
 //!
 //! `SEALWARD_OPENAPI` names a file with the OpenAPI document. With it, the server also checks the known members.
+//! `SEALWARD_WORLD` names a file of `clients/conformance/world.py`. With it, the cases against a real service run too.
 
 mod calls;
 pub(crate) mod known;
@@ -10,7 +11,7 @@ mod server;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -22,16 +23,20 @@ use crate::{Builder, CacheLimits, Client, Credential};
 async fn every_case_passes() {
     let server = Arc::new(Server::start().await);
     let cases = server.get("cases").await;
-    let parts = &cases["languages"]["rust"];
+    let mut parts = vec!["runtime", "management"];
+    assert_eq!(cases["languages"]["rust"], json!(parts));
+    if server.has_world {
+        parts.extend(["live", "live-management"]);
+    }
     let due = cases["cases"].as_array().unwrap().iter();
-    let due = due.filter(|case| parts.as_array().unwrap().contains(&case["part"]));
+    let due = due.filter(|case| parts.contains(&case["part"].as_str().unwrap()));
     let at_once = Arc::new(Semaphore::new(8));
     let mut running = JoinSet::new();
     for case in due.cloned() {
         let (server, at_once) = (Arc::clone(&server), Arc::clone(&at_once));
         running.spawn(async move {
             let _permit = at_once.acquire().await.unwrap();
-            run(&server, &case).await;
+            run(&server, case["name"].as_str().unwrap()).await;
         });
     }
     running.join_all().await;
@@ -43,16 +48,16 @@ async fn every_case_passes() {
     assert!(report["count"].as_u64() > Some(100), "{report:#}");
 }
 
-async fn run(server: &Server, case: &Value) {
-    let name = case["name"].as_str().unwrap();
+async fn run(server: &Server, name: &str) {
     let session = server.begin(name).await;
+    let case = &session.case;
     let mut report = Report::default();
     let client = make(case, &session).build();
     match client {
         Ok(client) => {
             report.show(&client);
             for step in case["steps"].as_array().unwrap() {
-                perform(&client, case, step, &session, &mut report).await;
+                perform(&client, step, &session, &mut report).await;
             }
         }
         Err(error) => report.add(Duration::ZERO, Err(error)),
@@ -60,24 +65,22 @@ async fn run(server: &Server, case: &Value) {
     server.finish(&session, &report.into_json()).await;
 }
 
-async fn perform(
-    client: &Client,
-    case: &Value,
-    step: &Value,
-    session: &Session,
-    report: &mut Report,
-) {
+async fn perform(client: &Client, step: &Value, session: &Session, report: &mut Report) {
     if let Some(text) = step["write"].as_str() {
         session.write_credential(text);
         return;
     }
+    let mut arguments = step["arguments"].clone();
+    for (name, from) in step["use"].as_object().into_iter().flatten() {
+        arguments[name] = report.result(from);
+    }
     let mut calls = JoinSet::new();
     for _ in 0..step["concurrent"].as_u64().unwrap_or(1) {
-        let (client, step) = (client.clone(), step.clone());
-        let parent = case["client"]["traceparent"].as_str().map(ToOwned::to_owned);
+        let (client, step, arguments) = (client.clone(), step.clone(), arguments.clone());
+        let parent = session.case["client"]["traceparent"].as_str().map(ToOwned::to_owned);
         calls.spawn(async move {
             let began = Instant::now();
-            let call = calls::call(&client, step["call"].as_str().unwrap(), &step["arguments"]);
+            let call = calls::call(&client, step["call"].as_str().unwrap(), &arguments);
             let result = in_span(parent.as_deref(), call).await;
             (began.elapsed(), result)
         });

@@ -47,6 +47,12 @@ impl Report {
         self.outcomes.push(outcome.into());
     }
 
+    /// A member of the result of a call before: `[CALL, MEMBER]`.
+    pub(super) fn result(&self, from: &Value) -> Value {
+        let call = usize::try_from(from[0].as_u64().unwrap()).unwrap();
+        self.outcomes[call]["result"][from[1].as_str().unwrap()].clone()
+    }
+
     pub(super) fn into_json(self) -> Value {
         json!({ "outcomes": self.outcomes, "texts": self.texts })
     }

@@ -13,6 +13,8 @@ pub(super) struct Server {
     address: String,
     /// Whether it checks the known members.
     pub(super) has_document: bool,
+    /// Whether it forwards requests to a real service.
+    pub(super) has_world: bool,
     _process: Child,
 }
 
@@ -22,8 +24,11 @@ impl Server {
         let mut command = Command::new("python3");
         command.arg(script);
         let document = std::env::var_os("SEALWARD_OPENAPI");
-        if let Some(document) = &document {
-            command.arg("--openapi").arg(document);
+        let world = std::env::var_os("SEALWARD_WORLD");
+        for (option, file) in [("--openapi", &document), ("--service", &world)] {
+            if let Some(file) = file {
+                command.arg(option).arg(file);
+            }
         }
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().expect("Python starts");
@@ -31,7 +36,7 @@ impl Server {
         let mut output = BufReader::new(process.stdout.take().unwrap());
         output.read_line(&mut line).await.unwrap();
         let address = line.trim().strip_prefix("http://").expect("an address").to_owned();
-        Self { address, has_document: document.is_some(), _process: process }
+        Self { address, has_document: document.is_some(), has_world: world.is_some(), _process: process }
     }
 
     pub(super) async fn get(&self, path: &str) -> Value {
@@ -50,6 +55,7 @@ impl Server {
         std::fs::create_dir_all(&folder).unwrap();
         Session {
             number: begun["session"].as_u64().unwrap(),
+            case: begun["case"].clone(),
             url: text("url"),
             authority: text("caFile"),
             certificate: text("certificateFile"),
@@ -80,6 +86,8 @@ impl Server {
 /// One run of one case.
 pub(super) struct Session {
     number: u64,
+    /// The case, with the names of the service filled in.
+    pub(super) case: Value,
     pub(super) url: String,
     pub(super) authority: String,
     pub(super) certificate: String,
