@@ -1,0 +1,3 @@
+module sealward.dev/go
+
+go 1.19
