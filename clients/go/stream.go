@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
 	"io"
@@ -51,7 +52,7 @@ func (c *Client) encryptWriter(ctx context.Context, target io.Writer, options Fi
 		return nil, err
 	}
 	associated := sha256.Sum256(line)
-	writer, err := segments.NewWriter(target, made.Key.Bytes(), associated[:])
+	writer, err := segments.NewWriter(target, rand.Reader, made.Key.Bytes(), associated[:])
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package segments
 
 import (
-	"crypto/rand"
 	"errors"
 	"io"
 )
@@ -17,11 +16,11 @@ type Writer struct {
 	err       error
 }
 
-// NewWriter writes the header of a file. The associated data covers the line before it.
-func NewWriter(target io.Writer, key, associated []byte) (*Writer, error) {
+// NewWriter writes the header of a file, with a salt and a nonce prefix from random. The associated data covers the line before it.
+func NewWriter(target io.Writer, random io.Reader, key, associated []byte) (*Writer, error) {
 	header := make([]byte, headerSize)
 	header[0] = headerSize
-	if _, err := rand.Read(header[1:]); err != nil {
+	if _, err := io.ReadFull(random, header[1:]); err != nil {
 		return nil, err
 	}
 	state, err := newCipherState(key, associated, header)
