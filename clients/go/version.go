@@ -1,27 +1,9 @@
 package sealward
 
-import (
-	"runtime/debug"
-	"strings"
-)
-
-const modulePath = "sealward.dev/go"
-
-// Version is the version of this module as the program that uses it was built, for example 1.2.0, or "devel".
-var Version = moduleVersion()
+// Version is the version of this module. The script package writes it from Cargo.toml.
+const Version = "0.1.0"
 
 var (
 	userAgent   = []string{"sealward-go/" + Version}
 	jsonContent = []string{"application/json"}
 )
-
-func moduleVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, dependency := range info.Deps {
-			if dependency.Path == modulePath && dependency.Replace == nil {
-				return strings.TrimPrefix(dependency.Version, "v")
-			}
-		}
-	}
-	return "devel"
-}
