@@ -1,0 +1,74 @@
+package dev.sealward;
+
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** Verifies signatures in this process, with published keys that are at most 60 seconds old. */
+final class LocalVerification {
+    private static final long MAX_AGE_NANOS = Duration.ofSeconds(60).toNanos();
+
+    /** A look-up, and the time before the keys were asked for. */
+    private record LookUp(CompletableFuture<Map<String, Jwk>> keys, long at) {
+        boolean isFresh() {
+            return System.nanoTime() - at < MAX_AGE_NANOS && !keys.isCompletedExceptionally();
+        }
+    }
+
+    private final Map<String, LookUp> lookUps = new HashMap<>();
+
+    CompletableFuture<Boolean> verify(String serviceId, VerifyRequest request, AsyncSealwardClient client) {
+        SignatureAlgorithm algorithm;
+        byte[] message;
+        try {
+            algorithm = SignatureAlgorithm.of(request);
+            message = message(request.data());
+        } catch (SealwardException failure) {
+            return CompletableFuture.failedFuture(failure);
+        }
+        return keys(serviceId, client).thenApply(keys -> {
+            Jwk key = keys.get(request.keyId());
+            if (key == null) {
+                throw new SealwardException.KeyUnavailable("the service publishes no signing key " + request.keyId());
+            }
+            if (!algorithm.fits(key)) {
+                throw new SealwardException.KeyUnavailable("the key does not fit the algorithm " + request.algorithm());
+            }
+            try {
+                return algorithm.verify(key, message, request);
+            } catch (GeneralSecurityException failure) {
+                throw new SealwardException.UnsupportedAlgorithm(request.algorithm() + " in this JVM");
+            }
+        });
+    }
+
+    private static byte[] message(Content data) {
+        if (data.isBytes()) {
+            return Base64.getDecoder().decode(Json.read(data.json(), String.class));
+        }
+        return Canonical.signed(data.json()).getBytes(StandardCharsets.UTF_8);
+    }
+
+    private synchronized CompletableFuture<Map<String, Jwk>> keys(String serviceId, AsyncSealwardClient client) {
+        LookUp found = lookUps.get(serviceId);
+        if (found == null || !found.isFresh()) {
+            long at = System.nanoTime();
+            found = new LookUp(client.publishedKeys(serviceId).thenApply(LocalVerification::signing), at);
+            lookUps.put(serviceId, found);
+        }
+        return found.keys;
+    }
+
+    private static Map<String, Jwk> signing(PublishedKeys published) {
+        return published.keys().stream()
+                .map(Jwk::of)
+                .filter(key -> "sig".equals(key.use()))
+                .collect(Collectors.toMap(Jwk::kid, Function.identity(), (first, second) -> first));
+    }
+}
