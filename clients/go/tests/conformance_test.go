@@ -239,6 +239,11 @@ func (r *caseRun) client(one testCase, session session) (*sealward.Client, error
 }
 
 func (r *caseRun) clientOfEnvironment(variables map[string]string, session session) (*sealward.Client, error) {
+	for _, name := range []string{
+		"SEALWARD_URL", "SEALWARD_API_KEY", "SEALWARD_API_KEY_FILE", "SEALWARD_TOKEN_FILE", "SEALWARD_CA_FILE",
+	} {
+		r.t.Setenv(name, "")
+	}
 	for name, value := range variables {
 		value = strings.NewReplacer("{url}", session.URL, "{caFile}", session.CAFile).Replace(value)
 		if content := strings.TrimPrefix(value, "{file:"); content != value {

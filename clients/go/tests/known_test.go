@@ -97,7 +97,6 @@ var members = map[string]string{
 	"ApiKeyPage":           "items nextCursor",
 	"AuditRecordPage":      "items nextCursor",
 	"ChangePage":           "items nextCursor",
-	"IdentityClaims":       "",
 	"KeyPage":              "items nextCursor",
 	"ManagementEventPage":  "items nextCursor",
 	"PersonPage":           "items nextCursor",

@@ -30,11 +30,15 @@ func TestResourcesAreCreatedChangedAndDeleted(t *testing.T) {
 	wantKind(t, err, sealward.ErrNotFound)
 }
 
-func TestAFrozenServiceIsRefused(t *testing.T) {
+func TestAFrozenDestinationIsRefused(t *testing.T) {
 	t.Parallel()
-	world := newWorld(t)
-	client := world.protecting()
-	doneOf[admin.Service](t)(world.management.Services.Update(context.Background(), world.service.ID, admin.ServiceChanges{Status: admin.Set("frozen")}))
+	world, partner := newWorld(t), newWorld(t)
+	partner.key("P-256", "enc")
+	client := world.application(world.policy(func(policy *admin.NewPolicy) {
+		policy.Alg, policy.DestinationServiceID = "ECDH-ES+A256KW", partner.service.ID
+	}).PolicyNumber)
+	frozen := admin.ServiceChanges{Status: admin.Set("frozen")}
+	doneOf[admin.Service](t)(world.management.Services.Update(context.Background(), partner.service.ID, frozen))
 	_, err := client.Protect(context.Background(), sealward.ProtectRequest{Payload: 1})
 	wantKind(t, err, sealward.ErrFrozen)
 	_, err = client.SealLocally(context.Background(), sealward.ProtectRequest{Payload: 1})
