@@ -408,5 +408,5 @@ func headerOf(envelope sealward.Envelope) (any, error) {
 		names = append(names, name)
 	}
 	sort.Strings(names)
-	return result{"header": header, "headerNames": names}, nil
+	return result{"header": header, "headerNames": names, "jwe": envelope}, nil
 }

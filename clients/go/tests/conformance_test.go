@@ -51,18 +51,22 @@ type clientOfCase struct {
 }
 
 type step struct {
-	Call       string          `json:"call"`
-	Arguments  json.RawMessage `json:"arguments"`
-	Concurrent int             `json:"concurrent"`
-	Write      *string         `json:"write"`
+	Call      string          `json:"call"`
+	Arguments json.RawMessage `json:"arguments"`
+	// Use names members of earlier results, by the number of the outcome and the member, that are arguments.
+	Use        map[string][2]any `json:"use"`
+	Concurrent int               `json:"concurrent"`
+	Write      *string           `json:"write"`
 }
 
 type session struct {
-	Session            int    `json:"session"`
-	URL                string `json:"url"`
-	CAFile             string `json:"caFile"`
-	CertificateFile    string `json:"certificateFile"`
-	CertificateKeyFile string `json:"certificateKeyFile"`
+	Session int `json:"session"`
+	// Case has the names of the real service in live cases.
+	Case               testCase `json:"case"`
+	URL                string   `json:"url"`
+	CAFile             string   `json:"caFile"`
+	CertificateFile    string   `json:"certificateFile"`
+	CertificateKeyFile string   `json:"certificateKeyFile"`
 }
 
 type verdict struct {
@@ -82,6 +86,9 @@ func TestConformance(t *testing.T) {
 	parts := map[string]bool{}
 	for _, part := range cases.Languages[language] {
 		parts[part] = true
+		if os.Getenv("SEALWARD_WORLD") != "" {
+			parts["live"], parts["live-"+part] = true, true
+		}
 	}
 	t.Run("cases", func(t *testing.T) {
 		for _, one := range cases.Cases {
@@ -122,6 +129,7 @@ func TestConformance(t *testing.T) {
 func runCase(t *testing.T, server scriptedServer, one testCase) {
 	var session session
 	server.post(t, "start/"+language+"/"+one.Name, nil, &session)
+	one = session.Case
 	run := &caseRun{t: t}
 	client, err := run.client(one, session)
 	if err != nil {
@@ -159,10 +167,30 @@ func (r *caseRun) steps(client *sealward.Client, steps []step) {
 				start := time.Now()
 				result, err := step.perform(r, client)
 				r.add(result, err, time.Since(start))
-			}(stepCall(step))
+			}(stepCall(r.resolved(step)))
 		}
 		group.Wait()
 	}
+}
+
+// resolved puts members of earlier results into the arguments of a step.
+func (r *caseRun) resolved(step step) step {
+	if step.Use == nil {
+		return step
+	}
+	arguments := map[string]json.RawMessage{}
+	must(r.t, json.Unmarshal(step.Arguments, &arguments))
+	for name, place := range step.Use {
+		text, err := json.Marshal(r.report.Outcomes[int(place[0].(float64))]["result"])
+		must(r.t, err)
+		members := map[string]json.RawMessage{}
+		must(r.t, json.Unmarshal(text, &members))
+		arguments[name] = members[place[1].(string)]
+	}
+	var err error
+	step.Arguments, err = json.Marshal(arguments)
+	must(r.t, err)
+	return step
 }
 
 func (r *caseRun) add(result any, err error, took time.Duration) {

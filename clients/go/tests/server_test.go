@@ -18,8 +18,8 @@ const serverProgram = "../../conformance/server.py"
 // scriptedServer is the server of the conformance cases.
 type scriptedServer struct{ address string }
 
-// startServer starts the server for one test. SEALWARD_CONFORMANCE names its program if it is elsewhere, and
-// SEALWARD_OPENAPI the OpenAPI document that it compares with.
+// startServer starts the server for one test. SEALWARD_CONFORMANCE names its program if it is elsewhere, SEALWARD_OPENAPI
+// the OpenAPI document that it compares with, and SEALWARD_WORLD the real service of the live cases, as world.py writes it.
 func startServer(t *testing.T) scriptedServer {
 	t.Helper()
 	program := os.Getenv("SEALWARD_CONFORMANCE")
@@ -27,8 +27,10 @@ func startServer(t *testing.T) scriptedServer {
 		program = serverProgram
 	}
 	arguments := []string{program}
-	if document := os.Getenv("SEALWARD_OPENAPI"); document != "" {
-		arguments = append(arguments, "--openapi", document)
+	for option, variable := range map[string]string{"--openapi": "SEALWARD_OPENAPI", "--service": "SEALWARD_WORLD"} {
+		if file := os.Getenv(variable); file != "" {
+			arguments = append(arguments, option, file)
+		}
 	}
 	command := exec.Command("python3", arguments...)
 	command.Stderr = os.Stderr
