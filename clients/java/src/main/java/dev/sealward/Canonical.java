@@ -24,12 +24,18 @@ final class Canonical {
     static String signed(String json) {
         try (JsonParser parser = FACTORY.createParser(json)) {
             if (parser.nextToken() == JsonToken.VALUE_STRING) {
-                return complete(parser.getText());
+                String content = complete(parser.getText());
+                if (parser.nextToken() == null) {
+                    return content;
+                }
+                throw new IOException();
             }
             var text = new StringBuilder(json.length());
-            value(parser, text);
-            if (parser.nextToken() == null) {
-                return text.toString();
+            if (parser.currentToken() != null) {
+                value(parser, text);
+                if (parser.nextToken() == null) {
+                    return text.toString();
+                }
             }
         } catch (IOException | NumberFormatException failure) {
             // Its message contains the text.
