@@ -45,6 +45,7 @@ type arguments struct {
 	Changes         json.RawMessage `json:"changes"`
 	Name            string          `json:"name"`
 	NameContains    string          `json:"nameContains"`
+	Limit           int             `json:"limit"`
 	Type            string          `json:"type"`
 	OperationType   string          `json:"operationType"`
 }
@@ -288,7 +289,7 @@ var calls = map[string]callOf{
 		return result{"valid": valid}, err
 	},
 	"listServices": func(ctx context.Context, _ *caseRun, client *sealward.Client, given arguments) (any, error) {
-		pager := admin.New(client).Services.List(admin.ServiceFilter{NameContains: given.NameContains})
+		pager := admin.New(client).Services.List(admin.ServiceFilter{Limit: given.Limit, Name: given.Name, NameContains: given.NameContains})
 		ids := []string{}
 		for pager.Next(ctx) {
 			ids = append(ids, pager.Item().ID)
@@ -296,7 +297,9 @@ var calls = map[string]callOf{
 		return result{"ids": ids}, pager.Err()
 	},
 	"exportAudit": func(ctx context.Context, _ *caseRun, client *sealward.Client, given arguments) (any, error) {
-		stream, err := admin.New(client).Audit.Export(ctx, admin.AuditFilter{OperationType: given.OperationType})
+		stream, err := admin.New(client).Audit.Export(ctx, admin.AuditFilter{
+			RequestID: given.RequestID, OperationType: given.OperationType,
+		})
 		if err != nil {
 			return nil, err
 		}
