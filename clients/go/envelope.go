@@ -32,6 +32,14 @@ func ParseEnvelope(text string) (Envelope, error) {
 	return Envelope{text: compact.String()}, nil
 }
 
+// receivedEnvelope reads the envelope in a valid answer. It is as good as always compact already.
+func receivedEnvelope(text []byte) (Envelope, error) {
+	if len(text) > 0 && text[0] == '{' && bytes.IndexAny(text, " \t\r\n") < 0 {
+		return Envelope{text: string(text)}, nil
+	}
+	return ParseEnvelope(string(text))
+}
+
 // String returns the text of the envelope. It contains no white space.
 func (e Envelope) String() string { return e.text }
 

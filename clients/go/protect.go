@@ -104,7 +104,7 @@ type sealingAnswer struct {
 func (a sealingAnswer) protection(response *Response, requestID string) (Protection, error) {
 	switch {
 	case len(a.Operations) > 0 && a.JWE != nil:
-		envelope, err := ParseEnvelope(string(a.JWE))
+		envelope, err := receivedEnvelope(a.JWE)
 		if err != nil {
 			return nil, response.unexpected("jwe is not an envelope")
 		}
