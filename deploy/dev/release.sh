@@ -16,6 +16,7 @@ release() {
     [ -n "$version" ] || die "$release_usage"
     require_cargo
     require_packages "$packages_for_image"
+    require_packages "$packages_for_clients"
     [ "$EUID" -eq 0 ] || die "buildah builds the image as root: sudo ./dev release $version"
     check_sources "$version" "$unchecked"
     if [ -n "$unchecked" ]; then
@@ -33,6 +34,7 @@ release() {
     export SOURCE_DATE_EPOCH
     release_image "$making" "$version" "$bases"
     release_packages "$making" "$version"
+    release_clients "$making"
     (cd "$making/files" && sha256sum -- * >SHA256SUMS)
     mv "$making/files" "$target"
     rm -rf --one-file-system "$making"
@@ -110,6 +112,23 @@ release_packages() {
     deploy/sbom >"$files/sealward-$version.cdx.json"
     deploy/sbom --image "$work/packages" >"$files/sealward-$version-image.cdx.json"
     stage sbom "sealward-$version.cdx.json, sealward-$version-image.cdx.json"
+}
+
+# release_clients FOLDER: the packages of the client libraries. A folder for a registry, of Go or Maven, becomes an archive.
+release_clients() {
+    local work=$1 files=$1/files package language name
+    for package in clients/*/package; do
+        language=$(basename "$(dirname "$package")")
+        run "$package" "$work/clients/$language" || die "cannot package the client for $language"
+        if [ -z "$(find "$work/clients/$language" -mindepth 1 -type d)" ]; then
+            cp "$work/clients/$language"/* "$files/"
+        else
+            name=sealward-client-$language
+            tar -C "$work/clients/$language" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -c . |
+                gzip -n >"$files/$name.tar.gz"
+        fi
+    done
+    stage clients "packages of $(find clients -mindepth 2 -maxdepth 2 -name package | wc -l) languages"
 }
 
 next_steps() {
