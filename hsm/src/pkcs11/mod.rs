@@ -15,6 +15,7 @@
 mod disturbance;
 mod functions;
 mod information;
+mod keys;
 mod library;
 mod objects;
 mod operations;

@@ -1,17 +1,15 @@
-//! Calls that make, find, read, change and destroy objects.
+//! Calls that create, find, read, change and destroy objects.
 
 use std::ptr;
 
 use cryptoki::context::Function;
 use cryptoki::error::RvError;
-use cryptoki::mechanism::Mechanism;
 use cryptoki::object::{Attribute, AttributeType};
 use cryptoki_sys::{
-    CK_ATTRIBUTE, CK_MECHANISM, CK_OBJECT_HANDLE, CK_RV, CK_ULONG, CK_UNAVAILABLE_INFORMATION,
-    CKR_OK,
+    CK_ATTRIBUTE, CK_OBJECT_HANDLE, CK_RV, CK_ULONG, CK_UNAVAILABLE_INFORMATION, CKR_OK,
 };
 
-use super::functions::{function, missing};
+use super::functions::function;
 use super::session::{RawSession, length_of};
 use super::shape;
 use crate::HsmError;
@@ -24,7 +22,7 @@ pub(crate) struct ObjectHandle(pub(super) CK_OBJECT_HANDLE);
 const BATCH: usize = 32;
 
 /// The attributes of a call. They point into those from which they are made, and are only read.
-fn pointers(template: &[Attribute]) -> Vec<CK_ATTRIBUTE> {
+pub(super) fn pointers(template: &[Attribute]) -> Vec<CK_ATTRIBUTE> {
     template.iter().map(Into::into).collect()
 }
 
@@ -207,161 +205,6 @@ impl RawSession {
             }
             _ => Ok(()),
         }
-    }
-
-    pub(crate) fn generate_key(
-        &self,
-        by: &Mechanism<'_>,
-        template: &[Attribute],
-    ) -> Result<ObjectHandle, HsmError> {
-        let generate = function!(self.functions, C_GenerateKey, GenerateKey)?;
-        let (mut mechanism, mut pointers, mut key) =
-            (CK_MECHANISM::from(by), pointers(template), 0);
-        let length = length_of(&pointers)?;
-        let began = self.functions.begin();
-        // SAFETY: the mechanism and the template outlive the call; the last argument has room.
-        let code = unsafe {
-            let template = pointers.as_mut_ptr();
-            generate(self.handle, &raw mut mechanism, template, length, &raw mut key)
-        };
-        self.functions.end(began, Function::GenerateKey, code, || {
-            let (by, template) = (shape::mechanism(&mechanism), shape::template(template));
-            format!("session={} {by} {template} -> key={key}", self.handle)
-        })?;
-        Ok(ObjectHandle(key))
-    }
-
-    /// The public and the private key.
-    pub(crate) fn generate_key_pair(
-        &self,
-        by: &Mechanism<'_>,
-        public: &[Attribute],
-        private: &[Attribute],
-    ) -> Result<(ObjectHandle, ObjectHandle), HsmError> {
-        let generate = function!(self.functions, C_GenerateKeyPair, GenerateKeyPair)?;
-        let mut mechanism = CK_MECHANISM::from(by);
-        let (mut publics, mut privates) = (pointers(public), pointers(private));
-        let (public_length, private_length) = (length_of(&publics)?, length_of(&privates)?);
-        let (mut half, mut key) = (0, 0);
-        let began = self.functions.begin();
-        // SAFETY: the mechanism and the templates outlive the call; the last arguments have room.
-        let code = unsafe {
-            generate(
-                self.handle,
-                &raw mut mechanism,
-                publics.as_mut_ptr(),
-                public_length,
-                privates.as_mut_ptr(),
-                private_length,
-                &raw mut half,
-                &raw mut key,
-            )
-        };
-        self.functions.end(began, Function::GenerateKeyPair, code, || {
-            let by = shape::mechanism(&mechanism);
-            let (public, private) = (shape::template(public), shape::template(private));
-            format!(
-                "session={} {by} {public} {private} -> public={half} private={key}",
-                self.handle
-            )
-        })?;
-        Ok((ObjectHandle(half), ObjectHandle(key)))
-    }
-
-    pub(crate) fn unwrap_key(
-        &self,
-        by: &Mechanism<'_>,
-        with: ObjectHandle,
-        wrapped: &[u8],
-        template: &[Attribute],
-    ) -> Result<ObjectHandle, HsmError> {
-        let unwrap = function!(self.functions, C_UnwrapKey, UnwrapKey)?;
-        let (mut mechanism, mut pointers, mut key) =
-            (CK_MECHANISM::from(by), pointers(template), 0);
-        let (wrapped_length, length) = (length_of(wrapped)?, length_of(&pointers)?);
-        let began = self.functions.begin();
-        // SAFETY: the mechanism, the wrapped key and the template outlive the call and are only read;
-        // the last argument has room.
-        let code = unsafe {
-            unwrap(
-                self.handle,
-                &raw mut mechanism,
-                with.0,
-                wrapped.as_ptr().cast_mut(),
-                wrapped_length,
-                pointers.as_mut_ptr(),
-                length,
-                &raw mut key,
-            )
-        };
-        self.functions.end(began, Function::UnwrapKey, code, || {
-            let (by, template) = (shape::mechanism(&mechanism), shape::template(template));
-            format!(
-                "session={} {by} with={} wrapped[{wrapped_length}] {template} -> key={key}",
-                self.handle, with.0
-            )
-        })?;
-        Ok(ObjectHandle(key))
-    }
-
-    pub(crate) fn derive_key(
-        &self,
-        by: &Mechanism<'_>,
-        from: ObjectHandle,
-        template: &[Attribute],
-    ) -> Result<ObjectHandle, HsmError> {
-        let derive = function!(self.functions, C_DeriveKey, DeriveKey)?;
-        let (mut mechanism, mut pointers, mut key) =
-            (CK_MECHANISM::from(by), pointers(template), 0);
-        let length = length_of(&pointers)?;
-        let began = self.functions.begin();
-        // SAFETY: the mechanism and the template outlive the call; the last argument has room.
-        let code = unsafe {
-            let template = pointers.as_mut_ptr();
-            derive(self.handle, &raw mut mechanism, from.0, template, length, &raw mut key)
-        };
-        self.functions.end(began, Function::DeriveKey, code, || {
-            let (by, template) = (shape::mechanism(&mechanism), shape::template(template));
-            format!("session={} {by} from={} {template} -> key={key}", self.handle, from.0)
-        })?;
-        Ok(ObjectHandle(key))
-    }
-
-    pub(crate) fn decapsulate_key(
-        &self,
-        by: &Mechanism<'_>,
-        with: ObjectHandle,
-        ciphertext: &[u8],
-        template: &[Attribute],
-    ) -> Result<ObjectHandle, HsmError> {
-        let decapsulate =
-            self.functions.decapsulate.ok_or_else(|| missing(Function::DecapsulateKey))?;
-        let (mut mechanism, mut pointers, mut key) =
-            (CK_MECHANISM::from(by), pointers(template), 0);
-        let (ciphertext_length, length) = (length_of(ciphertext)?, length_of(&pointers)?);
-        let began = self.functions.begin();
-        // SAFETY: the mechanism, the template and the ciphertext outlive the call and are only read;
-        // the last argument has room.
-        let code = unsafe {
-            decapsulate(
-                self.handle,
-                &raw mut mechanism,
-                with.0,
-                pointers.as_mut_ptr(),
-                length,
-                ciphertext.as_ptr().cast_mut(),
-                ciphertext_length,
-                &raw mut key,
-            )
-        };
-        self.functions.end(began, Function::DecapsulateKey, code, || {
-            let (by, template) = (shape::mechanism(&mechanism), shape::template(template));
-            format!(
-                "session={} {by} with={} ciphertext[{ciphertext_length}] {template} -> key={key}",
-                self.handle, with.0
-            )
-        })?;
-        Ok(ObjectHandle(key))
     }
 }
 

@@ -3,12 +3,17 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod codes;
+mod kind;
+
 use std::fmt;
 
 use cryptoki::context::Function;
 use cryptoki::error::{Error as Pkcs11Error, RvError};
 
 use crate::KeyName;
+
+pub use kind::ErrorKind;
 
 /// A failed operation. `Display` shows the kind of failure; the failed call and its code are only
 /// in `Debug`, for the log.
@@ -17,26 +22,6 @@ pub struct HsmError {
     kind: ErrorKind,
     fault: Fault,
     token: Option<String>,
-}
-
-/// The kinds of failure that callers can act upon.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ErrorKind {
-    /// The input fails cryptographically: a ciphertext, a point, a wrapped key.
-    BadInput,
-    /// The key is on none of the tokens, and they have proven to work.
-    KeyMissing,
-    /// No suitable token works at the moment.
-    TokenOut,
-    /// The queue or the token is full.
-    Busy,
-    /// The deadline has passed.
-    Late,
-    /// The token refuses the operation whatever its input: the key lacks the usage, or the token the
-    /// mechanism.
-    Unusable,
-    /// The token works and refuses the operation.
-    Refused,
 }
 
 /// The cause of a failure.
@@ -114,34 +99,12 @@ impl HsmError {
 
     /// Whether the session must not be used again. The operation has had no effect.
     pub(crate) fn ends_session(&self) -> bool {
-        use RvError as Rv;
-        matches!(
-            self.code(),
-            Some(
-                Rv::SessionHandleInvalid
-                    | Rv::SessionClosed
-                    | Rv::UserNotLoggedIn
-                    | Rv::OperationActive
-                    | Rv::OperationNotInitialized
-            )
-        )
+        self.code().is_some_and(codes::ends_session)
     }
 
     /// Whether broken tokens and bad inputs share this code.
     pub(crate) fn is_ambiguous(&self) -> bool {
-        use RvError as Rv;
-        matches!(
-            self.code(),
-            Some(
-                Rv::GeneralError
-                    | Rv::FunctionFailed
-                    | Rv::DeviceError
-                    | Rv::FunctionCanceled
-                    | Rv::FunctionRejected
-                    | Rv::VendorDefined(_)
-                    | Rv::UnknownErrorCode(_)
-            )
-        )
+        self.code().is_some_and(codes::is_ambiguous)
     }
 
     /// Whether the failed call only starts an operation, so that it has seen no input.
@@ -155,7 +118,6 @@ impl HsmError {
     /// Attributes an ambiguous failure to the input, if the failed call has seen the input. For
     /// operations on untrusted input; the canary checks the token independently.
     pub(crate) fn blaming_input(self) -> Self {
-        use RvError as Rv;
         let seen = matches!(
             self.call(),
             Some(
@@ -165,17 +127,9 @@ impl HsmError {
                     | Function::UnwrapKey
             )
         );
-        let vague = self.is_ambiguous()
-            || matches!(
-                self.code(),
-                Some(
-                    Rv::ArgumentsBad
-                        | Rv::MechanismParamInvalid
-                        | Rv::PublicKeyInvalid
-                        | Rv::DomainParamsInvalid
-                )
-            );
-        if seen && vague { self.with_kind(ErrorKind::BadInput) } else { self }
+        let may_be_input = |code| codes::is_ambiguous(code) || codes::may_concern_input(code);
+        let is_vague = self.code().is_some_and(may_be_input);
+        if seen && is_vague { self.with_kind(ErrorKind::BadInput) } else { self }
     }
 
     /// Attributes a refusal that no input causes to the key or the token, so that it never counts as an answer
@@ -187,44 +141,25 @@ impl HsmError {
 
     /// Whether every input has this failure.
     fn ignores_input(&self) -> bool {
-        use RvError as Rv;
         match self.call() {
-            // These calls see the input. The codes concern only the key or the mechanism.
-            Some(Function::DeriveKey | Function::DecapsulateKey) => matches!(
-                self.code(),
-                Some(
-                    Rv::KeyFunctionNotPermitted
-                        | Rv::KeyTypeInconsistent
-                        | Rv::MechanismInvalid
-                        | Rv::FunctionNotSupported
-                )
-            ),
+            // These calls see the input.
+            Some(Function::DeriveKey | Function::DecapsulateKey) => {
+                self.code().is_some_and(codes::concerns_key)
+            }
             // Some tokens derive a secret and do not give it away.
-            Some(Function::GetAttributeValue) => self.code() == Some(Rv::AttributeSensitive),
+            Some(Function::GetAttributeValue) => self.code() == Some(RvError::AttributeSensitive),
             _ => self.came_before_input(),
         }
     }
 
     /// Whether the token lacks the ability to make or use such a key. The operation has had no effect.
     pub fn lacks_ability(&self) -> bool {
-        use RvError as Rv;
-        self.kind == ErrorKind::Unusable
-            || matches!(
-                self.code(),
-                Some(
-                    Rv::MechanismInvalid
-                        | Rv::MechanismParamInvalid
-                        | Rv::FunctionNotSupported
-                        | Rv::CurveNotSupported
-                        | Rv::DomainParamsInvalid
-                        | Rv::KeySizeRange
-                        | Rv::KeyTypeInconsistent
-                        | Rv::AttributeTypeInvalid
-                        | Rv::AttributeValueInvalid
-                        | Rv::TemplateInconsistent
-                        | Rv::TemplateIncomplete
-                )
-            )
+        self.kind == ErrorKind::Unusable || self.code().is_some_and(codes::lacks_ability)
+    }
+
+    /// Whether the token does not offer the mechanism of an operation with this key.
+    pub fn lacks_mechanism(&self) -> bool {
+        self.came_before_input() && self.code().is_some_and(codes::lacks_mechanism)
     }
 
     /// Whether the token's health should be checked after this failure.
@@ -236,30 +171,12 @@ impl HsmError {
 
     /// Whether the token rejects an attribute.
     pub(crate) fn rejects_attribute(&self) -> bool {
-        use RvError as Rv;
-        matches!(
-            self.code(),
-            Some(
-                Rv::AttributeTypeInvalid
-                    | Rv::AttributeValueInvalid
-                    | Rv::AttributeReadOnly
-                    | Rv::TemplateInconsistent
-            )
-        )
+        self.code().is_some_and(codes::rejects_attribute)
     }
 
     /// Whether the token may mean that it rejects an attribute, or may be broken.
     pub(crate) fn may_reject_attribute(&self) -> bool {
-        use RvError as Rv;
-        matches!(
-            self.code(),
-            Some(
-                Rv::GeneralError
-                    | Rv::FunctionFailed
-                    | Rv::VendorDefined(_)
-                    | Rv::UnknownErrorCode(_)
-            )
-        )
+        self.code().is_some_and(codes::may_reject_attribute)
     }
 
     /// The return code of the failed call; none where no call failed.
@@ -287,24 +204,10 @@ impl From<Pkcs11Error> for HsmError {
     fn from(error: Pkcs11Error) -> Self {
         match error {
             Pkcs11Error::Pkcs11(code, call) => {
-                Self { kind: kind_of(code), fault: Fault::Call(call, code), token: None }
+                Self { kind: codes::kind_of(code), fault: Fault::Call(call, code), token: None }
             }
             other => Self::refused(other.to_string()),
         }
-    }
-}
-
-impl fmt::Display for ErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::BadInput => "the input does not fit the key",
-            Self::KeyMissing => "no token holds this key",
-            Self::TokenOut => "no suitable token works at the moment",
-            Self::Busy => "the token is busy",
-            Self::Late => "the token did not answer in time",
-            Self::Unusable => "the token does not use the key for this operation",
-            Self::Refused => "the token refused the operation",
-        })
     }
 }
 
@@ -328,32 +231,3 @@ impl fmt::Debug for HsmError {
 }
 
 impl std::error::Error for HsmError {}
-
-/// The kind of failure for a return code when nothing more is known about the operation. Codes
-/// that broken devices and bad ciphertexts share are `Refused`; operations on ciphertexts turn
-/// them into bad input, and the canary checks the device.
-#[expect(clippy::wildcard_enum_match_arm, reason = "PKCS#11 has about 90 return codes")]
-fn kind_of(code: RvError) -> ErrorKind {
-    use RvError as Rv;
-    match code {
-        Rv::EncryptedDataInvalid
-        | Rv::EncryptedDataLenRange
-        | Rv::DataInvalid
-        | Rv::DataLenRange
-        | Rv::SignatureInvalid
-        | Rv::SignatureLenRange
-        | Rv::WrappedKeyInvalid
-        | Rv::WrappedKeyLenRange => ErrorKind::BadInput,
-        Rv::ObjectHandleInvalid | Rv::KeyHandleInvalid => ErrorKind::KeyMissing,
-        Rv::DeviceRemoved
-        | Rv::TokenNotPresent
-        | Rv::TokenNotRecognized
-        | Rv::SlotIdInvalid
-        | Rv::CryptokiNotInitialized
-        | Rv::SessionHandleInvalid
-        | Rv::SessionClosed
-        | Rv::UserNotLoggedIn => ErrorKind::TokenOut,
-        Rv::DeviceMemory | Rv::HostMemory | Rv::SessionCount => ErrorKind::Busy,
-        _ => ErrorKind::Refused,
-    }
-}
