@@ -167,6 +167,14 @@ pub(crate) fn signs(
     })
 }
 
+/// Whether the token signs a digest that this process has made. True for schemes that sign messages.
+pub(crate) fn signs_digests(session: &Session, key: ObjectHandle, scheme: SignatureScheme) -> bool {
+    scheme.digest_len().is_none_or(|length| {
+        let prepared = sign::prepare_digest(scheme, &vec![7; length]);
+        prepared.and_then(|prepared| sign::sign(session, key, &prepared)).is_ok()
+    })
+}
+
 /// Whether a secret key works for the operation of its kind.
 pub(crate) fn secret_works(
     session: &Session,
@@ -210,7 +218,7 @@ fn signature(
     key: ObjectHandle,
     scheme: SignatureScheme,
 ) -> Result<Vec<u8>, HsmError> {
-    sign::sign(session, key, scheme, &sign::prepare(scheme, MESSAGE))
+    sign::sign(session, key, &sign::prepare(scheme, MESSAGE))
 }
 
 /// The verification algorithm in this process.

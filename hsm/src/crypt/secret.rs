@@ -31,16 +31,9 @@ impl SecretMethod {
     /// The mechanisms of the operation.
     pub(crate) fn mechanisms(self) -> Vec<MechanismType> {
         match self {
-            Self::Hmac | Self::AesCbc => vec![self.operation().mechanism_type()],
-            Self::RsaSignature => vec![MechanismType::RSA_PKCS, MechanismType::SHA256_RSA_PKCS],
-        }
-    }
-
-    fn operation(self) -> Mechanism<'static> {
-        match self {
-            Self::Hmac => Mechanism::Sha256Hmac,
-            Self::AesCbc => Mechanism::AesCbc(IV),
-            Self::RsaSignature => Mechanism::RsaPkcs,
+            Self::Hmac => sign::mechanisms(SignatureScheme::HmacSha256),
+            Self::AesCbc => vec![MechanismType::AES_CBC],
+            Self::RsaSignature => sign::mechanisms(SignatureScheme::RsaSha256),
         }
     }
 
@@ -74,20 +67,12 @@ fn derive_once(
     method: SecretMethod,
     generation: u32,
 ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
-    let (by, input) = (method.operation(), input(generation));
+    let input = input(generation);
+    let signed = |scheme| sign::sign(session, key, &sign::prepare(scheme, &input));
     let secret = Zeroizing::new(match method {
-        SecretMethod::Hmac => session.raw().sign(&by, key, &input)?,
-        SecretMethod::AesCbc => session.raw().encrypt(&by, key, &input)?,
-        SecretMethod::RsaSignature => {
-            let prepared = sign::prepare(SignatureScheme::RsaSha256, &input);
-            // Some tokens sign only what they have hashed. The signature is the same.
-            session.raw().sign(&by, key, &prepared).or_else(|error| {
-                match error.lacks_ability() {
-                    true => session.raw().sign(&Mechanism::Sha256RsaPkcs, key, &input),
-                    false => Err(error),
-                }
-            })?
-        }
+        SecretMethod::Hmac => signed(SignatureScheme::HmacSha256)?,
+        SecretMethod::AesCbc => session.raw().encrypt(&Mechanism::AesCbc(IV), key, &input)?,
+        SecretMethod::RsaSignature => signed(SignatureScheme::RsaSha256)?,
     });
     match method.lengths().contains(&secret.len()) {
         true => Ok(secret),

@@ -1,7 +1,8 @@
 //! Signatures with a key in the token.
 //!
 //! Messages are hashed in this process, because not every token hashes for ECDSA and because
-//! transfers to the token stay short. Ed25519, ML-DSA and HMAC take the message itself.
+//! transfers to the token stay short. Ed25519, ML-DSA and HMAC take the message itself. With PKCS#1 v1.5 padding
+//! some tokens, such as TPMs, sign only what they have hashed themselves.
 
 use aws_lc_rs::digest::{self, Algorithm, SHA256, SHA384, SHA512};
 use cryptoki::mechanism::dsa::{HedgeType, SignAdditionalContext};
@@ -10,37 +11,55 @@ use cryptoki::mechanism::rsa::{PkcsMgfType, PkcsPssParams};
 use cryptoki::mechanism::{Mechanism, MechanismType};
 use zeroize::Zeroizing;
 
-use crate::HsmError;
 use crate::session::{Key, Session};
+use crate::{ErrorKind, HsmError};
 use formats::algorithms::{MlDsa, SignatureScheme};
 
-/// The input of the token's signature operation for `message`.
-pub(crate) fn prepare(scheme: SignatureScheme, message: &[u8]) -> Zeroizing<Vec<u8>> {
-    match hash(scheme) {
-        Some(hash) => encode(scheme, digest::digest(hash, message).as_ref()),
-        None => Zeroizing::new(message.to_vec()),
-    }
+/// What a token is to sign.
+#[derive(Clone)]
+pub(crate) struct Prepared {
+    scheme: SignatureScheme,
+    input: Zeroizing<Vec<u8>>,
+    /// The message, for tokens that hash it themselves. None where all tokens take the input, or the message is
+    /// not known.
+    message: Option<Zeroizing<Vec<u8>>>,
 }
 
-/// The input of the token's signature operation for a message with this digest.
-pub(crate) fn prepare_digest(
-    scheme: SignatureScheme,
-    digest: &[u8],
-) -> Result<Zeroizing<Vec<u8>>, HsmError> {
+/// Prepares the signature of `message`.
+pub(crate) fn prepare(scheme: SignatureScheme, message: &[u8]) -> Prepared {
+    let own = || Zeroizing::new(message.to_vec());
+    let input = match hash(scheme) {
+        Some(hash) => encode(scheme, digest::digest(hash, message).as_ref()),
+        None => own(),
+    };
+    Prepared { scheme, input, message: hashing(scheme).map(|_| own()) }
+}
+
+/// Prepares the signature of a message with this digest.
+pub(crate) fn prepare_digest(scheme: SignatureScheme, digest: &[u8]) -> Result<Prepared, HsmError> {
     if scheme.digest_len() != Some(digest.len()) {
         return Err(HsmError::bad_input("the digest has the wrong length"));
     }
-    Ok(encode(scheme, digest))
+    Ok(Prepared { scheme, input: encode(scheme, digest), message: None })
 }
 
 pub(crate) fn sign<'k>(
     session: &Session,
     key: impl Into<Key<'k>>,
-    scheme: SignatureScheme,
-    prepared: &[u8],
+    prepared: &Prepared,
 ) -> Result<Vec<u8>, HsmError> {
-    let signature =
-        session.with_key(key, |handle| session.raw().sign(&mechanism(scheme), handle, prepared))?;
+    let (token, scheme) = (session.raw(), prepared.scheme);
+    let signature = session.with_key(key, |handle| {
+        let signed = token.sign(&mechanism(scheme), handle, &prepared.input);
+        signed.or_else(|error| match (hashing(scheme), &prepared.message) {
+            (Some(by), Some(message)) if error.lacks_mechanism() => {
+                token.sign(&by, handle, message)
+            }
+            // The token would sign the message, which the caller did not send.
+            (Some(_), None) if error.lacks_mechanism() => Err(error.with_kind(ErrorKind::BadInput)),
+            _ => Err(error),
+        })
+    })?;
     match length(scheme) {
         Some(length) if length != signature.len() => Err(HsmError::refused(format!(
             "the key does not fit {scheme}: its signatures have {} bytes",
@@ -48,6 +67,12 @@ pub(crate) fn sign<'k>(
         ))),
         _ => Ok(signature),
     }
+}
+
+/// Every mechanism that can make signatures of a scheme.
+pub(crate) fn mechanisms(scheme: SignatureScheme) -> Vec<MechanismType> {
+    let mechanisms = [Some(mechanism(scheme)), hashing(scheme)].into_iter().flatten();
+    mechanisms.map(|mechanism| mechanism.mechanism_type()).collect()
 }
 
 fn mechanism(scheme: SignatureScheme) -> Mechanism<'static> {
@@ -64,6 +89,27 @@ fn mechanism(scheme: SignatureScheme) -> Mechanism<'static> {
             Mechanism::MlDsa(SignAdditionalContext::new(HedgeType::Preferred, None))
         }
         S::HmacSha256 => Mechanism::Sha256Hmac,
+    }
+}
+
+/// The mechanism that hashes the message and makes the same signature; none where all tokens sign digests.
+fn hashing(scheme: SignatureScheme) -> Option<Mechanism<'static>> {
+    use SignatureScheme as S;
+    match scheme {
+        S::RsaSha256 => Some(Mechanism::Sha256RsaPkcs),
+        S::RsaSha384 => Some(Mechanism::Sha384RsaPkcs),
+        S::RsaSha512 => Some(Mechanism::Sha512RsaPkcs),
+        S::RsaPssSha256
+        | S::RsaPssSha384
+        | S::RsaPssSha512
+        | S::EcdsaSha256
+        | S::EcdsaSha384
+        | S::EcdsaSha512
+        | S::Ed25519
+        | S::MlDsa44
+        | S::MlDsa65
+        | S::MlDsa87
+        | S::HmacSha256 => None,
     }
 }
 

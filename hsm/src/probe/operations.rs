@@ -130,7 +130,12 @@ fn uses(
             .iter()
             .map(|scheme| {
                 let signs = proof::signs(session, handle, public, *scheme);
-                row("sign", scheme.name(), signs)
+                let mut probed = row("sign", scheme.name(), signs);
+                if probed.works == Works::Yes && !proof::signs_digests(session, handle, *scheme) {
+                    probed.works =
+                        Works::ByFallback("the token hashes the message, and signs no digests");
+                }
+                probed
             })
             .collect(),
         (None, Purpose::Data) => {

@@ -57,7 +57,7 @@ pub(super) fn measure(session: &Session) -> Vec<Speed> {
         if let Ok(key) = keys::temporary(session, algorithm, Purpose::Sign) {
             let prepared = sign::prepare(scheme, &[7; 1024]);
             let handle = key.guarded.handle();
-            speeds.extend(time(operation, || sign::sign(session, handle, scheme, &prepared)));
+            speeds.extend(time(operation, || sign::sign(session, handle, &prepared)));
         }
     }
     if let Ok(key) = keys::temporary(session, Algorithm::Aes256, Purpose::Data) {

@@ -108,13 +108,13 @@ impl Token {
     ) -> Result<Vec<u8>, HsmError> {
         let (wanted, prepared) = (key.clone(), sign::prepare(scheme, message));
         let work = move |session: &Session| {
-            sign::sign(session, &wanted, scheme, &prepared).map_err(HsmError::blaming_key)
+            sign::sign(session, &wanted, &prepared).map_err(HsmError::blaming_key)
         };
         self.dispatcher.with_key(key, work).await
     }
 
-    /// Signs a message with this digest. A digest of the wrong length and a scheme that signs messages
-    /// are `BadInput`.
+    /// Signs a message with this digest. A digest of the wrong length, a scheme that signs messages, and a token
+    /// that signs only what it has hashed are `BadInput`.
     pub async fn sign_digest(
         &self,
         key: &KeyRef,
@@ -123,7 +123,7 @@ impl Token {
     ) -> Result<Vec<u8>, HsmError> {
         let (wanted, prepared) = (key.clone(), sign::prepare_digest(scheme, digest)?);
         let work = move |session: &Session| {
-            sign::sign(session, &wanted, scheme, &prepared).map_err(HsmError::blaming_key)
+            sign::sign(session, &wanted, &prepared).map_err(HsmError::blaming_key)
         };
         self.dispatcher.with_key(key, work).await
     }

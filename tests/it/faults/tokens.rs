@@ -4,8 +4,10 @@
 
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use faulty_token::{Fault, Rule};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::fixture::Fixture;
 use super::load::{Action, Load};
@@ -14,7 +16,10 @@ use testkit::{LABEL, PATIENCE, Process, Site, within};
 const CKR_GENERAL_ERROR: u64 = 0x05;
 const CKR_DEVICE_REMOVED: u64 = 0x32;
 const CKR_KEY_FUNCTION_NOT_PERMITTED: u64 = 0x68;
+const CKR_MECHANISM_INVALID: u64 = 0x70;
 const CKR_PIN_INCORRECT: u64 = 0xa0;
+const CKM_RSA_PKCS: u64 = 0x01;
+const CKM_RSA_PKCS_PSS: u64 = 0x0d;
 
 /// The actions that need no token.
 const WITHOUT_TOKEN: [Action; 4] = [Action::Protect, Action::Hash, Action::Read, Action::Change];
@@ -108,6 +113,35 @@ async fn a_refusal_that_no_envelope_causes_is_reported() {
     assert_eq!(recorded, ["the token does not use the key for this operation"]);
     fixture.site().faults().rules(&[]);
     fixture.application().unprotect(envelope).await.ok();
+}
+
+/// A mechanism that the token lacks is no outage: a second attempt would fail too.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_algorithm_that_the_token_lacks_is_not_valid() {
+    let fixture = Fixture::at(Site::with_faults().await, &[]).await;
+    let (application, process) = (fixture.application(), fixture.process());
+    let rsa = process.key(&fixture.client.service, "sig", "RSA-2048").await;
+    let aes = process.key(&fixture.client.service, "data", "AES-256").await;
+    let lacking = Fault::Return(CKR_MECHANISM_INVALID);
+    fixture.site().faults().rules(&[
+        lacking.on("C_SignInit").mechanism(CKM_RSA_PKCS),
+        lacking.on("C_SignInit").mechanism(CKM_RSA_PKCS_PSS),
+        lacking.on("C_EncryptInit"),
+    ]);
+    let message = json!({ "data": "x", "algorithm": "RSA-SHA256", "keyId": rsa });
+    application.operate("sign", message).await.ok();
+    let digest = json!({ "data": BASE64_STANDARD.encode([7; 32]), "encoding": "base64", "prehashed": true,
+        "algorithm": "RSA-SHA256", "keyId": rsa });
+    let pss = json!({ "data": "x", "algorithm": "RSA-PSS-SHA256", "keyId": rsa });
+    let gcm = json!({ "data": "x", "algorithm": "AES-256-GCM", "keyId": aes });
+    for (operation, payload, field) in [
+        ("sign", digest, "payload.prehashed"),
+        ("sign", pss, "payload.algorithm"),
+        ("encrypt", gcm, "payload.algorithm"),
+    ] {
+        let answer = application.operate(operation, payload).await;
+        answer.invalid(&[(field, "unsupported")]);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -134,7 +134,10 @@ impl Protection {
                 let input = input(&payload.data, payload.prehashed);
                 let signature = p1363(scheme, payload.signature_format, &payload.signature.0);
                 let valid = match signature {
-                    Some(signature) => key.verify(scheme, input, &signature).await?,
+                    Some(signature) => {
+                        let verified = key.verify(scheme, input, &signature).await;
+                        verified.map_err(|error| refused(error, payload.prehashed))?
+                    }
                     None => false,
                 };
                 OperationResult { valid: Some(valid), ..OperationResult::default() }
@@ -161,7 +164,8 @@ impl Protection {
         let algorithm = payload.algorithm;
         let key = self.choose(call, permit, payload.key_id.as_deref(), algorithm.keys());
         let key = key.await?;
-        let sealed = key.encrypt(&payload.data.0, aad(&payload.aad)).await?;
+        let sealed = key.encrypt(&payload.data.0, aad(&payload.aad)).await;
+        let sealed = sealed.map_err(|error| refused(error, None))?;
         Ok(OperationResult {
             ciphertext: Some(Base64(sealed.ciphertext)),
             iv: Some(Base64(sealed.iv.to_vec())),
@@ -188,7 +192,7 @@ impl Protection {
             {
                 Refusal::DecryptionFailed
             } else {
-                not_done.into()
+                refused(not_done, None)
             }
         })?;
         let lane = call.lane();
@@ -220,7 +224,8 @@ impl Protection {
         let key = self.choose(call, permit, payload.key_id.as_deref(), algorithm.keys());
         let key = key.await?;
         let input = input(&payload.data, payload.prehashed);
-        let signature = key.sign(algorithm, input).await?;
+        let signature = key.sign(algorithm, input).await;
+        let signature = signature.map_err(|error| refused(error, payload.prehashed))?;
         let signature = match payload.signature_format {
             Some(SignatureFormat::Der) => to_der(&signature),
             Some(SignatureFormat::P1363) | None => signature,
@@ -291,6 +296,22 @@ fn input<'a>(data: &'a Message<'_>, prehashed: Option<bool>) -> SignatureInput<'
     match prehashed {
         Some(true) => SignatureInput::Digest(&data.0),
         Some(false) | None => SignatureInput::Message(&data.0),
+    }
+}
+
+/// The refusal of an operation with a key. A token that lacks the mechanism refuses the algorithm, or the digest
+/// where it hashes messages itself.
+fn refused(not_done: KeyError, prehashed: Option<bool>) -> Refusal {
+    match (not_done, prehashed) {
+        (KeyError::Token(error), Some(true)) if error.lacks_mechanism() => {
+            let message = "must be absent: the token signs no digests with this algorithm";
+            Problem::new("payload.prehashed", Code::Unsupported, message).into()
+        }
+        (KeyError::Token(error), _) if error.lacks_mechanism() => {
+            let message = "must be an algorithm that the token supports with this key; `sealward doctor` lists them";
+            Problem::new("payload.algorithm", Code::Unsupported, message).into()
+        }
+        (not_done, _) => not_done.into(),
     }
 }
 
