@@ -1,6 +1,6 @@
 """The tokens: how each is set up, and which daemon it depends on."""
 
-import os, signal, socket, subprocess, time
+import os, re, signal, socket, subprocess, time
 from pathlib import Path
 
 LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
@@ -51,7 +51,7 @@ class Token:
     """A token in software without a daemon."""
 
     label, pin = "sealward", "Ab1sealward"
-    parameters, raw_rsa, daemon, has_foreign_key = None, False, None, True
+    parameters, raw_rsa, daemon = None, False, None
 
     def __init__(self, work):
         self.work, self.environment, self.started = work / self.name, {}, []
@@ -73,12 +73,11 @@ class Token:
             daemon.end()
 
     def make_foreign_key(self):
-        """Makes a key with another tool, to be adopted."""
-        words = ["pkcs11-tool", "--module", self.module, "--token-label", self.label, "--login", "--pin", self.pin,
-                 "--keypairgen", "--key-type", "rsa:2048", "--label", "made elsewhere", "--id", "4711",
-                 "--usage-sign"]
-        if self.has_foreign_key:
-            run(*words, env={**os.environ, **self.environment}, extra_groups=self.groups())
+        """Makes a key with another tool, to be adopted. Returns its id."""
+        run("pkcs11-tool", "--module", self.module, "--token-label", self.label, "--login", "--pin", self.pin,
+            "--keypairgen", "--key-type", "rsa:2048", "--label", "made elsewhere", "--id", "4711", "--usage-sign",
+            env={**os.environ, **self.environment}, extra_groups=self.groups())
+        return "4711"
 
 
 class SoftHsm(Token):
@@ -105,8 +104,6 @@ class Kryoptic(Token):
 
 
 class Nss(Token):
-    # pkcs11-tool gives a module no parameters.
-    has_foreign_key = False
     name, title, module = "nss", "NSS softokn", LIBRARIES / "libsoftokn3.so"
 
     def make(self):
@@ -114,6 +111,13 @@ class Nss(Token):
         run("certutil", "-N", "-d", f"sql:{self.work}", "-f", self.work / "pin")
         self.parameters = (f"configdir='sql:{self.work}' certPrefix='' keyPrefix='' secmod='secmod.db' flags= "
                            f"dbTokenDescription='{self.label}'")
+
+    def make_foreign_key(self):
+        """With the tool of NSS, because pkcs11-tool gives a module no parameters."""
+        (self.work / "noise").write_bytes(os.urandom(64))
+        tool = ["-d", f"sql:{self.work}", "-f", self.work / "pin"]
+        run("certutil", "-G", *tool, "-k", "rsa", "-g", "2048", "-z", self.work / "noise")
+        return re.search(r"rsa +([0-9a-f]{40})", run("certutil", "-K", *tool))[1]
 
 
 class OpenCryptoki(Token):
@@ -124,11 +128,8 @@ class OpenCryptoki(Token):
         Path("/etc/opencryptoki/opencryptoki.conf").write_text(
             "version opencryptoki-3.8\nslot 3\n{\nstdll = libpkcs11_sw.so\n}\n")
         for folder in ["/var/lib/opencryptoki/swtok/TOK_OBJ", "/var/lock/opencryptoki/swtok"]:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            run("chgrp", "-R", "pkcs11", Path(folder).parent)
-        subprocess.run("rm -rf /dev/shm/*swtok* /var/lib/opencryptoki/swtok/NVTOK.DAT "
-                       "/var/lib/opencryptoki/swtok/MK_* /var/lib/opencryptoki/swtok/TOK_OBJ/*", shell=True)
-        subprocess.run(["pkill", "-x", "pkcsslotd"])
+            Path(folder).mkdir(parents=True)
+            run("chgrp", "-R", "pkcs11", Path(folder).parents[1])
         self.daemon = self.begin(Daemon(["pkcsslotd", "-f"], self.work / "pkcsslotd.log"))
         time.sleep(2)
         self.config("-I", "-S", "87654321", input=f"{self.label}\n")
