@@ -10,7 +10,7 @@ use cryptoki::context::Function;
 use cryptoki::error::{Error as Pkcs11Error, Rv, RvError};
 use cryptoki_sys::{
     CK_C_DecapsulateKey, CK_FUNCTION_LIST, CK_FUNCTION_LIST_3_2, CK_INTERFACE, CK_RV, CK_VERSION,
-    CKR_OK, Pkcs11,
+    Pkcs11,
 };
 
 use super::trace::Trace;
@@ -48,16 +48,16 @@ impl Functions {
         let library =
             unsafe { Pkcs11::new(path) }.map_err(|error| CannotLoad(error.to_string()))?;
         let library = mem::ManuallyDrop::new(library);
-        let (list, decapsulate) = match interface(&library) {
+        let (list, decapsulate) = match interface(&library, trace.as_deref()) {
             Some(found) => found,
-            None => (function_list(&library)?, None),
+            None => (function_list(&library, trace.as_deref())?, None),
         };
         Ok(Self { list, decapsulate, trace })
     }
 
     /// The beginning of a call, if calls are recorded.
     pub(super) fn begin(&self) -> Option<Instant> {
-        self.trace.as_ref().map(|_| Instant::now())
+        begin(self.trace.as_deref())
     }
 
     /// The result of a call, which is recorded with the shape of its arguments.
@@ -68,11 +68,7 @@ impl Functions {
         code: CK_RV,
         shape: impl FnOnce() -> String,
     ) -> Result<(), HsmError> {
-        let result = Rv::from(code);
-        if let (Some(trace), Some(began)) = (&self.trace, began) {
-            trace.record(began, name, code, result, &shape());
-        }
-        Ok(result.into_result(name)?)
+        end(self.trace.as_deref(), began, name, code, shape)
     }
 }
 
@@ -81,13 +77,36 @@ pub(super) fn missing(name: Function) -> HsmError {
     Pkcs11Error::Pkcs11(RvError::FunctionNotSupported, name).into()
 }
 
+fn begin(trace: Option<&Trace>) -> Option<Instant> {
+    trace.map(|_| Instant::now())
+}
+
+fn end(
+    trace: Option<&Trace>,
+    began: Option<Instant>,
+    name: Function,
+    code: CK_RV,
+    shape: impl FnOnce() -> String,
+) -> Result<(), HsmError> {
+    let result = Rv::from(code);
+    if let (Some(trace), Some(began)) = (trace, began) {
+        trace.record(began, name, code, result, &shape());
+    }
+    Ok(result.into_result(name)?)
+}
+
 /// The list of the default interface, which modules of PKCS#11 3.0 and later have.
-fn interface(library: &Pkcs11) -> Option<(CK_FUNCTION_LIST, CK_C_DecapsulateKey)> {
+fn interface(
+    library: &Pkcs11,
+    trace: Option<&Trace>,
+) -> Option<(CK_FUNCTION_LIST, CK_C_DecapsulateKey)> {
     let get = *library.C_GetInterface.as_ref().ok()?;
     let mut interface: *mut CK_INTERFACE = ptr::null_mut();
+    let began = begin(trace);
     // SAFETY: no name and no version ask for the default; the third argument has room for a pointer.
     let code = unsafe { get(ptr::null_mut(), ptr::null_mut(), &raw mut interface, 0) };
-    if code != CKR_OK || interface.is_null() {
+    let shape = || format!("default -> found={}", !interface.is_null());
+    if end(trace, began, Function::GetInterface, code, shape).is_err() || interface.is_null() {
         return None;
     }
     // SAFETY: an interface and its list live as long as the module and are read-only. They are copied,
@@ -108,13 +127,15 @@ fn interface(library: &Pkcs11) -> Option<(CK_FUNCTION_LIST, CK_C_DecapsulateKey)
     Some((functions, decapsulate.flatten()))
 }
 
-fn function_list(library: &Pkcs11) -> Result<CK_FUNCTION_LIST, CannotLoad> {
+fn function_list(library: &Pkcs11, trace: Option<&Trace>) -> Result<CK_FUNCTION_LIST, CannotLoad> {
     let get = library.C_GetFunctionList.as_ref();
     let get = *get.map_err(|_| CannotLoad("it does not export C_GetFunctionList".to_owned()))?;
-    let mut list = ptr::null_mut();
+    let mut list: *mut CK_FUNCTION_LIST = ptr::null_mut();
+    let began = begin(trace);
     // SAFETY: the argument has room for a pointer.
     let code = unsafe { get(&raw mut list) };
-    if code != CKR_OK || list.is_null() {
+    let shape = || format!("-> found={}", !list.is_null());
+    if end(trace, began, Function::GetFunctionList, code, shape).is_err() || list.is_null() {
         return Err(CannotLoad(format!("C_GetFunctionList returned {:?}", Rv::from(code))));
     }
     // SAFETY: as for the list of an interface.

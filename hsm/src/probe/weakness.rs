@@ -68,6 +68,14 @@ pub(super) fn of_keys(session: &Session) -> Vec<String> {
             "it does not support CKA_ALLOWED_MECHANISMS: keys are bound to usages only".to_owned(),
         ),
     }
+    let mut refused = session.connection().refused.names();
+    // What a key is bound to was examined above.
+    refused.remove(&AttributeType::AllowedMechanisms.to_string());
+    for attribute in refused {
+        weaknesses.push(format!(
+            "it does not accept {attribute} of every key: such keys are made without it"
+        ));
+    }
     weaknesses
 }
 

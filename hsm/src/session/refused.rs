@@ -1,6 +1,6 @@
 //! Which optional attributes a token has refused.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cryptoki::object::AttributeType;
@@ -33,6 +33,11 @@ impl RefusedAttributes {
     /// The attributes that the token does not accept.
     pub(crate) fn of(&self, keys: Circumstances) -> Vec<AttributeType> {
         self.lock().get(&keys).cloned().unwrap_or_default()
+    }
+
+    /// The names of all attributes that the token did not accept for some key.
+    pub(crate) fn names(&self) -> BTreeSet<String> {
+        self.lock().values().flatten().map(ToString::to_string).collect()
     }
 
     pub(crate) fn note(&self, keys: Circumstances, refused: impl Iterator<Item = AttributeType>) {

@@ -33,9 +33,15 @@ fn a_record_of_calls_has_every_call_and_no_secret() {
         let pin = fixture.home.pin();
         token.close().await;
         let record = String::from_utf8(collected.0.lock().unwrap().clone()).unwrap();
-        for call in
-            ["C_Initialize", "C_Login", "C_GenerateKey", "C_SignInit", "C_Sign", "C_Finalize"]
-        {
+        for call in [
+            "C_GetFunctionList",
+            "C_Initialize",
+            "C_Login",
+            "C_GenerateKey",
+            "C_SignInit",
+            "C_Sign",
+            "C_Finalize",
+        ] {
             assert!(record.contains(&format!(" {call} ")), "{call}:\n{record}");
         }
         let label = "for tests";
