@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{Emergency, Service, ServiceStatus};
-use crate::catalog::{Cache, Catalog, Topic, Unreadable};
+use crate::catalog::{Catalog, Flag, Topic, Unreadable};
 use crate::db::Pool;
 use crate::ids::ServiceId;
 use crate::resource::select;
@@ -25,7 +25,7 @@ pub enum Frozen {
 
 /// The switch for everything, as one instance caches it. Clones share the cache.
 #[derive(Clone)]
-pub struct EmergencySwitch(Arc<Cache<(), bool>>);
+pub struct EmergencySwitch(Arc<Flag>);
 
 impl EmergencySwitch {
     /// The switch in this database.
@@ -38,12 +38,12 @@ impl EmergencySwitch {
                 Ok(Some(current.is_frozen()))
             }
         };
-        Self(Arc::new(Cache::new(catalog, &[Topic::Emergency], 1, read)))
+        Self(Arc::new(Flag::new(catalog, &[Topic::Emergency], read)))
     }
 
     /// Whether everything is frozen.
     pub(crate) async fn is_set(&self) -> Result<bool, Unreadable> {
-        Ok(self.0.get(&()).await?.unwrap_or(true))
+        Ok(self.0.get().await?.unwrap_or(true))
     }
 }
 

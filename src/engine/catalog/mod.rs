@@ -10,6 +10,7 @@
 //! earlier read.
 
 mod cache;
+mod flag;
 mod listener;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 pub use self::cache::{Cache, Unreadable};
+pub use self::flag::Flag;
 pub use self::listener::LISTENER;
 
 /// How long a heartbeat keeps the cache valid, from the time it was sent.

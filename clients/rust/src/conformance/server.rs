@@ -36,7 +36,12 @@ impl Server {
         let mut output = BufReader::new(process.stdout.take().unwrap());
         output.read_line(&mut line).await.unwrap();
         let address = line.trim().strip_prefix("http://").expect("an address").to_owned();
-        Self { address, has_document: document.is_some(), has_world: world.is_some(), _process: process }
+        Self {
+            address,
+            has_document: document.is_some(),
+            has_world: world.is_some(),
+            _process: process,
+        }
     }
 
     pub(super) async fn get(&self, path: &str) -> Value {
