@@ -34,7 +34,7 @@ func ParseEnvelope(text string) (Envelope, error) {
 
 // receivedEnvelope reads the envelope in a valid answer. It is as good as always compact already.
 func receivedEnvelope(text []byte) (Envelope, error) {
-	if len(text) > 0 && text[0] == '{' && bytes.IndexAny(text, " \t\r\n") < 0 {
+	if len(text) > 0 && text[0] == '{' && !bytes.ContainsAny(text, " \t\r\n") {
 		return Envelope{text: string(text)}, nil
 	}
 	return ParseEnvelope(string(text))
