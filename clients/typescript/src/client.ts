@@ -181,8 +181,8 @@ export class Client {
     /** Encrypts a file. The target appears when it is complete. The deadline covers only the request. */
     async encryptFile(source: string, target: string, options: FileOptions = {}): Promise<void> {
         const { size } = await stat(source);
-        const key = await this.cachedDataKey({ ...options, algorithm: "AES-256", bytes: size });
-        await writeBeside(target, encrypted(counted(contentOf(source), options.progress), key.jwe, keyOf(key)));
+        const content = counted(contentOf(source), options.progress);
+        await writeBeside(target, this.encryptStream(content, { ...options, bytes: size }));
     }
 
     /**
@@ -199,7 +199,11 @@ export class Client {
         options: PolicyOptions & { readonly bytes?: number } = {},
     ): AsyncGenerator<Uint8Array, void, undefined> {
         const key = await this.cachedDataKey({ ...options, algorithm: "AES-256" });
-        yield* encrypted(source, key.jwe, keyOf(key));
+        try {
+            yield* encrypted(source, key.jwe, keyOf(key));
+        } finally {
+            key.wipe();
+        }
     }
 
     /**
@@ -211,7 +215,12 @@ export class Client {
         options: PolicyOptions = {},
     ): AsyncGenerator<Uint8Array, void, undefined> {
         const file = await opened(source);
-        yield* file.decrypt(await this.openDataKey(file.jwe, options));
+        const key = await this.openDataKey(file.jwe, options);
+        try {
+            yield* file.decrypt(key);
+        } finally {
+            key.fill(0);
+        }
     }
 
     /** Encrypts with a key of the calling service. */

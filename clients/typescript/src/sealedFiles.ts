@@ -32,11 +32,15 @@ export async function* encrypted(
     yield Buffer.concat([Buffer.from(line), Buffer.of(HEADER), salt, prefix]);
     const segments = new Segments(line, key, salt, prefix);
     const buffer = new ByteQueue(source);
-    for (let size = SEGMENT - HEADER - TAG; ; size = SEGMENT - TAG) {
-        const plaintext = await buffer.take(size);
-        const last = await buffer.isEmpty();
-        yield segments.seal(plaintext, last);
-        if (last) return;
+    try {
+        for (let size = SEGMENT - HEADER - TAG; ; size = SEGMENT - TAG) {
+            const plaintext = await buffer.take(size);
+            const last = await buffer.isEmpty();
+            yield segments.seal(plaintext, last);
+            if (last) return;
+        }
+    } finally {
+        segments.wipe();
     }
 }
 
@@ -59,11 +63,15 @@ async function* decrypted(buffer: ByteQueue, line: string, key: Uint8Array): Asy
     const header = await buffer.take(HEADER);
     if (header.length !== HEADER || header[0] !== HEADER) throw new MalformedFile("this is not a sealed file");
     const segments = new Segments(line, key, header.subarray(1, 1 + SALT), header.subarray(1 + SALT));
-    for (let size = SEGMENT - HEADER; ; size = SEGMENT) {
-        const segment = await buffer.take(size);
-        const last = await buffer.isEmpty();
-        yield segments.open(segment, last);
-        if (last) return;
+    try {
+        for (let size = SEGMENT - HEADER; ; size = SEGMENT) {
+            const segment = await buffer.take(size);
+            const last = await buffer.isEmpty();
+            yield segments.open(segment, last);
+            if (last) return;
+        }
+    } finally {
+        segments.wipe();
     }
 }
 
@@ -97,6 +105,11 @@ class Segments {
         } catch {
             throw notAuthentic();
         }
+    }
+
+    /** Overwrites the key. */
+    wipe(): void {
+        this.#key.fill(0);
     }
 
     #next(last: boolean): Buffer {
