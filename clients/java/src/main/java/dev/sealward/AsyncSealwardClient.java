@@ -4,6 +4,7 @@ import dev.sealward.Protection.Protected;
 import dev.sealward.Transport.Answer;
 import dev.sealward.Transport.Request;
 import dev.sealward.Transport.Scope;
+import dev.sealward.Transport.Sending;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -20,6 +21,7 @@ import java.util.function.Function;
  */
 public final class AsyncSealwardClient {
     private final Core core;
+    private final Sending sending;
     private final Scope scope;
 
     /** What the clients of one service share. */
@@ -30,17 +32,28 @@ public final class AsyncSealwardClient {
         }
     }
 
-    AsyncSealwardClient(Core core, Scope scope) {
+    private AsyncSealwardClient(Core core, Sending sending, Scope scope) {
         this.core = core;
+        this.sending = sending;
         this.scope = scope;
     }
 
+    /** The calls of a new client that blocks: their futures are complete. */
+    static AsyncSealwardClient blocking(ClientOptions options) {
+        Core core = Core.of(options);
+        return new AsyncSealwardClient(core, core.transport::sendBlocking, new Scope(options.timeout, null));
+    }
+
+    AsyncSealwardClient notBlocking() {
+        return new AsyncSealwardClient(core, core.transport::send, scope);
+    }
+
     AsyncSealwardClient withRequestId(String id) {
-        return new AsyncSealwardClient(core, new Scope(scope.timeout(), id));
+        return new AsyncSealwardClient(core, sending, new Scope(scope.timeout(), id));
     }
 
     AsyncSealwardClient withTimeout(Duration total) {
-        return new AsyncSealwardClient(core, new Scope(total, scope.requestId()));
+        return new AsyncSealwardClient(core, sending, new Scope(total, scope.requestId()));
     }
 
     Core core() {
@@ -320,13 +333,13 @@ public final class AsyncSealwardClient {
     }
 
     private CompletableFuture<Answer> send(Request request) {
-        return core.transport.send(request, scope);
+        return sending.send(request, scope);
     }
 
     /** The parts of a list share the deadline of the call. */
     private Function<Request, CompletableFuture<Answer>> withinOneDeadline() {
         long end = System.nanoTime() + scope.timeout().toNanos();
-        return request -> core.transport.send(
+        return request -> sending.send(
                 request, new Scope(Duration.ofNanos(end - System.nanoTime()), scope.requestId()));
     }
 

@@ -23,10 +23,21 @@ final class DataKeyStore {
         if (bounds == null) {
             return call.get();
         }
-        return lend(name, size, call);
+        var made = new Slot();
+        CompletableFuture<DataKey> lent = lend(name, size, made);
+        if (made.isUsed()) {
+            made.key.whenComplete((key, failure) -> {
+                if (failure != null) {
+                    forget(name, made);
+                }
+            });
+            Promise.keep(made.key, call);
+        }
+        return lent;
     }
 
-    private synchronized CompletableFuture<DataKey> lend(Object name, long size, Supplier<CompletableFuture<DataKey>> call) {
+    /** A copy of the key that a name has, or else of the key that the new slot will have. */
+    private synchronized CompletableFuture<DataKey> lend(Object name, long size, Slot made) {
         Slot known = slots.get(name);
         if (known != null && known.allows(bounds, size)) {
             hits++;
@@ -48,14 +59,8 @@ final class DataKeyStore {
             oldest.next().getValue().wipe();
             oldest.remove();
         }
-        var slot = new Slot(call.get());
-        slots.put(name, slot);
-        slot.key.whenComplete((key, failure) -> {
-            if (failure != null) {
-                forget(name, slot);
-            }
-        });
-        return slot.lend(size);
+        slots.put(name, made);
+        return made.lend(size);
     }
 
     private synchronized void forget(Object name, Slot slot) {
@@ -72,14 +77,14 @@ final class DataKeyStore {
     }
 
     private static final class Slot {
-        private final CompletableFuture<DataKey> key;
+        private final CompletableFuture<DataKey> key = new CompletableFuture<>();
         private final long madeAt = System.nanoTime();
         private CompletableFuture<?> lent = CompletableFuture.completedFuture(null);
         private long messages;
         private long bytes;
 
-        Slot(CompletableFuture<DataKey> key) {
-            this.key = key;
+        boolean isUsed() {
+            return messages > 0;
         }
 
         boolean allows(DataKeyCache bounds, long size) {

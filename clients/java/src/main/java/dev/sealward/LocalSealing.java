@@ -1,35 +1,18 @@
 package dev.sealward;
 
 import java.security.GeneralSecurityException;
-import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
 /** Makes envelopes in this process, with policies that are at most 60 seconds old. */
 final class LocalSealing {
-    private static final long MAX_AGE_NANOS = Duration.ofSeconds(60).toNanos();
-
-    /** A look-up, and the time before the policy was asked for. */
-    private record LookUp(CompletableFuture<Policy> policy, long at) {
-        boolean isFresh() {
-            return System.nanoTime() - at < MAX_AGE_NANOS && !policy.isCompletedExceptionally();
-        }
-    }
-
-    private final Map<String, LookUp> lookUps = new HashMap<>();
+    private final FreshLookUps<Policy> policies = new FreshLookUps<>();
 
     /** The policy of a number, or the policy that is bound to the credential for null. */
-    synchronized CompletableFuture<Policy> policy(String number, AsyncSealwardClient client) {
-        LookUp found = lookUps.get(number);
-        if (found == null || !found.isFresh()) {
-            long at = System.nanoTime();
-            found = new LookUp(number == null ? bound(client) : client.policy(number), at);
-            lookUps.put(number, found);
-        }
-        return found.policy;
+    CompletableFuture<Policy> policy(String number, AsyncSealwardClient client) {
+        return policies.get(number, () -> number == null ? bound(client) : client.policy(number));
     }
 
     private static CompletableFuture<Policy> bound(AsyncSealwardClient client) {

@@ -2,9 +2,7 @@ package dev.sealward;
 
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
-import java.time.Duration;
 import java.util.Base64;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -12,16 +10,7 @@ import java.util.stream.Collectors;
 
 /** Verifies signatures in this process, with published keys that are at most 60 seconds old. */
 final class LocalVerification {
-    private static final long MAX_AGE_NANOS = Duration.ofSeconds(60).toNanos();
-
-    /** A look-up, and the time before the keys were asked for. */
-    private record LookUp(CompletableFuture<Map<String, Jwk>> keys, long at) {
-        boolean isFresh() {
-            return System.nanoTime() - at < MAX_AGE_NANOS && !keys.isCompletedExceptionally();
-        }
-    }
-
-    private final Map<String, LookUp> lookUps = new HashMap<>();
+    private final FreshLookUps<Map<String, Jwk>> lookUps = new FreshLookUps<>();
 
     CompletableFuture<Boolean> verify(String serviceId, VerifyRequest request, AsyncSealwardClient client) {
         SignatureAlgorithm algorithm;
@@ -55,14 +44,8 @@ final class LocalVerification {
         return Canonical.signed(data.json()).getBytes(StandardCharsets.UTF_8);
     }
 
-    private synchronized CompletableFuture<Map<String, Jwk>> keys(String serviceId, AsyncSealwardClient client) {
-        LookUp found = lookUps.get(serviceId);
-        if (found == null || !found.isFresh()) {
-            long at = System.nanoTime();
-            found = new LookUp(client.publishedKeys(serviceId).thenApply(LocalVerification::signing), at);
-            lookUps.put(serviceId, found);
-        }
-        return found.keys;
+    private CompletableFuture<Map<String, Jwk>> keys(String serviceId, AsyncSealwardClient client) {
+        return lookUps.get(serviceId, () -> client.publishedKeys(serviceId).thenApply(LocalVerification::signing));
     }
 
     private static Map<String, Jwk> signing(PublishedKeys published) {

@@ -1,7 +1,6 @@
 package dev.sealward;
 
 import dev.sealward.Protection.Protected;
-import dev.sealward.Transport.Scope;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -16,7 +15,7 @@ import java.util.concurrent.ExecutionException;
  * moment, within one total deadline, and never writes a log.
  */
 public final class SealwardClient implements AutoCloseable {
-    private final AsyncSealwardClient async;
+    private final AsyncSealwardClient calls;
 
     /**
      * A client. It does not connect.
@@ -24,11 +23,12 @@ public final class SealwardClient implements AutoCloseable {
      * @param options the address, the credential and the limits
      */
     public SealwardClient(ClientOptions options) {
-        this(new AsyncSealwardClient(AsyncSealwardClient.Core.of(options), new Scope(options.timeout, null)));
+        this(AsyncSealwardClient.blocking(options));
     }
 
-    private SealwardClient(AsyncSealwardClient async) {
-        this.async = async;
+    /** A client that waits for calls. */
+    SealwardClient(AsyncSealwardClient calls) {
+        this.calls = calls;
     }
 
     /**
@@ -49,7 +49,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return a client that shares everything with this one
      */
     public SealwardClient withRequestId(String id) {
-        return new SealwardClient(async.withRequestId(id));
+        return new SealwardClient(calls.withRequestId(id));
     }
 
     /**
@@ -59,7 +59,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return a client that shares everything with this one
      */
     public SealwardClient withTimeout(Duration total) {
-        return new SealwardClient(async.withTimeout(total));
+        return new SealwardClient(calls.withTimeout(total));
     }
 
     /**
@@ -68,7 +68,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return a client that shares everything with this one
      */
     public AsyncSealwardClient async() {
-        return async;
+        return calls.notBlocking();
     }
 
     /**
@@ -79,7 +79,7 @@ public final class SealwardClient implements AutoCloseable {
      * @throws SealwardException.NotProtected if an inactive policy passed the payload through or dropped it
      */
     public Protected protect(ProtectRequest request) {
-        return await(async.protect(request));
+        return await(calls.protect(request));
     }
 
     /**
@@ -89,7 +89,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return what happened
      */
     public Protection protectOrPass(ProtectRequest request) {
-        return await(async.protectOrPass(request));
+        return await(calls.protectOrPass(request));
     }
 
     /**
@@ -100,7 +100,7 @@ public final class SealwardClient implements AutoCloseable {
      * @throws SealwardException.DecryptionFailed if the envelope cannot be opened
      */
     public Payload unprotect(UnprotectRequest request) {
-        return await(async.unprotect(request));
+        return await(calls.unprotect(request));
     }
 
     /**
@@ -110,7 +110,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return the new envelope
      */
     public Protected rewrap(RewrapRequest request) {
-        return await(async.rewrap(request));
+        return await(calls.rewrap(request));
     }
 
     /**
@@ -120,7 +120,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return the outcomes in the order of the requests
      */
     public List<BatchResult<Protected>> protectBatch(List<ProtectRequest> requests) {
-        return await(async.protectBatch(requests));
+        return await(calls.protectBatch(requests));
     }
 
     /**
@@ -130,7 +130,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return the outcomes in the order of the requests
      */
     public List<BatchResult<Protection>> protectBatchOrPass(List<ProtectRequest> requests) {
-        return await(async.protectBatchOrPass(requests));
+        return await(calls.protectBatchOrPass(requests));
     }
 
     /**
@@ -140,7 +140,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return the outcomes in the order of the requests
      */
     public List<BatchResult<Payload>> unprotectBatch(List<UnprotectRequest> requests) {
-        return await(async.unprotectBatch(requests));
+        return await(calls.unprotectBatch(requests));
     }
 
     /**
@@ -150,7 +150,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return the outcomes in the order of the requests
      */
     public List<BatchResult<Protected>> rewrapBatch(List<RewrapRequest> requests) {
-        return await(async.rewrapBatch(requests));
+        return await(calls.rewrapBatch(requests));
     }
 
     /**
@@ -160,7 +160,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return the key and its envelope
      */
     public DataKey dataKey(DataKeyRequest request) {
-        return await(async.dataKey(request));
+        return await(calls.dataKey(request));
     }
 
     /**
@@ -172,7 +172,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return the key and its envelope
      */
     public DataKey cachedDataKey(DataKeyRequest request, long size) {
-        return await(async.cachedDataKey(request, size));
+        return await(calls.cachedDataKey(request, size));
     }
 
     /**
@@ -182,7 +182,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return the key
      */
     public Secret openDataKey(UnprotectRequest request) {
-        return await(async.openDataKey(request));
+        return await(calls.openDataKey(request));
     }
 
     /**
@@ -191,7 +191,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return the counters since the client was made
      */
     public DataKeyCache.Counters dataKeyCacheCounters() {
-        return async.core().dataKeys().counters();
+        return calls.core().dataKeys().counters();
     }
 
     /**
@@ -201,7 +201,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return the ciphertext
      */
     public Ciphertext encrypt(EncryptRequest request) {
-        return await(async.encrypt(request));
+        return await(calls.encrypt(request));
     }
 
     /**
@@ -212,7 +212,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return the value
      */
     public Payload decrypt(Ciphertext ciphertext, byte[] aad) {
-        return await(async.decrypt(ciphertext, aad));
+        return await(calls.decrypt(ciphertext, aad));
     }
 
     /**
@@ -223,7 +223,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return the bytes
      */
     public byte[] decryptBytes(Ciphertext ciphertext, byte[] aad) {
-        return await(async.decryptBytes(ciphertext, aad));
+        return await(calls.decryptBytes(ciphertext, aad));
     }
 
     /**
@@ -233,7 +233,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return the signature
      */
     public Signed sign(SignRequest request) {
-        return await(async.sign(request));
+        return await(calls.sign(request));
     }
 
     /**
@@ -243,7 +243,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return whether it is valid
      */
     public boolean verify(VerifyRequest request) {
-        return await(async.verify(request));
+        return await(calls.verify(request));
     }
 
     /**
@@ -253,7 +253,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return the hash
      */
     public Digest hash(HashRequest request) {
-        return await(async.hash(request));
+        return await(calls.hash(request));
     }
 
     /**
@@ -262,7 +262,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return the caller
      */
     public Caller caller() {
-        return await(async.caller());
+        return await(calls.caller());
     }
 
     /**
@@ -272,7 +272,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return the policy
      */
     public Policy policy(String policyNumber) {
-        return await(async.policy(policyNumber));
+        return await(calls.policy(policyNumber));
     }
 
     /**
@@ -282,7 +282,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return the keys
      */
     public PublishedKeys publishedKeys(String serviceId) {
-        return await(async.publishedKeys(serviceId));
+        return await(calls.publishedKeys(serviceId));
     }
 
     /**
@@ -291,7 +291,7 @@ public final class SealwardClient implements AutoCloseable {
      * @return the state
      */
     public Health health() {
-        return await(async.health());
+        return await(calls.health());
     }
 
     /**
@@ -306,7 +306,7 @@ public final class SealwardClient implements AutoCloseable {
      * @throws SealwardException.UnsupportedAlgorithm for any other alg
      */
     public Envelope sealLocally(ProtectRequest request) {
-        return await(async.sealLocally(request));
+        return await(calls.sealLocally(request));
     }
 
     /**
@@ -320,7 +320,7 @@ public final class SealwardClient implements AutoCloseable {
      * @throws SealwardException.KeyUnavailable if the key is not published, or does not fit the algorithm
      */
     public boolean verifyLocally(String serviceId, VerifyRequest request) {
-        return await(async.verifyLocally(serviceId, request));
+        return await(calls.verifyLocally(serviceId, request));
     }
 
     /**
@@ -377,12 +377,12 @@ public final class SealwardClient implements AutoCloseable {
     /** Wipes cached data keys. Connections close when they are idle. */
     @Override
     public void close() {
-        async.core().dataKeys().wipe();
+        calls.core().dataKeys().wipe();
     }
 
     @Override
     public String toString() {
-        return "SealwardClient[" + async.core().options().url + "]";
+        return "SealwardClient[" + calls.core().options().url + "]";
     }
 
     private static <T> T await(CompletableFuture<T> call) {

@@ -6,7 +6,9 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpResponse.BodySubscriber;
+import java.net.http.HttpResponse.ResponseInfo;
+import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -67,8 +69,35 @@ final class Transport {
         }
     }
 
+    /** Sends a request until its outcome is final. Only a success is an answer. */
+    interface Sending {
+        CompletableFuture<Answer> send(Request request, Scope scope);
+    }
+
+    /** Sends without blocking. */
+    CompletableFuture<Answer> send(Request request, Scope scope) {
+        return new Call(request, scope).send(1);
+    }
+
+    /**
+     * Sends in this thread, so the future is complete. This needs half of the CPU time, because java.net.http then makes no
+     * tasks of its own.
+     */
+    CompletableFuture<Answer> sendBlocking(Request request, Scope scope) {
+        try {
+            return CompletableFuture.completedFuture(new Call(request, scope).sendBlocking());
+        } catch (SealwardException failure) {
+            return CompletableFuture.failedFuture(failure);
+        }
+    }
+
+    /** Sends a request once. The answer can have any status. */
+    CompletableFuture<Answer> sendOnce(Request request, Scope scope) {
+        return new Call(request, scope).once();
+    }
+
     /** The time at which a call ends, and what its requests carry. */
-    final class Call {
+    private final class Call {
         private final Request request;
         private final Scope scope;
         private final long deadline;
@@ -80,7 +109,6 @@ final class Transport {
             this.deadline = System.nanoTime() + scope.timeout().toNanos();
         }
 
-        /** Sends the request until its outcome is final. Only a success or a redirection is an answer. */
         CompletableFuture<Answer> send(int attempt) {
             return once().handle((answer, failure) -> {
                         SealwardException refused = failure == null ? refusal(answer) : asException(failure);
@@ -88,9 +116,7 @@ final class Transport {
                             return CompletableFuture.completedFuture(answer);
                         }
                         Duration pause = pause(attempt, refused);
-                        boolean repeat = refused.isRetryable() && !(refused instanceof SealwardException.DeadlineExceeded)
-                                && attempt < options.maxAttempts && pause.toNanos() < remaining();
-                        if (!repeat) {
+                        if (!isRepeated(attempt, refused, pause)) {
                             return CompletableFuture.<Answer>failedFuture(refused);
                         }
                         var later = CompletableFuture.delayedExecutor(pause.toNanos(), TimeUnit.NANOSECONDS);
@@ -99,26 +125,53 @@ final class Transport {
                     .thenCompose(next -> next);
         }
 
-        /** Sends the request once. */
+        Answer sendBlocking() {
+            for (int attempt = 1; ; attempt++) {
+                try {
+                    SealwardException refused;
+                    try {
+                        Answer answer = answer(http.send(outgoing(), this::body));
+                        refused = refusal(answer);
+                        if (refused == null) {
+                            return answer;
+                        }
+                    } catch (IOException failure) {
+                        refused = asException(failure);
+                    }
+                    Duration pause = pause(attempt, refused);
+                    if (!isRepeated(attempt, refused, pause)) {
+                        throw refused;
+                    }
+                    TimeUnit.NANOSECONDS.sleep(pause.toNanos());
+                } catch (InterruptedException interrupted) {
+                    Thread.currentThread().interrupt();
+                    throw new SealwardException.Interrupted("the thread was interrupted while it waited for an answer");
+                }
+            }
+        }
+
         CompletableFuture<Answer> once() {
-            HttpRequest outgoing;
             try {
-                outgoing = outgoing();
+                return http.sendAsync(outgoing(), this::body).handle((response, failure) -> {
+                    if (failure != null) {
+                        throw asException(failure);
+                    }
+                    return answer(response);
+                });
             } catch (SealwardException failure) {
                 return CompletableFuture.failedFuture(failure);
             }
-            CompletableFuture<HttpResponse<byte[]>> sent = http.sendAsync(outgoing, BodyHandlers.ofByteArray());
-            return sent.copy().orTimeout(Math.max(remaining(), 1), TimeUnit.NANOSECONDS).handle((response, failure) -> {
-                if (failure == null) {
-                    return answer(response);
-                }
-                sent.cancel(true);
-                throw asException(failure);
-            });
+        }
+
+        private boolean isRepeated(int attempt, SealwardException refused, Duration pause) {
+            return refused.isRetryable() && !(refused instanceof SealwardException.DeadlineExceeded)
+                    && attempt < options.maxAttempts && pause.toNanos() < remaining();
         }
 
         private HttpRequest outgoing() {
-            HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(base + request.path)).header("User-Agent", USER_AGENT);
+            HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(base + request.path))
+                    .timeout(Duration.ofNanos(Math.max(remaining(), 1)))
+                    .header("User-Agent", USER_AGENT);
             if (request.body != null) {
                 builder.header("Content-Type", "application/json").POST(BodyPublishers.ofString(request.body));
             }
@@ -132,18 +185,13 @@ final class Transport {
             return builder.build();
         }
 
+        private BodySubscriber<byte[]> body(ResponseInfo head) {
+            return new BoundedBody(remaining());
+        }
+
         private long remaining() {
             return deadline - System.nanoTime();
         }
-    }
-
-    CompletableFuture<Answer> send(Request request, Scope scope) {
-        return new Call(request, scope).send(1);
-    }
-
-    /** Sends a request once. The answer can have any status. */
-    CompletableFuture<Answer> sendOnce(Request request, Scope scope) {
-        return new Call(request, scope).once();
     }
 
     private String bearer() {
@@ -180,13 +228,16 @@ final class Transport {
     }
 
     private static SealwardException asException(Throwable failure) {
-        Throwable cause = failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-        if (cause instanceof SealwardException known) {
-            return known;
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof SealwardException known) {
+                return known;
+            }
+            if (cause instanceof TimeoutException || cause instanceof HttpTimeoutException) {
+                return new SealwardException.DeadlineExceeded("the deadline passed before an answer");
+            }
         }
-        return cause instanceof TimeoutException
-                ? new SealwardException.DeadlineExceeded("the deadline passed before an answer")
-                : new SealwardException.ConnectionFailed(cause);
+        boolean wrapped = failure instanceof CompletionException && failure.getCause() != null;
+        return new SealwardException.ConnectionFailed(wrapped ? failure.getCause() : failure);
     }
 
     private static String version() {

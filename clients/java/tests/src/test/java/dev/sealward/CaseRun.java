@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.UnaryOperator;
 
 /** One run of a case: its calls, what they return and how it prints. */
 final class CaseRun {
@@ -29,11 +30,11 @@ final class CaseRun {
     private final List<String> texts = new ArrayList<>();
     private Path credentialFile;
 
-    CaseRun(JsonNode session) throws Exception {
+    CaseRun(JsonNode session, UnaryOperator<SealwardClient> variant) throws Exception {
         this.session = session;
         JsonNode one = session.get("case");
         Scope span = span(one.path("client").path("traceparent").asText(null));
-        try (SealwardClient client = client(one)) {
+        try (SealwardClient client = variant.apply(client(one))) {
             print(client);
             for (JsonNode step : one.get("steps")) {
                 perform(step, client);

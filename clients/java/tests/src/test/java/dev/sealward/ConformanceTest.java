@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.AfterAll;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.TestInstance;
 
-/** Every conformance case passes. */
+/** Every conformance case passes, with the client that blocks and with the one that does not. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ConformanceTest {
     private static final String LANGUAGE = "java";
@@ -48,12 +49,15 @@ class ConformanceTest {
         }
         return StreamSupport.stream(document.get("cases").spliterator(), false)
                 .filter(one -> parts.contains(one.get("part").asText()))
-                .map(one -> DynamicTest.dynamicTest(one.get("name").asText(), () -> run(one.get("name").asText())));
+                .map(one -> one.get("name").asText())
+                .flatMap(name -> Stream.of(
+                        DynamicTest.dynamicTest(name, () -> run(name, UnaryOperator.identity())),
+                        DynamicTest.dynamicTest(name + " without blocking", () -> run(name, client -> new SealwardClient(client.async())))));
     }
 
-    private void run(String name) throws Exception {
+    private void run(String name, UnaryOperator<SealwardClient> variant) throws Exception {
         JsonNode session = server.post("start/" + LANGUAGE + "/" + name, null);
-        var run = new CaseRun(session);
+        var run = new CaseRun(session, variant);
         JsonNode verdict = server.post("finish/" + session.get("session"), run.report());
         assertEquals(List.of(), Json.MAPPER.convertValue(verdict.get("problems"), List.class));
     }

@@ -5,12 +5,17 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Map;
+import java.util.concurrent.Executor;
 
 /** A service that answers each path with the same JSON. */
 final class FakeService implements AutoCloseable {
     private final HttpServer server;
 
     FakeService(Map<String, Object> answers) throws IOException {
+        this(answers, null);
+    }
+
+    FakeService(Map<String, Object> answers, Executor threads) throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         answers.forEach((path, answer) -> server.createContext(path, exchange -> {
             byte[] body = Json.MAPPER.writeValueAsBytes(answer);
@@ -20,6 +25,7 @@ final class FakeService implements AutoCloseable {
                 output.write(body);
             }
         }));
+        server.setExecutor(threads);
         server.start();
     }
 
