@@ -196,7 +196,9 @@ class Handler(BaseHTTPRequestHandler):
             response = connection.getresponse()
             content = base64.b64encode(response.read()).decode()
         headers = {
-            name: value for name, value in response.getheaders() if name.lower() not in ("date", "content-length")
+            name: value
+            for name, value in response.getheaders()
+            if name.lower() not in ("date", "content-length", "transfer-encoding")
         }
         return {"status": response.status, "headers": headers, "base64": content}
 
