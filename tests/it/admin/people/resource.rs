@@ -161,19 +161,15 @@ async fn a_lock_has_a_reason_an_author_and_an_event() {
     assert_eq!(events[1]["after"]["lockReason"], "left the company");
 }
 
+/// It is made again, because a lock in between may have ended.
 #[tokio::test]
-async fn a_lock_that_is_sent_again_gets_the_same_answer() {
+async fn a_lock_that_is_sent_again_has_no_further_effect() {
     let world = World::new().await;
     key_of(&world, "bob", &["owner"]).await;
     let bob = person(&world.admin(), "bob").await;
     let client = world.admin().with("idempotency-key", "lock bob");
     let first = lock(&client, &bob).await.ok();
     let again = lock(&client, &bob).await.ok();
-    assert_eq!(again.header("idempotency-replayed"), "true");
+    assert!(!again.headers.contains_key("idempotency-replayed"));
     assert_eq!((again.json(), again.header("etag")), (first.json(), first.header("etag")));
-    // Without an effect, no answer is kept.
-    let other = world.admin().with("idempotency-key", "lock bob again");
-    for _ in 0..2 {
-        lock(&other, &bob).await.ok();
-    }
 }
