@@ -142,7 +142,7 @@ async fn activate(
         Some(predecessor) => keys_store::by_id(change.rows(), predecessor).await?,
         None => None,
     };
-    if !predecessor.and_then(|key| key.takeover()).is_some_and(|at| at <= now) {
+    if predecessor.and_then(|key| key.takeover()).is_none_or(|at| at > now) {
         return Ok(());
     }
     let mut after = before.moved(Cause::Set, KeyStatus::Active, now)?;
