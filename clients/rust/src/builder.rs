@@ -54,8 +54,8 @@ impl Builder {
         let url = variable("SEALWARD_URL")
             .ok_or_else(|| Error::Configuration("SEALWARD_URL is not set".to_owned()))?;
         Ok(Self {
-            credential: Credential::from_variables(&variable)?,
             authorities: variable("SEALWARD_CA_FILE").map(PathBuf::from),
+            credential: Credential::from_variables(variable)?,
             ..Self::new(url)
         })
     }

@@ -43,7 +43,7 @@ impl FromStr for Envelope {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        serde_json::from_str(text).map_err(|_| Error::Invalid(Invalid::NotAnEnvelope))
+        serde_json::from_str(text).map_err(|_| Error::Invalid(Invalid::Envelope))
     }
 }
 

@@ -4,9 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use crate::open_set::open_set;
+use crate::refusal::{Code, Refusal, of_request};
 
 /// Why a call fails. [`Error::kind`] tells the kinds apart.
 #[derive(Debug, thiserror::Error)]
@@ -149,22 +147,22 @@ pub enum CredentialError {
 pub enum Invalid {
     /// The text is not one JSON value.
     #[error("the text is not one JSON value")]
-    NotJson,
+    Json,
     /// The value cannot be written as JSON.
     #[error("the value cannot be written as JSON")]
-    NotSerializable,
+    Value,
     /// The value has no canonical form: it has duplicate names, or numbers that no double represents.
     #[error("the value has duplicate names, lone surrogates or numbers that no double represents")]
-    NotCanonical,
+    Canonical,
     /// The text is not an envelope.
     #[error("the text is not an envelope")]
-    NotAnEnvelope,
+    Envelope,
     /// A request ID or another value contains characters that a header cannot.
     #[error("the value contains characters that a header cannot")]
-    NotAHeader,
+    Header,
     /// A digest has another length than that of the algorithm.
     #[error("the digest does not have the length of the algorithm, or the algorithm takes none")]
-    NotADigest,
+    Digest,
 }
 
 /// Why local sealing or verification is not possible.
@@ -222,102 +220,6 @@ pub enum FileError {
     /// The file was changed, cut short or extended.
     #[error("the file is not authentic or not complete")]
     NotAuthentic,
-}
-
-/// An error response.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("{}{status}{}: {message}{}{}", finality(*kind), code_text(code.as_ref()), problems(details), of_request(request_id.as_deref()))]
-#[non_exhaustive]
-pub struct Refusal {
-    /// The kind of the error.
-    pub kind: ErrorKind,
-    /// The HTTP status.
-    pub status: u16,
-    /// What Sealward refuses. A response of a proxy has no code.
-    pub code: Option<Code>,
-    /// A text for people.
-    pub message: String,
-    /// The problems of the request.
-    pub details: Vec<Problem>,
-    /// The ID of the request, which the log and the audit log contain.
-    pub request_id: Option<String>,
-    /// After which time the request can succeed.
-    pub retry_after: Option<Duration>,
-}
-
-fn finality(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::DecryptionFailed => "cannot be decrypted, and repeating does not help: ",
-        _ => "",
-    }
-}
-
-fn code_text(code: Option<&Code>) -> String {
-    code.map(|code| format!(" {code}")).unwrap_or_default()
-}
-
-fn problems(details: &[Problem]) -> String {
-    details.iter().map(|it| format!("; {}: {}", it.field, it.message)).collect()
-}
-
-fn of_request(id: Option<&str>) -> String {
-    id.map(|id| format!(" (request {id})")).unwrap_or_default()
-}
-
-/// An error with its causes.
-fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
-}
-
-/// A problem of a request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Problem {
-    /// The member, or an empty text for the complete body.
-    pub field: String,
-    /// The kind of the problem, such as `required`.
-    pub code: String,
-    /// A text for people.
-    pub message: String,
-}
-
-open_set! {
-    /// The codes of error responses.
-    Code {
-        InvalidRequest = "INVALID_REQUEST",
-        InvalidProtectedPayload = "INVALID_PROTECTED_PAYLOAD",
-        UnprotectNotAvailable = "UNPROTECT_NOT_AVAILABLE",
-        DecryptionFailed = "DECRYPTION_FAILED",
-        AuthenticationFailed = "AUTHENTICATION_FAILED",
-        Forbidden = "FORBIDDEN",
-        OperationNotAllowed = "OPERATION_NOT_ALLOWED",
-        PolicyNotActive = "POLICY_NOT_ACTIVE",
-        ServiceFrozen = "SERVICE_FROZEN",
-        NotFound = "NOT_FOUND",
-        ServiceNotFound = "SERVICE_NOT_FOUND",
-        PolicyNotFound = "POLICY_NOT_FOUND",
-        KeyNotFound = "KEY_NOT_FOUND",
-        ApiKeyNotFound = "API_KEY_NOT_FOUND",
-        IdentityNotFound = "IDENTITY_NOT_FOUND",
-        ChangeNotFound = "CHANGE_NOT_FOUND",
-        MethodNotAllowed = "METHOD_NOT_ALLOWED",
-        RequestTimeout = "REQUEST_TIMEOUT",
-        Conflict = "CONFLICT",
-        PreconditionFailed = "PRECONDITION_FAILED",
-        PayloadTooLarge = "PAYLOAD_TOO_LARGE",
-        UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE",
-        RateLimitExceeded = "RATE_LIMIT_EXCEEDED",
-        DestinationKeyNotFound = "DESTINATION_KEY_NOT_FOUND",
-        InternalError = "INTERNAL_ERROR",
-        ServiceUnavailable = "SERVICE_UNAVAILABLE",
-    }
 }
 
 impl Error {
@@ -391,4 +293,16 @@ impl Error {
             _ => None,
         }
     }
+}
+
+/// An error with its causes.
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
 }

@@ -19,6 +19,7 @@ mod file;
 mod local;
 mod open_set;
 mod payload;
+mod refusal;
 mod runtime;
 mod secret;
 #[cfg(feature = "sqlx")]
@@ -32,10 +33,9 @@ pub use self::column::Column;
 pub use self::credential::Credential;
 pub use self::data_keys::{CacheCounters, CacheLimits, CachedKey};
 pub use self::envelope::{Context, Envelope, Scope};
-pub use self::error::{
-    Code, CredentialError, Error, ErrorKind, FileError, Invalid, LocalError, Problem, Refusal,
-};
+pub use self::error::{CredentialError, Error, ErrorKind, FileError, Invalid, LocalError};
 pub use self::file::Progress;
 pub use self::payload::Payload;
+pub use self::refusal::{Code, Problem, Refusal};
 pub use self::runtime::*;
 pub use self::secret::Secret;

@@ -2,12 +2,15 @@
 
 /// Declares an enum of names. A name that this version does not know is `Other`.
 macro_rules! open_set {
-    ($(#[$about:meta])* $set:ident { $($name:ident = $text:literal,)+ }) => {
+    ($(#[$about:meta])* $set:ident {
+        $($(#[$of_name:meta])* $name:ident = $text:literal,)+
+    }) => {
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum $set {
             $(
+                $(#[$of_name])*
                 #[doc = concat!("`", $text, "`")]
                 $name,
             )+

@@ -26,14 +26,14 @@ impl Payload {
         let written = serde_json::to_writer(&mut text, value).is_ok();
         match String::from_utf8(std::mem::take(&mut *text.0)) {
             Ok(text) if written => Ok(Self(Zeroizing::new(text))),
-            _ => Err(Error::Invalid(Invalid::NotSerializable)),
+            _ => Err(Error::Invalid(Invalid::Value)),
         }
     }
 
     /// The payload with exactly this JSON text.
     pub fn raw(text: impl Into<String>) -> Result<Self, Error> {
         let text = Zeroizing::new(text.into());
-        serde_json::from_str::<&RawValue>(&text).map_err(|_| Error::Invalid(Invalid::NotJson))?;
+        serde_json::from_str::<&RawValue>(&text).map_err(|_| Error::Invalid(Invalid::Json))?;
         Ok(Self(text))
     }
 
@@ -65,7 +65,7 @@ impl Payload {
     }
 
     pub(crate) fn as_raw(&self) -> Result<&RawValue, Error> {
-        serde_json::from_str(&self.0).map_err(|_| Error::Invalid(Invalid::NotJson))
+        serde_json::from_str(&self.0).map_err(|_| Error::Invalid(Invalid::Json))
     }
 
     pub(crate) fn from_raw(value: &RawValue) -> Self {
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn what_is_not_one_json_value_is_refused() {
         for text in ["", "{", "1 2", "nul", "'a'"] {
-            assert!(matches!(Payload::raw(text), Err(Error::Invalid(Invalid::NotJson))), "{text}");
+            assert!(matches!(Payload::raw(text), Err(Error::Invalid(Invalid::Json))), "{text}");
         }
     }
 

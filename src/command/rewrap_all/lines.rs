@@ -101,7 +101,7 @@ impl Line {
     }
 
     pub(super) fn not_an_envelope(&self) -> Error {
-        Error::Invalid(Invalid::NotAnEnvelope)
+        Error::Invalid(Invalid::Envelope)
     }
 
     /// The line of the output.

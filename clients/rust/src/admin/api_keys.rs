@@ -9,7 +9,9 @@ use crate::open_set::open_set;
 
 open_set! {
     /// What an API key is for.
+    #[derive(Default)]
     ApiKeyType {
+        #[default]
         Live = "live",
         Test = "test",
         Admin = "admin",
@@ -164,10 +166,4 @@ impl Editable for ApiKey {
     type New = NewApiKey;
     type Created = CreatedApiKey;
     type Changes = ApiKeyChanges;
-}
-
-impl Default for ApiKeyType {
-    fn default() -> Self {
-        Self::Live
-    }
 }

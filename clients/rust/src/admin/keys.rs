@@ -62,7 +62,9 @@ open_set! {
 
 open_set! {
     /// How a key is wrapped for its import.
+    #[derive(Default)]
     ImportMechanism {
+        #[default]
         RsaOaepSha256AesKwp = "RSA_OAEP_SHA256_AES_KWP",
         RsaOaepSha1AesKwp = "RSA_OAEP_SHA1_AES_KWP",
     }
@@ -338,11 +340,5 @@ impl Resources<'_, Key> {
         let path = format!("{}/import-parameters", Key::PATH);
         let call = post(path, &NewImportParameters { mechanism })?;
         self.client().answer(call).await?.parse()
-    }
-}
-
-impl Default for ImportMechanism {
-    fn default() -> Self {
-        Self::RsaOaepSha256AesKwp
     }
 }

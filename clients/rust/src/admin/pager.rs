@@ -41,7 +41,7 @@ struct Cursor<'a> {
 
 impl<'a, T: DeserializeOwned> Pager<'a, T> {
     pub(super) fn new(client: &'a Client, path: &'static str, filter: &impl Serialize) -> Self {
-        let filter = serde_json::to_value(filter).map_err(|_| Invalid::NotSerializable);
+        let filter = serde_json::to_value(filter).map_err(|_| Invalid::Value);
         Self { client, path, filter, items: VecDeque::new(), next: Next::First }
     }
 

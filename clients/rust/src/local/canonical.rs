@@ -38,7 +38,7 @@ fn write(text: &str, out: &mut String) -> Result<(), Invalid> {
             Ok(())
         }
         _ => {
-            out.push_str(&written(text).ok_or(Invalid::NotCanonical)?);
+            out.push_str(&written(text).ok_or(Invalid::Canonical)?);
             Ok(())
         }
     }
@@ -48,7 +48,7 @@ fn write_object(text: &str, out: &mut String) -> Result<(), Invalid> {
     let Members(mut members) = parse(text)?;
     members.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
     if members.windows(2).any(|pair| matches!(pair, [one, other] if one.0 == other.0)) {
-        return Err(Invalid::NotCanonical);
+        return Err(Invalid::Canonical);
     }
     write_all(out, '{', '}', members.iter(), |(name, value), out| {
         write_string(name, out)?;
@@ -77,7 +77,7 @@ fn write_all<T>(
 
 /// serde_json escapes what RFC 8785 escapes, and in the same form.
 fn write_string(string: &str, out: &mut String) -> Result<(), Invalid> {
-    out.push_str(&serde_json::to_string(string).map_err(|_| Invalid::NotCanonical)?);
+    out.push_str(&serde_json::to_string(string).map_err(|_| Invalid::Canonical)?);
     Ok(())
 }
 
@@ -87,7 +87,7 @@ fn string(text: &str) -> Result<String, Invalid> {
 }
 
 fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Invalid> {
-    serde_json::from_str(text).map_err(|_| Invalid::NotCanonical)
+    serde_json::from_str(text).map_err(|_| Invalid::Canonical)
 }
 
 /// The members of an object, duplicates included.
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_value_that_is_not_unique_is_refused() {
         for text in [r#"{"a":1,"\u0061":2}"#, "[9007199254740993]", "1e400", r#"["\ud800"]"#] {
-            assert_eq!(canonical(text), Err(Invalid::NotCanonical), "{text}");
+            assert_eq!(canonical(text), Err(Invalid::Canonical), "{text}");
         }
     }
 }

@@ -126,9 +126,8 @@ impl Scheme {
     /// The digest with these bytes.
     fn digest(&self, bytes: &[u8]) -> Result<digest::Digest, Error> {
         let (Self::Rsa(_, hash) | Self::Ecdsa(_, _, hash)) = self else {
-            return Err(Error::Invalid(Invalid::NotADigest));
+            return Err(Error::Invalid(Invalid::Digest));
         };
-        digest::Digest::import_less_safe(bytes, hash)
-            .map_err(|_| Error::Invalid(Invalid::NotADigest))
+        digest::Digest::import_less_safe(bytes, hash).map_err(|_| Error::Invalid(Invalid::Digest))
     }
 }

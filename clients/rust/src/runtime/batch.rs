@@ -148,7 +148,7 @@ impl Bodies {
         for request in requests {
             let mut item = Wiped::default();
             serde_json::to_writer(&mut item, &request?)
-                .map_err(|_| Error::Invalid(Invalid::NotSerializable))?;
+                .map_err(|_| Error::Invalid(Invalid::Value))?;
             all.add(&item.0);
         }
         for (body, _) in &mut all.bodies {

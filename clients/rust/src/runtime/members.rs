@@ -2,7 +2,7 @@
 
 use super::batch::{BatchAnswer, Item};
 use super::data_key::{DataKeyAnswer, DataKeyRequest};
-use super::operations::{
+use super::operations::bodies::{
     Decrypted, OperationAnswer, Signed, Verified, names_of_payloads as operation_payloads,
 };
 use super::protect::{ProtectRequest, ProtectedPayload};

@@ -10,7 +10,8 @@ use serde::Deserialize;
 use zeroize::Zeroizing;
 
 use super::REQUEST_ID;
-use crate::error::{Code, Error, ErrorKind, Problem, Refusal};
+use crate::error::{Error, ErrorKind};
+use crate::refusal::{Code, Problem, Refusal};
 
 /// A complete response. Its body is wiped when dropped.
 pub(crate) struct Answer {

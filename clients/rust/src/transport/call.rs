@@ -62,8 +62,7 @@ impl<'a> Call<'a> {
         body: &impl Serialize,
     ) -> Result<Self, Error> {
         let mut text = Wiped::default();
-        serde_json::to_writer(&mut text, body)
-            .map_err(|_| Error::Invalid(Invalid::NotSerializable))?;
+        serde_json::to_writer(&mut text, body).map_err(|_| Error::Invalid(Invalid::Value))?;
         self.body = Some((media, Bytes::from_owner(text.0)));
         Ok(self)
     }
@@ -87,7 +86,7 @@ impl<'a> Call<'a> {
     pub(crate) fn query(mut self, filter: &impl Serialize) -> Result<Self, Error> {
         let members = match serde_json::to_value(filter) {
             Ok(Value::Object(members)) => members,
-            _ => return Err(Error::Invalid(Invalid::NotSerializable)),
+            _ => return Err(Error::Invalid(Invalid::Value)),
         };
         let mut query = Serializer::new(std::mem::take(&mut self.query));
         for (name, value) in &members {

@@ -162,7 +162,7 @@ impl Transport {
 }
 
 fn header(text: &str) -> Result<HeaderValue, Error> {
-    HeaderValue::from_str(text).map_err(|_| Error::Invalid(Invalid::NotAHeader))
+    HeaderValue::from_str(text).map_err(|_| Error::Invalid(Invalid::Header))
 }
 
 /// The header `traceparent` of the current span.

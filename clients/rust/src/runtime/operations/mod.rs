@@ -1,9 +1,15 @@
 //! `POST /api/v1/operations`.
 
+pub(super) mod bodies;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
+use self::bodies::{
+    DecryptPayload, Decrypted, Encoded, EncryptPayload, HashPayload, OperationAnswer,
+    OperationRequest, SignPayload, Signed, Verified, VerifyPayload,
+};
 use crate::base64_bytes;
 use crate::error::Error;
 use crate::open_set::open_set;
@@ -139,129 +145,6 @@ pub struct Digest {
     pub algorithm: HashAlgorithm,
 }
 
-#[derive(Serialize)]
-pub(super) struct OperationRequest<P> {
-    operation: &'static str,
-    payload: P,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct OperationAnswer<'a> {
-    #[expect(dead_code, reason = "the results of operations carry no ID")]
-    request_id: String,
-    #[serde(borrow)]
-    result: &'a RawValue,
-    #[expect(dead_code, reason = "the time of the answer")]
-    timestamp: String,
-}
-
-/// `data` with its `encoding`.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Encoded<'a> {
-    Json(&'a RawValue),
-    Base64(#[serde(with = "base64_bytes")] &'a [u8]),
-}
-
-impl<'a> Encoded<'a> {
-    fn of(data: Data<'a>) -> Result<(Self, Option<&'static str>), Error> {
-        Ok(match data {
-            Data::Json(payload) => (Self::Json(payload.as_raw()?), None),
-            Data::Bytes(bytes) => (Self::Base64(bytes), Some("base64")),
-        })
-    }
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct EncryptPayload<'a> {
-    data: Encoded<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    encoding: Option<&'static str>,
-    algorithm: &'a Cipher,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none", with = "base64_bytes::optional")]
-    aad: Option<Vec<u8>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct DecryptPayload<'a> {
-    #[serde(with = "base64_bytes")]
-    ciphertext: &'a [u8],
-    #[serde(with = "base64_bytes")]
-    iv: &'a [u8],
-    #[serde(with = "base64_bytes")]
-    tag: &'a [u8],
-    algorithm: &'a Cipher,
-    key_id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    encoding: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none", with = "base64_bytes::optional")]
-    aad: Option<Vec<u8>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct SignPayload<'a> {
-    data: Encoded<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    encoding: Option<&'static str>,
-    algorithm: &'a SignatureAlgorithm,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    prehashed: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    signature_format: Option<&'a SignatureFormat>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct VerifyPayload<'a> {
-    data: Encoded<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    encoding: Option<&'static str>,
-    #[serde(with = "base64_bytes")]
-    signature: &'a [u8],
-    algorithm: &'a SignatureAlgorithm,
-    key_id: &'a str,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    prehashed: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    signature_format: Option<&'a SignatureFormat>,
-}
-
-#[derive(Serialize)]
-pub(super) struct HashPayload<'a> {
-    data: Encoded<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    encoding: Option<&'static str>,
-    algorithm: &'a HashAlgorithm,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Signed {
-    #[serde(with = "base64_bytes")]
-    signature: Vec<u8>,
-    algorithm: SignatureAlgorithm,
-    key_id: String,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Verified {
-    valid: bool,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Decrypted<'a> {
-    #[serde(borrow)]
-    data: &'a RawValue,
-}
-
 impl Client {
     /// Encrypts a value in the token.
     pub async fn encrypt(&self, data: Data<'_>, how: &Encrypt) -> Result<Ciphertext, Error> {
@@ -360,65 +243,4 @@ impl Client {
         let operated: OperationAnswer<'_> = answer.parse()?;
         read(operated.result).ok_or_else(|| answer.unexpected())
     }
-}
-
-impl<'a> DecryptPayload<'a> {
-    fn of(from: &'a Ciphertext, aad: Option<&[u8]>, encoding: Option<&'static str>) -> Self {
-        Self {
-            ciphertext: &from.ciphertext,
-            iv: &from.iv,
-            tag: &from.tag,
-            algorithm: &from.algorithm,
-            key_id: &from.key_id,
-            encoding,
-            aad: aad.map(ToOwned::to_owned),
-        }
-    }
-}
-
-#[cfg(test)]
-pub(super) fn names_of_payloads() -> [(&'static str, Vec<&'static str>); 5] {
-    use crate::conformance::known::written;
-
-    let (algorithm, empty) = (SignatureAlgorithm::Ed25519, [].as_slice());
-    let data = || Encoded::Base64(empty);
-    let encrypt = EncryptPayload {
-        data: data(),
-        encoding: None,
-        algorithm: &Cipher::Aes256Gcm,
-        key_id: None,
-        aad: None,
-    };
-    let encrypted = Ciphertext {
-        ciphertext: Vec::new(),
-        iv: Vec::new(),
-        tag: Vec::new(),
-        algorithm: Cipher::Aes256Gcm,
-        key_id: String::new(),
-    };
-    let sign = SignPayload {
-        data: data(),
-        encoding: None,
-        algorithm: &algorithm,
-        key_id: None,
-        prehashed: false,
-        signature_format: None,
-    };
-    let verify = VerifyPayload {
-        data: data(),
-        encoding: None,
-        signature: empty,
-        algorithm: &algorithm,
-        key_id: "",
-        prehashed: false,
-        signature_format: None,
-    };
-    let hash = HashPayload { data: data(), encoding: None, algorithm: &HashAlgorithm::Sha256 };
-    [
-        ("DecryptPayload", written(&DecryptPayload::of(&encrypted, None, None))),
-        ("EncryptPayload", written(&encrypt)),
-        ("HashPayload", written(&hash)),
-        ("SignPayload", written(&sign)),
-        ("VerifyPayload", written(&verify)),
-    ]
 }
