@@ -73,17 +73,18 @@ impl Server {
         self.post(&format!("finish/{}", session.number), report).await;
     }
 
-    async fn exchange(&self, method: &str, path: &str, body: &str) -> Value {
+    async fn exchange(&self, method: &str, path: &str, sent: &str) -> Value {
         let mut stream = TcpStream::connect(&self.address).await.unwrap();
         let request = format!(
             "{method} /_conformance/{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
-             Content-Length: {}\r\n\r\n{body}",
-            body.len()
+             Content-Length: {}\r\n\r\n{sent}",
+            sent.len()
         );
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut response = String::new();
         stream.read_to_string(&mut response).await.unwrap();
-        let (_, body) = response.split_once("\r\n\r\n").expect("a body");
+        let body = response.split_once("\r\n\r\n").map(|(_, body)| body);
+        let body = body.unwrap_or_else(|| panic!("{path}: no answer to {sent}"));
         serde_json::from_str(body).unwrap_or_else(|error| panic!("{path}: {error}: {body}"))
     }
 }
