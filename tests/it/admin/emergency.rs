@@ -78,14 +78,15 @@ async fn setting_the_switch_twice_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_sent_again_has_the_first_answer() {
+async fn an_unfreeze_that_is_sent_again_has_the_first_answer() {
     let world = World::new().await;
+    world.admin().post(FREEZE, reason()).await.ok();
     let send = async |key: &str, path: &str, body: Value| {
         world.admin().with("idempotency-key", key).post(path, body).await.ok()
     };
-    for (key, path) in [("a", FREEZE), ("b", FREEZE), ("c", UNFREEZE), ("d", UNFREEZE)] {
-        let first = send(key, path, reason()).await;
-        let again = send(key, path, reason()).await;
+    for key in ["a", "b"] {
+        let first = send(key, UNFREEZE, reason()).await;
+        let again = send(key, UNFREEZE, reason()).await;
         assert_eq!(again.header("idempotency-replayed"), "true", "{key}");
         assert_eq!((again.json(), again.header("etag")), (first.json(), first.header("etag")));
     }

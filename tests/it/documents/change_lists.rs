@@ -88,7 +88,7 @@ fn add_files(found: &mut Vec<String>, folder: &Path) {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
             add_files(found, &path);
-        } else {
+        } else if path.extension().is_none_or(|extension| extension != "md") {
             let path = path.strip_prefix(top()).expect("a path of this repository");
             found.push(path.to_str().expect("a name").to_owned());
         }

@@ -64,10 +64,18 @@ async fn no_entry_has_the_last_revision() {
     let world = World::new().await;
     let intruder = Intruder::of(&world);
     let service = world.service("one").await;
-    let add =
-        "INSERT INTO revisions SELECT 'services', id, 9223372036854775807, 'changed' FROM services";
-    let refused = sqlx::query(add).execute(&intruder.pool).await.expect_err("a bound").to_string();
-    assert!(refused.contains("too far"), "{refused}");
+    let add = "INSERT INTO public.revisions
+               SELECT 'services', id, 9223372036854775807, 'changed' FROM services";
+    let shadowed = format!(
+        "CREATE TEMP TABLE revisions ON COMMIT DROP AS
+                SELECT 'services' AS table_name, id, 9223372036854775806 AS revision FROM services;
+         {add}"
+    );
+    for add in [add.to_owned(), shadowed] {
+        let refused = sqlx::raw_sql(AssertSqlSafe(add)).execute(&intruder.pool).await;
+        let refused = refused.expect_err("a bound").to_string();
+        assert!(refused.contains("too far"), "{refused}");
+    }
     let path = format!("/admin/services/{service}");
     world.admin().put(&path, json!({ "name": "two" })).await.ok();
 }
