@@ -1,5 +1,6 @@
 //! Sealing: each committed record gets one position in its log.
 
+use engine::ids::KeyId;
 use engine::ledger::{Log, Renewal};
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
@@ -33,7 +34,10 @@ async fn applications_cannot_sign_with_the_key_of_the_logs() {
                 k.public_key, 'x', now(), now(), now()
            FROM audit_log_keys k, services s WHERE s.name = 'forger'";
     rewrite(&world.pool, forged).await;
-    let payload = json!({ "algorithm": "Ed25519", "data": "example.com/sealward/operations\n1\n" });
+    let id: KeyId =
+        sqlx::query_scalar("SELECT id FROM audit_log_keys").fetch_one(&world.pool).await.unwrap();
+    let note = "example.com/sealward/operations\n1\n";
+    let payload = json!({ "algorithm": "Ed25519", "keyId": id, "data": note });
     let body = json!({ "operation": "sign", "payload": payload });
     let refused = application.post(OPERATIONS, body).await;
     assert!(refused.status.is_server_error(), "{}", refused.body);
