@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::certificates::Certificates;
 use super::credentials::{Credentials, Presented};
 use super::denied::Denied;
+use super::directory::Directory;
 use super::frozen::EmergencySwitch;
 use super::identity::{CredentialRefused, StoredKey};
-use super::wholeness::Wholeness;
 use super::workloads::{Unusable, Workloads};
 use super::{Admission, ApiKeyDigest, Caller, LastUse, store};
 use crate::catalog::{Cache, Catalog, Topic};
@@ -41,13 +41,13 @@ impl Authenticator {
         settings: &Settings,
     ) -> Result<Self, Unusable> {
         let auth = &settings.auth;
-        let wholeness = Arc::new(Wholeness::new(catalog.clone(), pool.clone()));
+        let directory = Arc::new(Directory::new(catalog.clone(), pool.clone()));
         let (known, database) = (catalog.clone(), pool.clone());
         let workloads =
-            Workloads::new(clock.clone(), known, database, Arc::clone(&wholeness), auth)?;
+            Workloads::new(clock.clone(), known, database, Arc::clone(&directory), auth)?;
         let (of_certificates, is_on) = (pool.clone(), auth.certificates);
         let certificates =
-            Certificates::new(clock.clone(), catalog.clone(), of_certificates, wholeness, is_on);
+            Certificates::new(clock.clone(), catalog.clone(), of_certificates, directory, is_on);
         let topics = &[Topic::ApiKeys, Topic::Services, Topic::People];
         let read = move |at_rest| {
             let pool = pool.clone();

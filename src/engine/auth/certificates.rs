@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::caller::recorded_subject;
 use super::denied::Denied;
+use super::directory::Directory;
 use super::identity::{CredentialRefused, Workload};
-use super::wholeness::Wholeness;
 use super::{Admission, Caller, Match, store};
 use crate::catalog::{Cache, Catalog, Topic};
 use crate::client_certificates::{ClientCertificate, VerifiedCertificate};
@@ -45,19 +45,23 @@ impl Certificates {
         clock: Clock,
         catalog: Catalog,
         pool: Pool,
-        wholeness: Arc<Wholeness>,
+        directory: Arc<Directory>,
         is_on: bool,
     ) -> Self {
-        let topics = &[Topic::Identities, Topic::Services];
         let read = move |names: Names| {
-            let (pool, wholeness) = (pool.clone(), Arc::clone(&wholeness));
+            let (pool, directory) = (pool.clone(), Arc::clone(&directory));
             async move {
-                if !wholeness.holds().await? {
-                    return Ok(None);
-                }
-                Ok(find(&pool, &names).await?)
+                let identities = directory.identities().await?;
+                let known = identities.as_ref().and_then(|it| {
+                    let identity = it.of_certificate(names.fingerprint, names.spiffe_id)?;
+                    Some((identity, subject(&identity.r#match)?))
+                });
+                let Some((identity, subject)) = known else { return Ok(None) };
+                let workload = Arc::new(store::workload(&pool, identity).await?);
+                Ok(Some(KnownWorkload { workload, subject }))
             }
         };
+        let topics = &[Topic::Identities, Topic::Services];
         Self { clock, is_on, workloads: Cache::new(catalog, topics, CAPACITY, read) }
     }
 
@@ -108,21 +112,13 @@ impl Names {
     }
 }
 
-/// The one workload that matches one of the names.
-async fn find(pool: &Pool, names: &Names) -> sqlx::Result<Option<KnownWorkload>> {
-    let fingerprint = names.fingerprint.map(|fingerprint| fingerprint.to_string());
-    let spiffe_id = names.spiffe_id.as_ref().map(SpiffeId::as_str);
-    let found = store::certified(pool, spiffe_id, fingerprint.as_deref()).await?;
-    let mut matching = found.into_iter();
-    let first = matching.next().filter(|_| matching.next().is_none());
-    Ok(first.and_then(|(rule, workload)| {
-        let subject = match rule {
-            Match::Spiffe { spiffe_id } => recorded_subject(spiffe_id.as_str()),
-            Match::Certificate { certificate_sha256 } => certificate_sha256.to_string().into(),
-            Match::Token(_) => return None,
-        };
-        Some(KnownWorkload { workload, subject })
-    }))
+/// The name of a certificate that a rule matches.
+fn subject(rule: &Match) -> Option<Arc<str>> {
+    match rule {
+        Match::Spiffe { spiffe_id } => Some(recorded_subject(spiffe_id.as_str())),
+        Match::Certificate { certificate_sha256 } => Some(certificate_sha256.to_string().into()),
+        Match::Token(_) => None,
+    }
 }
 
 fn admit(known: Option<KnownWorkload>, client: IpAddr) -> Result<Caller, CredentialRefused> {

@@ -14,6 +14,7 @@ mod certificates;
 mod credential;
 mod credentials;
 mod denied;
+mod directory;
 mod frozen;
 mod identity;
 mod kind;
@@ -27,7 +28,6 @@ mod role;
 mod sessions;
 mod store;
 mod stored;
-mod wholeness;
 mod workloads;
 
 pub use self::administrator::Administrator;

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::identity::{CredentialRefused, Identity, Noted, StoredKey, Workload};
 use super::{
-    ApiKey, ApiKeyDigest, IdentityStatus, Match, RateLimit, Roles, Service, ServiceStatus,
+    ApiKey, ApiKeyDigest, IdentityStatus, RateLimit, Roles, Service, ServiceStatus,
     WorkloadIdentity, people,
 };
 use crate::db::{Pool, sql};
@@ -44,52 +44,9 @@ async fn service(database: &Pool, id: ServiceId) -> sqlx::Result<Option<Service>
     living.fetch_optional(database.rows()).await
 }
 
-/// The identities that match tokens of this issuer with this subject, disabled ones included, so that
-/// disabling one does not let another take its place.
-pub(super) async fn of_subject(
-    database: &Pool,
-    issuer: &str,
-    subject: &str,
-) -> sqlx::Result<Vec<(Match, Arc<Workload>)>> {
-    let found =
-        select("WHERE deleted_at IS NULL AND match->>'issuer' = $1 AND match->>'subject' = $2");
-    let found = found.bind(issuer).bind(subject).fetch_all(database.rows());
-    workloads(database, found.await?).await
-}
-
-/// The identities that match tokens of this issuer with any subject, disabled ones included.
-pub(super) async fn of_any_subject(
-    database: &Pool,
-    issuer: &str,
-) -> sqlx::Result<Vec<(Match, Arc<Workload>)>> {
-    let found =
-        select("WHERE deleted_at IS NULL AND match->>'issuer' = $1 AND match->>'subject' IS NULL");
-    workloads(database, found.bind(issuer).fetch_all(database.rows()).await?).await
-}
-
-/// The identities that match this SPIFFE ID or this fingerprint of a certificate, disabled ones included.
-pub(super) async fn certified(
-    database: &Pool,
-    spiffe_id: Option<&str>,
-    fingerprint: Option<&str>,
-) -> sqlx::Result<Vec<(Match, Arc<Workload>)>> {
-    let found = select(
-        "WHERE deleted_at IS NULL
-           AND (match->>'spiffeId' = $1 OR match->>'certificateSha256' = $2)",
-    );
-    let found = found.bind(spiffe_id).bind(fingerprint).fetch_all(database.rows());
-    workloads(database, found.await?).await
-}
-
-/// Whether every identity that was ever made has a valid row, deleted ones included. An identity that somebody
-/// took away could be a disabled one, so that another takes its place.
-pub(super) async fn identities_are_whole(database: &Pool) -> sqlx::Result<bool> {
-    let mut connection = database.acquire().await?;
-    let (_, is_whole) = living_identities(database.rows_on(&mut connection)).await?;
-    Ok(is_whole)
-}
-
-/// The identities that are not deleted, and whether they are whole.
+/// The identities that are not deleted, and whether every identity that was ever made has a valid row, deleted ones
+/// included. One that is missing could be a disabled one. An identity is in `revisions` before its row, which is
+/// read last: one that goes away meanwhile is missing.
 pub(super) async fn living_identities(
     rows: Rows<&mut PgConnection>,
 ) -> sqlx::Result<(Vec<WorkloadIdentity>, bool)> {
@@ -152,18 +109,13 @@ pub(super) async fn write_last_uses(
     Ok(locked)
 }
 
-/// The identities. One whose service is lost goes on matching, so that no other takes its place.
-async fn workloads(
+/// The workload with this identity. One whose service is lost is refused.
+pub(super) async fn workload(
     database: &Pool,
-    found: Vec<WorkloadIdentity>,
-) -> sqlx::Result<Vec<(Match, Arc<Workload>)>> {
-    let mut workloads = Vec::new();
-    for identity in found {
-        let service = service(database, identity.service_id).await?;
-        let workload = Workload::of(&identity, service.as_ref());
-        workloads.push((identity.r#match, Arc::new(workload)));
-    }
-    Ok(workloads)
+    identity: &WorkloadIdentity,
+) -> sqlx::Result<Workload> {
+    let service = service(database, identity.service_id).await?;
+    Ok(Workload::of(identity, service.as_ref()))
 }
 
 impl Workload {

@@ -12,10 +12,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::caller::recorded_subject;
 use super::denied::Denied;
+use super::directory::Directory;
 use super::identity::{CredentialRefused, Workload};
-use super::wholeness::Wholeness;
-use super::{Admission, Caller, Match, store};
-use crate::catalog::{Cache, Catalog, Topic, Unreadable};
+use super::{Admission, Caller, store};
+use crate::catalog::{Cache, Catalog, Topic};
 use crate::db::Pool;
 use crate::jwt::{
     Issuer, Location, PublishedKeys, Purpose, TokenRefused, TokenRules, Unverified, VerifiedToken,
@@ -25,9 +25,6 @@ use formats::clock::Clock;
 
 /// The maximum number of cached workloads of tokens.
 const CAPACITY: u64 = 20_000;
-
-/// The maximum number of issuers whose identities for any subject are cached.
-const ISSUERS: u64 = 1_000;
 
 /// The memory of verified tokens, in bytes. Issuers can add any claims to tokens.
 const MEMORY: u64 = 64 * 1024 * 1024;
@@ -51,10 +48,6 @@ pub struct Unusable {
     path: PathBuf,
     source: NotInPem,
 }
-
-/// The identities that match tokens of an issuer with any subject. There can be thousands of them, so new
-/// tokens share one read.
-type OfAnySubject = Cache<Arc<str>, Arc<[(Match, Arc<Workload>)]>>;
 
 /// A verified token.
 struct CachedToken {
@@ -80,29 +73,19 @@ impl Workloads {
         clock: Clock,
         catalog: Catalog,
         pool: Pool,
-        wholeness: Arc<Wholeness>,
+        directory: Arc<Directory>,
         auth: &Auth,
     ) -> Result<Self, Unusable> {
         let issuers = auth.issuers.iter().map(|wanted| issuer(&clock, wanted));
-        let topics = &[Topic::Identities, Topic::Services];
-        let any_subject = OfAnySubject::new(catalog.clone(), topics, ISSUERS, {
-            let pool = pool.clone();
-            move |issuer: Arc<str>| {
-                let pool = pool.clone();
-                async move { Ok(Some(store::of_any_subject(&pool, &issuer).await?.into())) }
-            }
-        });
-        let any_subject = Arc::new(any_subject);
         let read = move |key: TokenKey| {
-            let (pool, any_subject) = (pool.clone(), Arc::clone(&any_subject));
-            let wholeness = Arc::clone(&wholeness);
+            let (pool, directory) = (pool.clone(), Arc::clone(&directory));
             async move {
-                if !wholeness.holds().await? {
-                    return Ok(None);
-                }
                 // The request that needs the workload has the token.
                 let verified = key.verified.upgrade().ok_or(sqlx::Error::WorkerCrashed)?;
-                find(&pool, &any_subject, &verified.token).await
+                let identities = directory.identities().await?;
+                let identity = identities.as_ref().and_then(|it| it.of_token(&verified.token));
+                let Some(identity) = identity else { return Ok(None) };
+                Ok(Some(Arc::new(store::workload(&pool, identity).await?)))
             }
         };
         Ok(Self {
@@ -114,7 +97,7 @@ impl Workloads {
                 .max_capacity(MEMORY)
                 .time_to_live(VERIFIED_FOR)
                 .build(),
-            workloads: Cache::new(catalog, topics, CAPACITY, read),
+            workloads: Cache::new(catalog, &[Topic::Identities, Topic::Services], CAPACITY, read),
             clock,
         })
     }
@@ -208,23 +191,6 @@ pub fn issuer(clock: &Clock, settings: &AuthIssuer) -> Result<Arc<Issuer>, Unusa
 /// purpose.
 fn is_credential(typ: Option<&str>) -> bool {
     typ.is_none_or(|typ| matches!(typ, "jwt" | "jose" | "at+jwt"))
-}
-
-/// The one workload that matches the token.
-async fn find(
-    pool: &Pool,
-    any_subject: &OfAnySubject,
-    token: &VerifiedToken,
-) -> Result<Option<Arc<Workload>>, Unreadable> {
-    let of_subject = store::of_subject(pool, &token.issuer, &token.subject).await?;
-    let of_any = any_subject.get(&token.issuer.as_str().into()).await?;
-    let mut matching = of_subject
-        .iter()
-        .chain(of_any.iter().flat_map(|it| it.iter()))
-        .filter(|(rule, _)| matches!(rule, Match::Token(rule) if rule.matches(token)))
-        .map(|(_, workload)| Arc::clone(workload));
-    let first = matching.next();
-    Ok(first.filter(|_| matching.next().is_none()))
 }
 
 fn admit(

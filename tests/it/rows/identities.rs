@@ -11,6 +11,7 @@ const CALLER: &str = "/api/v1/caller";
 struct Fixture {
     world: World,
     issuer: TokenIssuer,
+    key: SigningKey,
     token: String,
     disabled: String,
 }
@@ -33,7 +34,7 @@ impl Fixture {
         world.admin().put(&path, json!({ "status": "disabled" })).await.ok();
         let wide = json!({ "issuer": issuer.name(), "claims": { "sub": "job" } });
         identity("wide", &other, wide).await;
-        Self { token, disabled: path, issuer, world }
+        Self { token, disabled: path, issuer, key, world }
     }
 
     fn caller(&self) -> Client<'_> {
@@ -61,6 +62,42 @@ async fn without_the_row_of_a_disabled_identity_no_workload_authenticates() {
         // API keys go on.
         fixture.world.admin().get("/admin/services").await.ok();
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_is_away_for_a_moment_lets_no_other_identity_match() {
+    let fixture = Fixture::new().await;
+    let world = &fixture.world;
+    let intruder = Intruder::of(world);
+    intruder.keep(world, "identities").await;
+    // A credential without an identity also makes the instance read whether all are there.
+    let stranger = fixture.issuer.claims("stranger", world.clock.now());
+    let stranger = fixture.key.token(&stranger);
+    world.client(&stranger).get(CALLER).await.refused(401, "AUTHENTICATION_FAILED");
+    let mut away = intruder.pool.begin().await.expect("a transaction");
+    sqlx::raw_sql(
+        "LOCK identities IN ACCESS EXCLUSIVE MODE; DELETE FROM identities WHERE name = 'blocked'",
+    )
+    .execute(&mut *away)
+    .await
+    .expect("the row is away");
+    intruder.run("NOTIFY catalog, 'services'").await;
+    let caller = fixture.caller();
+    let (response, ()) = tokio::join!(caller.get(CALLER), async {
+        // The requests either are answered meanwhile or wait for the lock.
+        tokio::select! {
+            _ = caller.get(CALLER) => {}
+            _ = within(PATIENCE, async || is_waited_for(world).await) => {}
+        }
+        away.commit().await.expect("a commit");
+    });
+    response.refused(401, "AUTHENTICATION_FAILED");
+}
+
+/// Whether a session waits for a lock of the table of identities.
+async fn is_waited_for(world: &World) -> bool {
+    let waiting = "SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'identities'::regclass AND NOT granted)";
+    sqlx::query_scalar(waiting).fetch_one(&world.pool).await.expect("the locks")
 }
 
 #[tokio::test(flavor = "multi_thread")]
