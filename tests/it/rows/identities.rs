@@ -69,7 +69,6 @@ async fn a_row_that_is_away_for_a_moment_lets_no_other_identity_match() {
     let fixture = Fixture::new().await;
     let world = &fixture.world;
     let intruder = Intruder::of(world);
-    intruder.keep(world, "identities").await;
     // A credential without an identity also makes the instance read whether all are there.
     let stranger = fixture.issuer.claims("stranger", world.clock.now());
     let stranger = fixture.key.token(&stranger);
