@@ -1,0 +1,3 @@
+data "sealward_api_key" "known" {
+  name = "till"
+}

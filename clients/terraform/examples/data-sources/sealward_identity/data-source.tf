@@ -1,0 +1,3 @@
+data "sealward_identity" "known" {
+  name = "cart"
+}

@@ -1,0 +1,3 @@
+data "sealward_key" "known" {
+  name = "envelopes"
+}

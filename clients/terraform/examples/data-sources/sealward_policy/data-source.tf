@@ -1,0 +1,3 @@
+data "sealward_policy" "known" {
+  policy_number = "PAYMENTS"
+}

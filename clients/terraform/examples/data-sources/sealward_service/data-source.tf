@@ -1,0 +1,3 @@
+data "sealward_service" "known" {
+  name = "shop"
+}

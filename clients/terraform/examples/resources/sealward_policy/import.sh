@@ -1,0 +1,2 @@
+# By number, or by ID.
+tofu import sealward_policy.payments PAYMENTS

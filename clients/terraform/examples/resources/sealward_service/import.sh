@@ -1,0 +1,2 @@
+# By name, or by ID.
+tofu import sealward_service.shop shop

@@ -1,0 +1,4 @@
+resource "sealward_service" "shop" {
+  name         = "shop"
+  publish_keys = true
+}

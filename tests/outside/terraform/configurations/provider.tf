@@ -1,0 +1,5 @@
+terraform {
+  required_providers {
+    sealward = { source = "sealward.dev/sealward/sealward" }
+  }
+}
