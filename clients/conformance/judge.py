@@ -18,6 +18,9 @@ def problems(case: Json, requests: list[Json], report: Json, facts: dict[str, st
         found += [f"request {number + 1}: {text}" for text in request_problems(wanted, request, before, facts)]
     if not report["texts"]:
         found.append("the report contains no texts")
+    found += [
+        f"no text of the client contains {text!r}" for text in case.get("shown", []) if not is_shown(text, report)
+    ]
     return found + [f"a text of the client contains {secret!r}" for secret in leaked(case, report)]
 
 
@@ -53,6 +56,10 @@ def leaked(case: Json, report: Json) -> list[str]:
     """The secrets of a case that appear in the texts that a client makes of itself and of its errors."""
     secrets = [*case.get("secrets", []), *credential_texts(case)]
     return [secret for secret in secrets if any(secret in text for text in report["texts"])]
+
+
+def is_shown(text: str, report: Json) -> bool:
+    return any(text in each for each in report["texts"])
 
 
 def credential_texts(case: Json) -> list[str]:

@@ -8,6 +8,7 @@ and what a runner sends.
 import argparse
 import base64
 import json
+import secrets
 import socket
 import ssl
 import struct
@@ -70,23 +71,24 @@ class Conformance:
         self.sessions: dict[int, Session] = {}
         self.results: dict[str, dict[str, list[str]]] = {}
         self.lock = threading.Lock()
-        self.address = self.tls_address = ""
+        self.address = self.tls_address = self.closed = ""
         self.certificates: dict[str, str] = {}
 
     def start(self, language: str, name: str) -> Json:
         with self.lock:
             number = len(self.sessions) + 1
-            case = self.filled(self.by_name[name], number)
+            case = self.filled(self.by_name[name])
             self.sessions[number] = Session(number, language, case)
         base = self.tls_address if case.get("tls") else self.address
+        base = base.replace("127.0.0.1", case.get("host", "127.0.0.1"))
         return {"session": number, "url": f"{base}/s/{number}", "case": case, **self.certificates}
 
-    def filled(self, case: Json, number: int) -> Json:
-        """The case, with the names of the service of the live cases in place of `{NAME}`."""
+    def filled(self, case: Json) -> Json:
+        """The case, with the names of the service of the live cases, and a unique one, in place of `{NAME}`."""
+        text = json.dumps(case).replace("{closed}", self.closed)
         if not case["part"].startswith("live"):
-            return case
-        text = json.dumps(case)
-        for name, value in {**self.world, "unique": f"{self.world['serviceId']}-{number}"}.items():
+            return json.loads(text)
+        for name, value in {**self.world, "unique": f"live-{secrets.token_hex(8)}"}.items():
             text = text.replace("{" + name + "}", value)
         return json.loads(text)
 
@@ -278,8 +280,12 @@ def main() -> None:
         conformance.certificates = certificates.make(Path(folder))
         conformance.address = start(arguments.port)
         conformance.tls_address = start(0, certificates.context(Path(folder)))
-        print(conformance.address, flush=True)
-        sys.stdin.read()
+        # A socket that does not listen keeps its port and refuses connections.
+        with socket.socket() as closed:
+            closed.bind(("127.0.0.1", 0))
+            conformance.closed = f"http://127.0.0.1:{closed.getsockname()[1]}"
+            print(conformance.address, flush=True)
+            sys.stdin.read()
 
 
 if __name__ == "__main__":

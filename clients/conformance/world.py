@@ -8,19 +8,35 @@ keys of its own. server.py --service takes the result.
 import json
 import os
 import secrets
+import time
+from http import HTTPStatus
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 Json = Any
+ATTEMPTS = 10
 SUFFIX = secrets.token_hex(4)
 GENEROUS = {"tier": "enterprise", "rateLimit": {"requestsPerSecond": 20_000, "burst": 20_000}}
 
 
 def admin(path: str, body: Json) -> Json:
-    headers = {"Authorization": f"Bearer {os.environ['SEALWARD_ADMIN_KEY']}", "Content-Type": "application/json"}
+    """The resource that the service makes. A service that is busy is asked again."""
+    headers = {
+        "Authorization": f"Bearer {os.environ['SEALWARD_ADMIN_KEY']}",
+        "Content-Type": "application/json",
+        "Idempotency-Key": secrets.token_hex(16),
+    }
     request = Request(os.environ["SEALWARD_URL"] + path, json.dumps(body).encode(), headers, method="POST")
-    with urlopen(request) as answer:
-        return json.load(answer)
+    for _ in range(ATTEMPTS):
+        try:
+            with urlopen(request) as answer:
+                return json.load(answer)
+        except HTTPError as error:
+            if error.code != HTTPStatus.SERVICE_UNAVAILABLE:
+                raise
+            time.sleep(float(error.headers["Retry-After"]))
+    raise SystemExit(f"{path}: the service is not available")
 
 
 def service(name: str, **members: Json) -> str:
@@ -35,6 +51,11 @@ def key(service_id: str, algorithm: str, **members: Json) -> str:
 def policy(name: str, destination: str, **members: Json) -> str:
     body = {"policyNumber": f"{name}-{SUFFIX}", "name": name, "destinationServiceId": destination}
     return admin("/admin/policies", {**body, "allowedServiceIds": ["*"], **members})["policyNumber"]
+
+
+def api_key(name: str, service_id: str, **members: Json) -> str:
+    body = {"name": f"{name} {SUFFIX}", "type": "test", "serviceId": service_id, **members}
+    return admin("/admin/api-keys", body)["secret"]
 
 
 def policies() -> dict[str, str]:
@@ -67,12 +88,12 @@ def main() -> None:
         "keyEd25519": key(caller, "Ed25519"),
         **{f"key{curve}": key(caller, curve, use="sig") for curve in ("P-256", "P-384", "P-521")},
     }
-    api_key = {"name": f"live {SUFFIX}", "type": "test", "serviceId": caller, "policyNumber": numbers["RSA"]}
     print(
         json.dumps(
             {
                 "service": os.environ["SEALWARD_URL"],
-                "apiKey": admin("/admin/api-keys", api_key)["secret"],
+                "apiKey": api_key("live", caller, policyNumber=numbers["RSA"]),
+                "frozenApiKey": api_key("frozen", service("frozen caller", status="frozen")),
                 "adminKey": os.environ["SEALWARD_ADMIN_KEY"],
                 "serviceId": caller,
                 **numbers,

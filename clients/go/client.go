@@ -2,8 +2,7 @@ package sealward
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -20,12 +19,16 @@ const (
 	defaultRetryAfter = 10 * time.Second
 )
 
-// Options configure a [Client]. URL and Credentials are required, except where a client certificate alone authenticates.
+// Options configure a [Client]. URL is required. Without Credentials and without a client certificate, a client can only
+// read public keys; other calls are [ErrCredentialUnavailable].
 type Options struct {
 	// URL is the base address of the service, for example https://sealward.example.
 	URL string
 	// Credentials authenticate each request: [APIKey], [APIKeyFile], [TokenFile] or your own.
 	Credentials Credentials
+	// AllowPlaintext allows http:// also to other machines, for example to a proxy in the same pod. Whoever reads the network
+	// then reads the credential and the payloads.
+	AllowPlaintext bool
 	// Timeout is the total deadline of a call with all its attempts, unless the context of the call has a deadline. The
 	// default is [DefaultTimeout].
 	Timeout time.Duration
@@ -47,8 +50,12 @@ type Options struct {
 
 // Client calls the runtime API of one service.
 type Client struct {
-	base          string
-	credentials   Credentials
+	base string
+	// origin is the scheme, the host and the port of the address.
+	origin      string
+	credentials Credentials
+	// isCertified says that the transport can authenticate without credentials.
+	isCertified   bool
 	timeout       time.Duration
 	maxAttempts   int
 	maxRetryAfter time.Duration
@@ -62,7 +69,7 @@ type Client struct {
 
 // New returns a client. It does not connect.
 func New(options Options) (*Client, error) {
-	base, err := baseURL(options.URL)
+	base, origin, err := addressOf(options.URL, options.AllowPlaintext)
 	if err != nil {
 		return nil, err
 	}
@@ -72,12 +79,11 @@ func New(options Options) (*Client, error) {
 			return nil, err
 		}
 	}
-	if options.Credentials == nil && options.CertificateFile == "" && options.Transport == nil {
-		return nil, errors.New("sealward: Credentials or CertificateFile is required")
-	}
 	return &Client{
 		base:          base,
+		origin:        origin,
 		credentials:   options.Credentials,
+		isCertified:   options.CertificateFile != "" || options.Transport != nil,
 		timeout:       orDefault(options.Timeout, DefaultTimeout),
 		maxAttempts:   orDefault(options.MaxAttempts, defaultAttempts),
 		maxRetryAfter: orDefault(options.MaxRetryAfter, defaultRetryAfter),
@@ -90,12 +96,16 @@ func New(options Options) (*Client, error) {
 // NewFromEnvironment returns a client as SEALWARD_URL, SEALWARD_CA_FILE and the variables of [CredentialsFromEnvironment]
 // describe it.
 func NewFromEnvironment() (*Client, error) {
+	address := os.Getenv("SEALWARD_URL")
+	if address == "" {
+		return nil, refuse(ErrInvalidConfiguration, "SEALWARD_URL is not set")
+	}
 	credentials, err := CredentialsFromEnvironment()
 	if err != nil {
 		return nil, err
 	}
 	return New(Options{
-		URL:         os.Getenv("SEALWARD_URL"),
+		URL:         address,
 		Credentials: credentials,
 		CAFile:      os.Getenv("SEALWARD_CA_FILE"),
 	})
@@ -113,15 +123,24 @@ func (c *Client) String() string { return "sealward.Client(" + c.base + ")" }
 // GoString shows the address alone.
 func (c *Client) GoString() string { return c.String() }
 
-func baseURL(text string) (string, error) {
+// addressOf returns the base of all addresses, and its scheme, host and port.
+func addressOf(text string, allowPlaintext bool) (base, origin string, err error) {
 	parsed, err := url.Parse(text)
 	if err != nil || parsed.Host == "" || (parsed.Scheme != "https" && parsed.Scheme != "http") {
-		return "", errors.New("sealward: URL is not an http or https address")
+		return "", "", refuse(ErrInvalidConfiguration, "URL is not an http or https address")
 	}
 	if parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
-		return "", fmt.Errorf("sealward: URL of %s has credentials, a query or a fragment", parsed.Host)
+		return "", "", refuse(ErrInvalidConfiguration, "URL of "+parsed.Host+" has credentials, a query or a fragment")
 	}
-	return strings.TrimRight(parsed.String(), "/"), nil
+	if parsed.Scheme == "http" && !allowPlaintext && !isThisMachine(parsed.Hostname()) {
+		return "", "", refuse(ErrInvalidConfiguration, "URL of "+parsed.Host+" must begin with https://, except for this machine")
+	}
+	return strings.TrimRight(parsed.String(), "/"), parsed.Scheme + "://" + parsed.Host, nil
+}
+
+func isThisMachine(host string) bool {
+	address := net.ParseIP(host)
+	return host == "localhost" || address != nil && address.IsLoopback()
 }
 
 func orDefault[T int | time.Duration](value, standard T) T {

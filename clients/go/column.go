@@ -126,7 +126,7 @@ func (o openedValue[T]) Scan(column any) error {
 	}
 	if envelope.IsZero() {
 		if !canBeNil[T]() {
-			return fmt.Errorf("sealward: NULL does not fit into %T", *o.target)
+			return refuse(ErrUnexpectedAnswer, fmt.Sprintf("NULL does not fit into %T", *o.target))
 		}
 		var null T
 		*o.target = null

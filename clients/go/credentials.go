@@ -3,7 +3,6 @@ package sealward
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"sync"
 	"time"
@@ -30,7 +29,7 @@ func APIKeyFile(path string) Credentials { return &fileCredential{file: watchedF
 func TokenFile(path string) Credentials { return &fileCredential{file: watchedFile{path: path}} }
 
 // CredentialsFromEnvironment returns the credentials of the one variable that is set: SEALWARD_API_KEY,
-// SEALWARD_API_KEY_FILE or SEALWARD_TOKEN_FILE.
+// SEALWARD_API_KEY_FILE or SEALWARD_TOKEN_FILE. Another number of variables is [ErrInvalidConfiguration].
 func CredentialsFromEnvironment() (Credentials, error) {
 	var found []Credentials
 	if key := os.Getenv("SEALWARD_API_KEY"); key != "" {
@@ -43,7 +42,8 @@ func CredentialsFromEnvironment() (Credentials, error) {
 		found = append(found, TokenFile(path))
 	}
 	if len(found) != 1 {
-		return nil, errors.New("sealward: set exactly one of SEALWARD_API_KEY, SEALWARD_API_KEY_FILE and SEALWARD_TOKEN_FILE")
+		return nil, refuse(ErrInvalidConfiguration,
+			"set exactly one of SEALWARD_API_KEY, SEALWARD_API_KEY_FILE and SEALWARD_TOKEN_FILE")
 	}
 	return found[0], nil
 }

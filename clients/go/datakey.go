@@ -24,7 +24,7 @@ func (r DataKeyRequest) body() ([]byte, error) {
 	if r.WithoutPlaintext {
 		body.Value("plaintext", false)
 	}
-	return body.Bytes()
+	return requestText(&body)
 }
 
 // DataKey is a symmetric key and the envelope that contains it.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"database/sql/driver"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -21,13 +20,13 @@ func ParseEnvelope(text string) (Envelope, error) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "{") {
 		if text == "" || strings.ContainsAny(text, "\"{}[] \t\r\n") {
-			return Envelope{}, errors.New("sealward: not an envelope")
+			return Envelope{}, refuse(ErrInvalidRequest, "not an envelope")
 		}
 		return Envelope{text: text}, nil
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, []byte(text)); err != nil {
-		return Envelope{}, errors.New("sealward: not an envelope")
+		return Envelope{}, refuse(ErrInvalidRequest, "not an envelope")
 	}
 	return Envelope{text: compact.String()}, nil
 }
@@ -94,7 +93,7 @@ func (e *Envelope) Scan(column any) error {
 	case []byte:
 		return e.parse(string(value))
 	}
-	return fmt.Errorf("sealward: a column of type %T does not hold an envelope", column)
+	return refuse(ErrInvalidRequest, fmt.Sprintf("a column of the type %T does not hold an envelope", column))
 }
 
 func (e *Envelope) parse(text string) (err error) {

@@ -47,6 +47,8 @@ const (
 	ErrUnexpectedAnswer Kind = "unexpected answer"
 	// ErrNotProtected says that an inactive policy passed the payload through or dropped it, so there is no envelope.
 	ErrNotProtected Kind = "not protected"
+	// ErrInvalidConfiguration says that no client can be made with these options.
+	ErrInvalidConfiguration Kind = "invalid configuration"
 	// ErrCredentialUnavailable says that a credential cannot be read or cannot be sent.
 	ErrCredentialUnavailable Kind = "credential unavailable"
 	// ErrKeyUnavailable says that a policy has no key, or that a service publishes no fitting key.
@@ -220,6 +222,15 @@ func broken(ctx context.Context, err error) *Error {
 		}
 	}
 	return &Error{Kind: kind, cause: err}
+}
+
+// broken returns the error of a request to this service without a complete answer.
+func (c *Client) broken(ctx context.Context, err error) *Error {
+	failed := broken(ctx, err)
+	if failed.Kind == ErrConnectionFailed {
+		failed.Message = "no complete answer from " + c.origin
+	}
+	return failed
 }
 
 func refuse(kind Kind, message string) *Error { return &Error{Kind: kind, Message: message} }

@@ -133,7 +133,7 @@ func (c *Client) Health(ctx context.Context) (*Health, error) {
 	if err != nil {
 		return nil, err
 	}
-	response, err := complete(ctx, answer)
+	response, err := c.complete(ctx, answer)
 	if err != nil {
 		return nil, err
 	}

@@ -163,14 +163,14 @@ func (c *Client) Hash(ctx context.Context, request HashRequest) (result Digest, 
 }
 
 func (c *Client) operate(ctx context.Context, operation string, payload *jsontext.Object, result any) (*Response, error) {
-	text, err := payload.Bytes()
+	text, err := requestText(payload)
 	if err != nil {
 		return nil, err
 	}
 	var body jsontext.Object
 	body.Value("operation", operation)
 	body.Raw("payload", text)
-	if text, err = body.Bytes(); err != nil {
+	if text, err = requestText(&body); err != nil {
 		return nil, err
 	}
 	var answer operationAnswer

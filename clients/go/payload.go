@@ -3,6 +3,7 @@ package sealward
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 )
 
 // JSON is raw JSON text. As a payload it is sent to the letter, so 12345678901234567890 and 1.0 stay what they are. Any
@@ -21,22 +22,29 @@ func (p Payload) JSON() JSON { return p.text }
 // RequestID returns the ID of the request that returned the payload.
 func (p Payload) RequestID() string { return p.requestID }
 
-// Decode stores the plaintext in the value that target points to. Numbers in an interface become [json.Number].
+// Decode stores the plaintext in the value that target points to. Numbers in an interface become [json.Number]. A
+// plaintext that does not fit is [ErrUnexpectedAnswer].
 func (p Payload) Decode(target any) error {
 	decoder := json.NewDecoder(bytes.NewReader(p.text))
 	decoder.UseNumber()
-	return decoder.Decode(target)
+	if decoder.Decode(target) != nil {
+		// The error of encoding/json can contain the plaintext.
+		return p.unexpected(fmt.Sprintf("the payload does not fit into %T", target))
+	}
+	return nil
 }
 
 // Bytes returns the bytes of a payload that was a []byte.
 func (p Payload) Bytes() ([]byte, error) {
 	var content []byte
 	if len(p.text) == 0 || p.text[0] != '"' || json.Unmarshal(p.text, &content) != nil {
-		unexpected := refuse(ErrUnexpectedAnswer, "the payload is not a string in base64")
-		unexpected.RequestID = p.requestID
-		return nil, unexpected
+		return nil, p.unexpected("the payload is not a string in base64")
 	}
 	return content, nil
+}
+
+func (p Payload) unexpected(message string) *Error {
+	return &Error{Kind: ErrUnexpectedAnswer, Message: message, RequestID: p.requestID}
 }
 
 // String hides the plaintext.

@@ -14,7 +14,8 @@ type Context map[string]string
 
 // ProtectRequest is what [Client.Protect] seals.
 type ProtectRequest struct {
-	// Payload is the plaintext. [JSON] is sent to the letter, and a []byte as a string in base64.
+	// Payload is the plaintext. [JSON] is sent to the letter, and a []byte as a string in base64. A value that encoding/json
+	// cannot encode, such as NaN or a channel, is [ErrInvalidRequest].
 	Payload any `json:"payload"`
 	// PolicyNumber selects the policy. Without it, the policy that is bound to the credential decides.
 	PolicyNumber string  `json:"policyNumber"`
@@ -26,7 +27,16 @@ func (r ProtectRequest) body() ([]byte, error) {
 	body.Value("payload", r.Payload)
 	body.Text("policyNumber", r.PolicyNumber)
 	writeContext(&body, "context", r.Context)
-	return body.Bytes()
+	return requestText(&body)
+}
+
+// requestText returns the text of a request, or the error for a value that JSON cannot represent.
+func requestText(body *jsontext.Object) ([]byte, error) {
+	text, err := body.Bytes()
+	if err != nil {
+		return nil, refuse(ErrInvalidRequest, err.Error())
+	}
+	return text, nil
 }
 
 // Protection is the outcome of [Client.ProtectOrPass]: [Protected], [PassedThrough] or [Dropped].
@@ -131,7 +141,7 @@ func (r UnprotectRequest) body() ([]byte, error) {
 	r.Envelope.writeTo(&body)
 	body.Text("policyNumber", r.PolicyNumber)
 	writeContext(&body, "context", r.Context)
-	return body.Bytes()
+	return requestText(&body)
 }
 
 // Unprotect opens an envelope. If it cannot be opened, the error is [ErrDecryptionFailed].

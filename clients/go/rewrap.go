@@ -25,7 +25,7 @@ func (r RewrapRequest) body() ([]byte, error) {
 	body.Text("toPolicyNumber", r.ToPolicyNumber)
 	writeContext(&body, "context", r.Context)
 	writeContext(&body, "toContext", r.ToContext)
-	return body.Bytes()
+	return requestText(&body)
 }
 
 // Rewrap opens an envelope and seals its content again, inside the service. The plaintext does not leave the service.

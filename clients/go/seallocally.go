@@ -21,7 +21,7 @@ const policyAge = 60 * time.Second
 func (c *Client) SealLocally(ctx context.Context, request ProtectRequest) (Envelope, error) {
 	plaintext, err := jsontext.Encode(request.Payload)
 	if err != nil {
-		return Envelope{}, err
+		return Envelope{}, refuse(ErrInvalidRequest, err.Error())
 	}
 	policy, err := c.policies.current(ctx, c, request.PolicyNumber)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -44,23 +45,26 @@ func (c *Client) Send(ctx context.Context, request Request) (*Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		return complete(ctx, answer)
+		return c.complete(ctx, answer)
 	})
 }
 
 // Stream sends a request like [Client.Send], and returns the body of the answer while it arrives. The deadline of the
 // client ends with the head of the answer; after it, ctx alone bounds the stream. The caller closes it.
 func (c *Client) Stream(ctx context.Context, request Request) (io.ReadCloser, error) {
+	head, release := c.withDeadline(ctx)
+	defer release()
 	ctx, cancel := context.WithCancel(ctx)
-	deadline := time.AfterFunc(c.timeout, cancel)
+	end, _ := head.Deadline()
+	deadline := time.AfterFunc(time.Until(end), cancel)
 	var stream io.ReadCloser
-	_, err := c.retry(ctx, func() (*Response, error) {
+	_, err := c.retry(head, func() (*Response, error) {
 		answer, err := c.attempt(ctx, request)
 		if err != nil {
 			return nil, err
 		}
 		if answer.StatusCode >= http.StatusMultipleChoices {
-			return complete(ctx, answer)
+			return c.complete(ctx, answer)
 		}
 		stream = answer.Body
 		return &Response{Status: answer.StatusCode, Header: answer.Header}, nil
@@ -72,11 +76,12 @@ func (c *Client) Stream(ctx context.Context, request Request) (io.ReadCloser, er
 		cancel()
 		return nil, err
 	}
-	return &streamBody{ctx: ctx, cancel: cancel, body: stream}, nil
+	return &streamBody{client: c, ctx: ctx, cancel: cancel, body: stream}, nil
 }
 
 // streamBody gives failures of the connection their kind.
 type streamBody struct {
+	client *Client
 	ctx    context.Context
 	cancel context.CancelFunc
 	body   io.ReadCloser
@@ -85,7 +90,7 @@ type streamBody struct {
 func (s *streamBody) Read(buffer []byte) (int, error) {
 	count, err := s.body.Read(buffer)
 	if err != nil && err != io.EOF {
-		err = broken(s.ctx, err)
+		err = s.client.broken(s.ctx, err)
 	}
 	return count, err
 }
@@ -154,6 +159,9 @@ func (c *Client) attempt(ctx context.Context, request Request) (*http.Response, 
 		outgoing.Header[name] = values
 	}
 	if id := requestID(ctx); id != "" {
+		if !isPrintable(id) {
+			return nil, refuse(ErrInvalidRequest, "the request ID has characters other than printable ones of ASCII")
+		}
 		outgoing.Header.Set("X-Request-Id", id)
 	}
 	if c.traceparent != nil {
@@ -161,30 +169,33 @@ func (c *Client) attempt(ctx context.Context, request Request) (*http.Response, 
 			outgoing.Header.Set("Traceparent", parent)
 		}
 	}
+	if c.credentials == nil && !c.isCertified && !request.Anonymous {
+		return nil, refuse(ErrCredentialUnavailable, "the client has neither credentials nor a client certificate")
+	}
 	if c.credentials != nil && !request.Anonymous {
 		bearer, err := c.credentials.Bearer(ctx)
 		if err != nil {
 			return nil, &Error{Kind: ErrCredentialUnavailable, cause: err}
 		}
-		if !isHeaderValue(bearer) {
+		if bearer == "" || strings.Contains(bearer, " ") || !isPrintable(bearer) {
 			return nil, refuse(ErrCredentialUnavailable, "the credential is empty, or has a character that no credential has")
 		}
 		outgoing.Header["Authorization"] = []string{"Bearer " + bearer}
 	}
 	answer, err := c.http.Do(outgoing)
 	if err != nil {
-		return nil, broken(ctx, withoutAddress(err))
+		return nil, c.broken(ctx, withoutAddress(err))
 	}
 	return answer, nil
 }
 
-func isHeaderValue(text string) bool {
+func isPrintable(text string) bool {
 	for index := 0; index < len(text); index++ {
-		if text[index] <= ' ' || text[index] > '~' {
+		if text[index] < ' ' || text[index] > '~' {
 			return false
 		}
 	}
-	return text != ""
+	return true
 }
 
 func withoutAddress(err error) error {
@@ -196,7 +207,7 @@ func withoutAddress(err error) error {
 }
 
 // complete reads the rest of an answer.
-func complete(ctx context.Context, answer *http.Response) (*Response, error) {
+func (c *Client) complete(ctx context.Context, answer *http.Response) (*Response, error) {
 	defer answer.Body.Close()
 	var body []byte
 	var err error
@@ -207,7 +218,7 @@ func complete(ctx context.Context, answer *http.Response) (*Response, error) {
 		body, err = io.ReadAll(answer.Body)
 	}
 	if err != nil {
-		return nil, broken(ctx, err)
+		return nil, c.broken(ctx, err)
 	}
 	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: body}, nil
 }

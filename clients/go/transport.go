@@ -24,17 +24,17 @@ func newTransport(options Options) (http.RoundTripper, error) {
 	if options.CAFile != "" {
 		text, err := os.ReadFile(options.CAFile)
 		if err != nil {
-			return nil, err
+			return nil, &Error{Kind: ErrInvalidConfiguration, cause: err}
 		}
 		transport.TLSClientConfig.RootCAs = x509.NewCertPool()
 		if !transport.TLSClientConfig.RootCAs.AppendCertsFromPEM(text) {
-			return nil, errors.New("sealward: " + options.CAFile + " contains no PEM certificate")
+			return nil, refuse(ErrInvalidConfiguration, options.CAFile+" contains no PEM certificate")
 		}
 	}
 	if options.CertificateFile != "" {
 		certificate := &certificateFile{files: [2]*watchedFile{{path: options.CertificateFile}, {path: options.KeyFile}}}
 		if _, err := certificate.current(nil); err != nil {
-			return nil, err
+			return nil, &Error{Kind: ErrInvalidConfiguration, cause: err}
 		}
 		transport.TLSClientConfig.GetClientCertificate = certificate.current
 	}
@@ -69,7 +69,7 @@ func (c *certificateFile) current(*tls.CertificateRequestInfo) (*tls.Certificate
 		if c.loaded != nil {
 			return c.loaded, nil
 		}
-		return nil, errors.New("sealward: the client certificate and its key do not fit")
+		return nil, errors.New("the client certificate and its key do not fit")
 	}
 	c.loaded = &pair
 	return c.loaded, nil

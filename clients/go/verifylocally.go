@@ -31,6 +31,9 @@ func (c *Client) VerifyLocally(ctx context.Context, serviceID string, request Ve
 		Algorithm: algorithm, Prehashed: request.Prehashed, Signature: request.Signature,
 		DER: request.SignatureFormat == "der",
 	}
+	if format := request.SignatureFormat; format != "" && format != "p1363" && format != "der" {
+		return false, refuse(ErrUnsupportedAlgorithm, format+" is not a format of signatures")
+	}
 	if err := signed.Check(request.SignatureFormat); err != nil {
 		return false, refuse(ErrInvalidRequest, err.Error())
 	}

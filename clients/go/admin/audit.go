@@ -75,6 +75,8 @@ type AuditRecord struct {
 	TokenSubject     *string   `json:"token_subject"`
 	ClientAddress    *string   `json:"client_address"`
 	LogIndex         *int64    `json:"log_index"`
+	// Changed says that the record is not the one that was sealed.
+	Changed bool `json:"changed,omitempty"`
 }
 
 // AuditProof proves that a leaf is in a log.
@@ -151,6 +153,8 @@ type Event struct {
 	ChangeID      *string       `json:"change_id"`
 	ApprovedBy    []string      `json:"approved_by"`
 	LogIndex      *int64        `json:"log_index"`
+	// Changed says that the event is not the one that was sealed.
+	Changed bool `json:"changed,omitempty"`
 }
 
 // EventPerson is a person at an OpenID Connect provider.

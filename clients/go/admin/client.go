@@ -24,6 +24,7 @@ type Client struct {
 	Emergency  Emergencies
 	Audit      Audit
 	Events     Events
+	Reports    Reports
 }
 
 // New returns a client of the management API with the address, credentials and limits of client.
@@ -40,5 +41,6 @@ func New(client *sealward.Client) *Client {
 		Emergency:  Emergencies{caller},
 		Audit:      Audit{caller},
 		Events:     Events{caller},
+		Reports:    Reports{caller},
 	}
 }

@@ -43,7 +43,8 @@ type Key struct {
 	// Extractable is null for a key without a private half.
 	Extractable *bool  `json:"extractable"`
 	Status      string `json:"status"`
-	Version     *int   `json:"version,omitempty"`
+	// Version is the number of the key among the keys of its service and name, or nil for a key for envelopes.
+	Version *int `json:"version,omitempty"`
 	// PublicKey is a JWK, or nil.
 	PublicKey    sealward.JSON `json:"publicKey"`
 	Thumbprint   *string       `json:"thumbprint"`
@@ -68,8 +69,9 @@ type NewKey struct {
 	ExpiresAt    *time.Time     `json:"expiresAt,omitempty"`
 	PartnerKid   string         `json:"partnerKid,omitempty"`
 	RotationDays int            `json:"rotationDays,omitempty"`
-	Version      int            `json:"version,omitempty"`
-	Generate     bool           `json:"generate,omitempty"`
+	// Version is the number of an imported or adopted key among the keys of its service and name. The default is the next one.
+	Version  int  `json:"version,omitempty"`
+	Generate bool `json:"generate,omitempty"`
 	// PublicKey is a string in PEM, or a JWK.
 	PublicKey  any         `json:"publicKey,omitempty"`
 	WrappedKey *WrappedKey `json:"wrappedKey,omitempty"`

@@ -39,6 +39,7 @@ type clientOfCase struct {
 	} `json:"credential"`
 	Environment          map[string]string `json:"environment"`
 	CAFile               json.RawMessage   `json:"caFile"`
+	AllowPlaintext       bool              `json:"allowPlaintext"`
 	DeadlineSeconds      float64           `json:"deadlineSeconds"`
 	MaxAttempts          int               `json:"maxAttempts"`
 	MaxRetryAfterSeconds float64           `json:"maxRetryAfterSeconds"`
@@ -232,10 +233,11 @@ func (r *caseRun) client(one testCase, session session) (*sealward.Client, error
 		return r.clientOfEnvironment(wanted.Environment, session)
 	}
 	options := sealward.Options{
-		URL:           session.URL,
-		Timeout:       seconds(wanted.DeadlineSeconds),
-		MaxAttempts:   wanted.MaxAttempts,
-		MaxRetryAfter: seconds(wanted.MaxRetryAfterSeconds),
+		URL:            session.URL,
+		AllowPlaintext: wanted.AllowPlaintext,
+		Timeout:        seconds(wanted.DeadlineSeconds),
+		MaxAttempts:    wanted.MaxAttempts,
+		MaxRetryAfter:  seconds(wanted.MaxRetryAfterSeconds),
 	}
 	credential := wanted.Credential
 	switch {

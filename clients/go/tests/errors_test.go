@@ -25,6 +25,7 @@ var errorTypes = map[sealward.Kind]string{
 	sealward.ErrDeadlineExceeded:      "DeadlineExceeded",
 	sealward.ErrUnexpectedAnswer:      "UnexpectedAnswer",
 	sealward.ErrNotProtected:          "NotProtected",
+	sealward.ErrInvalidConfiguration:  "InvalidConfiguration",
 	sealward.ErrCredentialUnavailable: "CredentialUnavailable",
 	sealward.ErrKeyUnavailable:        "KeyUnavailable",
 	sealward.ErrUnsupportedAlgorithm:  "UnsupportedAlgorithm",

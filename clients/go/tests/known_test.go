@@ -21,6 +21,7 @@ var operations = strings.Fields(`
 	listChanges readChange approveChange rejectChange withdrawChange
 	readEmergency freezeEverything unfreezeEverything
 	listAudit readAuditProof readAuditCheckpoint readAuditLogKey readAuditTile listManagementEvents
+	readKeyRegister readCryptographicBillOfMaterials readReportKeys
 `)
 
 // types are the types of the client for the schemas of the API, by the names of the schemas. Several types make one
@@ -34,6 +35,7 @@ var types = map[string][]any{
 	"CallerIdentity":          {sealward.Caller{}},
 	"Change":                  {admin.Change{}},
 	"CreatedApiKey":           {admin.CreatedAPIKey{}},
+	"Checkpoints":             {admin.ReportCheckpoints{}},
 	"Credential":              {sealward.Caller{}.Credential},
 	"DataKeyRequest":          {sealward.DataKeyRequest{}},
 	"Decision":                {admin.Decision{}},
@@ -56,6 +58,12 @@ var types = map[string][]any{
 	"JwkSet":                  {sealward.JWKSet{}},
 	"Key":                     {admin.Key{}},
 	"KeyChanges":              {admin.KeyChanges{}, admin.Key{}},
+	"KeyMaker":                {admin.KeyMaker{}},
+	"KeyRegister":             {admin.KeyRegister{}},
+	"KeyRegisterEntry":        {admin.KeyRegisterEntry{}},
+	"KeyRegisterFilter":       {admin.KeyRegisterFilter{}},
+	"KeyRegisterPolicy":       {admin.KeyRegisterPolicy{}},
+	"LogCheckpoint":           {admin.ReportCheckpoint{}},
 	"ManagementEvent":         {admin.Event{}},
 	"NewApiKey":               {admin.NewAPIKey{}},
 	"NewFreeze":               {admin.Freeze{}},

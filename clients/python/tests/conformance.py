@@ -64,10 +64,14 @@ class Runner:
 
     def run(self) -> Json:
         with current_span(self.case["client"].get("traceparent")):
-            if self.language.endswith("-async"):
-                anyio.run(self._tasks)
-            else:
-                self._threads()
+            with self._judging() as made:
+                if self.language.endswith("-async"):
+                    anyio.run(self._tasks)
+                else:
+                    self._threads()
+            # Calls report their own errors.
+            if "error" in made:
+                self.outcomes.append(made)
         report = {"outcomes": self.outcomes, "texts": self.texts}
         return self.server.post(f"finish/{self.session['session']}", report)
 
@@ -109,6 +113,7 @@ class Runner:
             "deadlineSeconds": "deadline",
             "maxAttempts": "max_attempts",
             "maxRetryAfterSeconds": "max_retry_after",
+            "allowPlaintext": "allow_plaintext",
         }
         options = {name: wanted[key] for key, name in names.items() if key in wanted}
         if cache := wanted.get("dataKeyCache"):

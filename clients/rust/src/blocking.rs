@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::error::Error;
 use crate::{
@@ -16,7 +16,20 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Client {
     client: crate::Client,
-    runtime: Arc<Runtime>,
+    handle: Handle,
+    _runtime: Arc<Background>,
+}
+
+/// A runtime that does not wait when it ends. The look-up of a name can outlast every deadline.
+#[derive(Debug)]
+struct Background(Option<Runtime>);
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 /// Declares a call that waits for the call of the same name of the async client.
@@ -38,7 +51,8 @@ impl Client {
     pub fn new(client: crate::Client) -> Result<Self, Error> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| Error::Configuration(error.to_string()))?;
-        Ok(Self { client, runtime: Arc::new(runtime) })
+        let handle = runtime.handle().clone();
+        Ok(Self { client, handle, _runtime: Arc::new(Background(Some(runtime))) })
     }
 
     /// A blocking client with the settings in the environment, as [`crate::Builder::from_env`] describes them.
@@ -53,7 +67,7 @@ impl Client {
 
     /// Waits for a call of the async client, for example of the management API.
     pub fn wait<T>(&self, call: impl Future<Output = T>) -> T {
-        self.runtime.block_on(call)
+        self.handle.block_on(call)
     }
 
     /// Protects payloads, as [`crate::Client::protect_batch`] does.
@@ -147,4 +161,28 @@ blocking! {
     health() -> Health;
     /// The public keys of a service that publishes them.
     jwks(service_id: &str) -> JwkSet;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_client_waits_for_nothing() {
+        let client = crate::Client::builder("http://127.0.0.1:1").build();
+        let client = Client::new(client.unwrap()).unwrap();
+        let (release, wait) = mpsc::channel::<()>();
+        let (begin, begun) = mpsc::channel();
+        let look_up = move || {
+            begin.send(()).unwrap();
+            let _ = wait.recv();
+        };
+        let running = client.handle.spawn_blocking(look_up);
+        begun.recv().unwrap();
+        drop(client);
+        assert!(!running.is_finished());
+        drop(release);
+    }
 }

@@ -60,7 +60,18 @@ impl Builder {
         })
     }
 
-    /// With this credential. It is required, except for public keys.
+    /// The same, if the environment names a credential.
+    pub(crate) fn with_credential_of_environment(self) -> Result<Self, Error> {
+        match self.credential {
+            Some(_) => Ok(self),
+            None => Err(Error::Configuration(
+                "set one of SEALWARD_API_KEY, SEALWARD_API_KEY_FILE and SEALWARD_TOKEN_FILE"
+                    .to_owned(),
+            )),
+        }
+    }
+
+    /// With this credential. It is required, except for public keys and with a client certificate.
     pub fn credential(mut self, credential: Credential) -> Self {
         self.credential = Some(credential);
         self
@@ -112,14 +123,14 @@ impl Builder {
 
     /// Makes the client. It does not connect yet.
     pub fn build(self) -> Result<Client, Error> {
+        let address = address(&self.url, self.plaintext)?;
         let base = self.url.trim_end_matches('/').to_owned();
-        if !self.plaintext && !is_private_way(&base) {
-            let message = format!("{base} must begin with https://, except for this machine");
-            return Err(Error::Configuration(message));
-        }
         let tls = self.tls()?;
-        let credential = self.credential.unwrap_or_else(Credential::certificate_only);
-        let transport = Transport::new(base, credential, tls, self.attempts);
+        let credential = self.credential.unwrap_or_else(|| match self.certificate {
+            Some(_) => Credential::certificate_only(),
+            None => Credential::missing(),
+        });
+        let transport = Transport::new(base, address, credential, tls, self.attempts);
         Ok(Client::over(transport, self.cache))
     }
 
@@ -132,7 +143,10 @@ impl Builder {
         let verified = match &self.authorities {
             Some(file) => {
                 let mut roots = RootCertStore::empty();
-                for certificate in certificates(file)? {
+                let pem = fs::read(file).map_err(|error| {
+                    Error::Configuration(format!("cannot read {}: {error}", file.display()))
+                })?;
+                for certificate in certificates(file, &pem)? {
                     roots.add(certificate).map_err(configuration)?;
                 }
                 versions.with_root_certificates(roots)
@@ -143,16 +157,16 @@ impl Builder {
             Some((chain, key)) => {
                 let key = PrivateKeyDer::from_pem_slice(&read(key)?)
                     .map_err(|error| Error::Configuration(format!("{}: {error}", key.display())))?;
-                verified.with_client_auth_cert(certificates(chain)?, key).map_err(configuration)
+                let chain = certificates(chain, &read(chain)?)?;
+                verified.with_client_auth_cert(chain, key).map_err(configuration)
             }
             None => Ok(verified.with_no_client_auth()),
         }
     }
 }
 
-fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
-    let pem = read(file)?;
-    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
+fn certificates(file: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     match found {
         Ok(found) if !found.is_empty() => Ok(found),
         Ok(_) => Err(Error::Configuration(format!("{} contains no certificate", file.display()))),
@@ -165,14 +179,27 @@ fn read(file: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, Error> {
     Ok(fs::read(file).map(zeroize::Zeroizing::new).map_err(unreadable)?)
 }
 
-/// Whether requests to this address are not readable on the way.
-fn is_private_way(url: &str) -> bool {
-    let Ok(url) = url.parse::<Uri>() else {
-        return false;
+/// The scheme, the host and the port of a base address.
+fn address(url: &str, plaintext: bool) -> Result<String, Error> {
+    let refused = |message: &str| Err(Error::Configuration(message.to_owned()));
+    let uri = url.parse::<Uri>().unwrap_or_default();
+    let (Some(scheme @ ("http" | "https")), Some(authority)) = (uri.scheme_str(), uri.authority())
+    else {
+        return refused("the address of the service is not an http or https address");
     };
-    let host = url.host().unwrap_or_default();
-    url.scheme_str() == Some("https")
-        || matches!(host, "localhost" | "[::1]")
+    if authority.as_str().contains('@') || uri.query().is_some() || url.contains('#') {
+        return refused("the address of the service has credentials, a query or a fragment");
+    }
+    let address = format!("{scheme}://{authority}");
+    if scheme == "http" && !plaintext && !is_this_machine(authority.host()) {
+        return refused(&format!("{address} must begin with https://, except for this machine"));
+    }
+    Ok(address)
+}
+
+/// Whether nobody else can read requests to this host.
+fn is_this_machine(host: &str) -> bool {
+    matches!(host, "localhost" | "[::1]")
         || host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback())
 }
 
@@ -187,10 +214,27 @@ mod tests {
         {
             assert!(Builder::new(url).build().is_ok(), "{url}");
         }
-        for url in ["http://example.com", "http://127.0.0.1.example.com", "example.com", ""] {
+        for url in ["http://example.com", "http://127.0.0.1.example.com"] {
             assert!(matches!(Builder::new(url).build(), Err(Error::Configuration(_))), "{url}");
         }
         assert!(Builder::new("http://example.com").allow_plaintext().build().is_ok());
+    }
+
+    #[test]
+    fn what_is_no_address_of_a_service_is_refused() {
+        for url in [
+            "",
+            "example.com",
+            "ftp://example.com",
+            "https://",
+            "https://user:s3cret@example.com",
+            "https://example.com?s3cret",
+            "https://example.com#s3cret",
+        ] {
+            let refused = Builder::new(url).allow_plaintext().build().unwrap_err();
+            assert!(matches!(refused, Error::Configuration(_)), "{url}");
+            assert!(!format!("{refused} {refused:?}").contains("s3cret"), "{refused}");
+        }
     }
 
     #[test]

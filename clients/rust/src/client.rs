@@ -31,9 +31,13 @@ impl Client {
         Builder::new(url)
     }
 
-    /// A client with the settings in the environment, as [`Builder::from_env`] describes them.
+    /// A client with the settings in the environment, as [`Builder::from_env`] describes them. One credential is required.
     pub fn from_env() -> Result<Self, Error> {
-        Builder::from_env()?.build()
+        Self::from_variables(|name| std::env::var(name).ok())
+    }
+
+    pub(crate) fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
+        Builder::from_variables(variable)?.with_credential_of_environment()?.build()
     }
 
     pub(crate) fn over(transport: Transport, cache: Option<CacheLimits>) -> Self {

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hyper::body::Bytes;
 use hyper::header::HeaderValue;
 use zeroize::Zeroizing;
 
@@ -20,8 +21,10 @@ pub struct Credential(Source);
 
 #[derive(Clone)]
 enum Source {
+    Missing,
     Nothing,
-    Fixed(Secret),
+    /// The header of an API key; none if the key is malformed.
+    Fixed(Option<HeaderValue>),
     File(Arc<CredentialFile>),
     Provider(Arc<Provide>),
 }
@@ -29,7 +32,7 @@ enum Source {
 impl Credential {
     /// An API key.
     pub fn api_key(key: impl Into<Secret>) -> Self {
-        Self(Source::Fixed(key.into()))
+        Self(Source::Fixed(bearer(&key.into()).ok()))
     }
 
     /// A file with an API key or a token of a workload. It is read again when it changes.
@@ -46,6 +49,11 @@ impl Credential {
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         Self(Source::Provider(Arc::new(move || provide().map_err(Into::into))))
+    }
+
+    /// No credential. Only public calls are possible.
+    pub(crate) fn missing() -> Self {
+        Self(Source::Missing)
     }
 
     /// No header. The client certificate authenticates the calls.
@@ -82,26 +90,35 @@ impl Credential {
     /// The value of the header `Authorization`.
     pub(crate) fn authorization(&self) -> Result<Option<HeaderValue>, Error> {
         let secret = match &self.0 {
+            Source::Missing => return Err(CredentialError::Missing.into()),
             Source::Nothing => return Ok(None),
-            Source::Fixed(secret) => secret.clone(),
+            Source::Fixed(header) => {
+                return Ok(Some(header.clone().ok_or(CredentialError::Malformed)?));
+            }
             Source::File(file) => file.current()?,
             Source::Provider(provide) => provide().map_err(CredentialError::Provider)?,
         };
-        let token = secret.expose().trim();
-        if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(CredentialError::Malformed.into());
-        }
-        let text = Zeroizing::new(format!("Bearer {token}"));
-        let mut value = HeaderValue::from_str(&text).map_err(|_| CredentialError::Malformed)?;
-        value.set_sensitive(true);
-        Ok(Some(value))
+        Ok(Some(bearer(&secret)?))
     }
+}
+
+/// The header of a credential. It is wiped when the last clone is dropped.
+fn bearer(secret: &Secret) -> Result<HeaderValue, CredentialError> {
+    let token = secret.expose().trim();
+    if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(CredentialError::Malformed);
+    }
+    let text = Bytes::from_owner(Zeroizing::new(format!("Bearer {token}").into_bytes()));
+    let value = HeaderValue::from_maybe_shared(text);
+    let mut value = value.map_err(|_| CredentialError::Malformed)?;
+    value.set_sensitive(true);
+    Ok(value)
 }
 
 impl fmt::Debug for Credential {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Source::Nothing => formatter.write_str("Credential(none)"),
+            Source::Missing | Source::Nothing => formatter.write_str("Credential(none)"),
             Source::Fixed(_) => formatter.write_str("Credential([redacted])"),
             Source::File(file) => write!(formatter, "Credential({})", file.path.display()),
             Source::Provider(_) => formatter.write_str("Credential(provider)"),

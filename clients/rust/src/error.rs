@@ -26,8 +26,13 @@ pub enum Error {
     #[error("no answer within {} s", .0.as_secs_f64())]
     Deadline(Duration),
     /// The connection could not be made, or broke before the answer was complete.
-    #[error("cannot reach Sealward: {}", chain(&**.0))]
-    Connection(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error("cannot reach Sealward at {address}: {}", chain(&**source))]
+    Connection {
+        /// The scheme, the host and the port.
+        address: String,
+        /// The reason.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A success that is not what the API documents.
     #[error("the answer with the status {status} is not as documented{}", of_request(request_id.as_deref()))]
     Unexpected {
@@ -101,8 +106,8 @@ pub enum ErrorKind {
     UnexpectedAnswer,
     /// The payload passed through or was dropped.
     NotProtected,
-    /// The client is not configured correctly.
-    Configuration,
+    /// No client can be made with this configuration.
+    InvalidConfiguration,
     /// A credential cannot be read or cannot be sent.
     CredentialUnavailable,
     /// There is no key for local sealing or verification, or it does not fit.
@@ -133,6 +138,9 @@ pub enum CredentialError {
         /// The reason.
         source: io::Error,
     },
+    /// The client has neither a credential nor a client certificate.
+    #[error("the client has neither a credential nor a client certificate")]
+    Missing,
     /// The credential is empty, or contains characters that a header cannot.
     #[error("the credential is empty or contains characters that a header cannot")]
     Malformed,
@@ -229,9 +237,9 @@ impl Error {
             Self::Refused(refusal) => refusal.kind,
             Self::NotProtected { .. } => ErrorKind::NotProtected,
             Self::Deadline(_) => ErrorKind::DeadlineExceeded,
-            Self::Connection(_) => ErrorKind::ConnectionFailed,
+            Self::Connection { .. } => ErrorKind::ConnectionFailed,
             Self::Unexpected { .. } | Self::Type { .. } => ErrorKind::UnexpectedAnswer,
-            Self::Configuration(_) => ErrorKind::Configuration,
+            Self::Configuration(_) => ErrorKind::InvalidConfiguration,
             Self::Credential(_) => ErrorKind::CredentialUnavailable,
             Self::Invalid(_) => ErrorKind::InvalidRequest,
             Self::Local(error) => match error {

@@ -35,6 +35,7 @@ pub use self::data_keys::{CacheCounters, CacheLimits, CachedKey};
 pub use self::envelope::{Context, Envelope, Scope};
 pub use self::error::{CredentialError, Error, ErrorKind, FileError, Invalid, LocalError};
 pub use self::file::Progress;
+pub use self::local::SealingKey;
 pub use self::payload::Payload;
 pub use self::refusal::{Code, Problem, Refusal};
 pub use self::runtime::*;

@@ -20,7 +20,7 @@ use crate::error::{Error, Invalid};
 pub struct Payload(Zeroizing<String>);
 
 impl Payload {
-    /// The payload of a value.
+    /// The payload of a value, as `serde_json` writes it: NaN and infinite numbers become null.
     pub fn json<T: Serialize + ?Sized>(value: &T) -> Result<Self, Error> {
         let mut text = Wiped::default();
         let written = serde_json::to_writer(&mut text, value).is_ok();
@@ -84,6 +84,10 @@ impl fmt::Debug for Payload {
 pub(crate) struct Wiped(pub(crate) Zeroizing<Vec<u8>>);
 
 impl Wiped {
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self(Zeroizing::new(Vec::with_capacity(bytes)))
+    }
+
     pub(crate) fn extend(&mut self, bytes: &[u8]) {
         let needed = self.0.len() + bytes.len();
         if needed > self.0.capacity() {

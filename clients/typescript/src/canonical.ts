@@ -1,7 +1,8 @@
 /** The canonical form of JSON (RFC 8785), which the service signs, verifies and hashes. */
 
+import { encode } from "./encoding.js";
 import { InvalidRequest } from "./errors.js";
-import { elements, encode, members, type Payload } from "./rawJson.js";
+import { elements, members, type Payload } from "./rawJson.js";
 
 /** The bytes that are signed: those of bytes and strings, and the canonical form of other values. */
 export function signedBytes(data: Payload): Uint8Array {

@@ -8,13 +8,14 @@ import { signedBytes } from "./canonical.js";
 import { Connection } from "./connection.js";
 import { ApiKey, credentialOf, type ClientCertificate, type CredentialProvider, type Environment } from "./credentials.js";
 import type { DataKeyCache } from "./dataKeys.js";
-import { CredentialUnavailable, KeyUnavailable, UnexpectedAnswer, type SealwardError } from "./errors.js";
+import { encode } from "./encoding.js";
+import { InvalidConfiguration, KeyUnavailable, UnexpectedAnswer, type SealwardError } from "./errors.js";
 import type { CallOptions, Part } from "./exchange.js";
 import { contentOf, counted, writeBeside, type Progress } from "./files.js";
 import { Lookups } from "./lookups.js";
 import { DataKey } from "./models.js";
 import type * as models from "./models.js";
-import { encode, type Payload, type RawJson } from "./rawJson.js";
+import type { Payload, RawJson } from "./rawJson.js";
 import * as requests from "./requests.js";
 import { encrypted, opened } from "./sealedFiles.js";
 import { seal } from "./sealing.js";
@@ -36,6 +37,11 @@ export interface ClientOptions {
     readonly maxAttempts?: number | undefined;
     /** The longest wait that the service can ask for. Default: 10,000. */
     readonly maxRetryAfterMs?: number | undefined;
+    /**
+     * Allows `http://` also to other machines, for example to a proxy in the same pod. Whoever reads the network then reads the
+     * credential and the payloads. Default: `false`.
+     */
+    readonly allowPlaintext?: boolean | undefined;
     /** A cache of data keys. Default: none. */
     readonly dataKeyCache?: DataKeyCache | undefined;
 }
@@ -79,21 +85,27 @@ export class Client {
     readonly #keySets = new Lookups<models.JwkSet>();
 
     constructor(options: ClientOptions) {
-        const { url, credential, certificate, caFile, deadlineMs = 30_000, maxAttempts = 3, maxRetryAfterMs = 10_000 } = options;
+        const { url, credential, certificate, caFile, allowPlaintext = false } = options;
+        const { deadlineMs = 30_000, maxAttempts = 3, maxRetryAfterMs = 10_000 } = options;
         const provider = typeof credential === "string" ? new ApiKey(credential) : credential;
         const limits = { deadlineMs, maxAttempts, maxRetryAfterMs };
-        this.#connection = new Connection({ url, credential: provider, certificate, caFile }, limits);
+        this.#connection = new Connection({ url, credential: provider, certificate, caFile, allowPlaintext }, limits);
         this.#cache = options.dataKeyCache;
     }
 
     /** A client from `SEALWARD_URL`, the variable of a credential, and `SEALWARD_CA_FILE`. */
     static fromEnvironment(environment: Environment = process.env, options: Partial<ClientOptions> = {}): Client {
         const { SEALWARD_URL: url, SEALWARD_CA_FILE: caFile } = environment;
-        if (!url) throw new CredentialUnavailable("SEALWARD_URL is not set");
+        if (!url) throw new InvalidConfiguration("SEALWARD_URL is not set");
         return new Client({ url, credential: credentialOf(environment), caFile, ...options });
     }
 
-    /** Protects a payload. Rejects with `NotProtected` under an inactive policy. */
+    /**
+     * Protects a payload. Rejects with `NotProtected` under an inactive policy.
+     *
+     * Rejects with `InvalidRequest` for what JSON cannot represent: `undefined`, `NaN`, infinity, a BigInt, a function, and an object
+     * without members of its own, such as a Map, a Set or a Promise.
+     */
     async protect(payload: Payload, options: PolicyOptions = {}): Promise<models.Protected> {
         const result = answers.onlyProtected(await this.protectOrPass(payload, options));
         if (result instanceof Error) throw result;

@@ -1,10 +1,12 @@
 /** Sends the requests of a call until one has a result. */
 
 import type { ClientCertificate, CredentialProvider } from "./credentials.js";
-import { ConnectionFailed, CredentialUnavailable } from "./errors.js";
+import { ConnectionFailed, CredentialUnavailable, InvalidConfiguration } from "./errors.js";
 import { headersOf, type Answer, type CallOptions, type Part, type Request } from "./exchange.js";
 import { Deadline, waitAfter, type Limits } from "./retries.js";
-import { fetchTransport, tlsTransport, type Transport } from "./transport.js";
+import { Broken, fetchTransport, tlsTransport, type Transport } from "./transport.js";
+
+const THIS_MACHINE = /^(localhost|\[::1\]|127(\.\d+){3})$/;
 
 /** Sends a request of a call and returns its result. */
 export type Ask = (request: Request) => Promise<Part>;
@@ -15,19 +17,27 @@ export interface Destination {
     readonly credential: CredentialProvider | undefined;
     readonly certificate: ClientCertificate | undefined;
     readonly caFile: string | undefined;
+    readonly allowPlaintext: boolean;
 }
 
 /** A service, as a client reaches it. */
 export class Connection {
     readonly url: string;
+    /** The scheme, the host and the port of the address. */
+    readonly #origin: string;
     readonly #credential: CredentialProvider | undefined;
     readonly #hasCertificate: boolean;
     readonly #limits: Limits;
     readonly #transport: Transport;
 
     constructor(destination: Destination, limits: Limits) {
-        const { url, credential, certificate, caFile } = destination;
+        const { url, credential, certificate, caFile, allowPlaintext } = destination;
+        const { protocol, hostname, origin } = parsed(url);
+        if (protocol === "http:" && !allowPlaintext && !THIS_MACHINE.test(hostname)) {
+            throw new InvalidConfiguration(`${origin} must begin with https://, except for this machine`);
+        }
         this.url = url.replace(/\/+$/, "");
+        this.#origin = origin;
         this.#credential = credential;
         this.#hasCertificate = certificate !== undefined;
         this.#limits = limits;
@@ -71,7 +81,7 @@ export class Connection {
                 signal,
             );
         } catch (error) {
-            if (error instanceof ConnectionFailed) return error;
+            if (error instanceof Broken) return new ConnectionFailed(`no complete answer from ${this.#origin}: ${error.message}`);
             throw error;
         }
     }
@@ -81,4 +91,20 @@ export class Connection {
         if (this.#hasCertificate) return undefined;
         throw new CredentialUnavailable("the client has neither a credential nor a client certificate");
     }
+}
+
+function parsed(address: string): URL {
+    let url: URL | undefined;
+    try {
+        url = new URL(address);
+    } catch {
+        // The error contains the address, which can contain a password.
+    }
+    if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
+        throw new InvalidConfiguration("the address of the service is not an http or https address");
+    }
+    if (url.username || url.password || url.search || url.hash) {
+        throw new InvalidConfiguration("the address of the service has credentials, a query or a fragment");
+    }
+    return url;
 }

@@ -2,7 +2,7 @@
 
 import { readFileSync, statSync } from "node:fs";
 
-import { CredentialUnavailable } from "./errors.js";
+import { CredentialUnavailable, InvalidConfiguration } from "./errors.js";
 
 /** Something that authenticates requests. An object of your own can implement it. */
 export interface CredentialProvider {
@@ -85,13 +85,18 @@ export interface ClientCertificate {
     readonly privateKeyFile: string;
 }
 
-/** The credential that the environment names. Throws `CredentialUnavailable`. */
+/** The credential that the environment names. Throws `InvalidConfiguration` if that is not exactly one. */
 export function credentialOf(environment: Environment): CredentialProvider {
-    const { SEALWARD_API_KEY_FILE, SEALWARD_TOKEN_FILE, SEALWARD_API_KEY } = environment;
-    if (SEALWARD_API_KEY_FILE) return new ApiKeyFile(SEALWARD_API_KEY_FILE);
-    if (SEALWARD_TOKEN_FILE) return new TokenFile(SEALWARD_TOKEN_FILE);
-    if (SEALWARD_API_KEY) return new ApiKey(SEALWARD_API_KEY);
-    throw new CredentialUnavailable("set SEALWARD_API_KEY, SEALWARD_API_KEY_FILE or SEALWARD_TOKEN_FILE");
+    const { SEALWARD_API_KEY, SEALWARD_API_KEY_FILE, SEALWARD_TOKEN_FILE } = environment;
+    const found: CredentialProvider[] = [];
+    if (SEALWARD_API_KEY) found.push(new ApiKey(SEALWARD_API_KEY));
+    if (SEALWARD_API_KEY_FILE) found.push(new ApiKeyFile(SEALWARD_API_KEY_FILE));
+    if (SEALWARD_TOKEN_FILE) found.push(new TokenFile(SEALWARD_TOKEN_FILE));
+    const [only] = found;
+    if (only === undefined || found.length > 1) {
+        throw new InvalidConfiguration("set exactly one of SEALWARD_API_KEY, SEALWARD_API_KEY_FILE and SEALWARD_TOKEN_FILE");
+    }
+    return only;
 }
 
 /** Variables, such as `process.env`. */

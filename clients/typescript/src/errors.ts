@@ -47,7 +47,7 @@ function described(message: string, facts: ErrorFacts): string {
 /** The service refused the request or failed. */
 export class ApiError extends SealwardError {}
 
-/** The request is not valid; `details` names each problem. */
+/** The request is not valid; `details` names each problem. Without `status`, the client found it itself. */
 export class InvalidRequest extends ApiError {}
 
 /** The service does not accept the credential. */
@@ -105,6 +105,9 @@ export class UnexpectedAnswer extends SealwardError {}
 
 /** The policy is inactive, and the service passed the payload through or dropped it. */
 export class NotProtected extends SealwardError {}
+
+/** No client can be made with these options. */
+export class InvalidConfiguration extends SealwardError {}
 
 /** A credential cannot be read, or is not valid in a request. */
 export class CredentialUnavailable extends SealwardError {}

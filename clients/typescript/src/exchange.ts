@@ -1,6 +1,6 @@
 /** Requests and answers, without any input or output. */
 
-import { DecryptionFailed, errorType, UnexpectedAnswer, type Problem, type SealwardError } from "./errors.js";
+import { DecryptionFailed, errorType, InvalidRequest, UnexpectedAnswer, type Problem, type SealwardError } from "./errors.js";
 import { elements, members, RawJson, type Json } from "./rawJson.js";
 import { traceparent } from "./tracing.js";
 import { VERSION } from "./version.js";
@@ -33,7 +33,12 @@ export function headersOf(request: Request, authorization: string | undefined, r
     const headers: Headers = { "User-Agent": `sealward-typescript/${VERSION}`, Accept: "application/json" };
     if (request.body !== undefined) headers["Content-Type"] = "application/json";
     if (authorization !== undefined) headers["Authorization"] = authorization;
-    if (requestId !== undefined) headers["X-Request-Id"] = requestId;
+    if (requestId !== undefined) {
+        if (!/^[ -~]*$/.test(requestId)) {
+            throw new InvalidRequest("the request ID has characters other than printable ones of ASCII");
+        }
+        headers["X-Request-Id"] = requestId;
+    }
     const trace = traceparent();
     if (trace !== undefined) headers["traceparent"] = trace;
     return headers;

@@ -1,16 +1,23 @@
 /** JSON to the letter: text that is sent and received without a change. */
 
-/** A value that `JSON.stringify` represents. */
+import { InvalidRequest } from "./errors.js";
+
+/** A value that JSON represents. A payload with another value is refused: see `Client.protect`. */
 export type Json = unknown;
 
 /** JSON text, sent exactly as it is: member order, `1.0`, big numbers and escapes do not change. Logs do not show it. */
 export class RawJson {
     readonly #text: string;
 
-    /** Throws `SyntaxError` if the text is not one JSON value. */
+    /** Throws `InvalidRequest` if the text is not one JSON value. The error does not contain the text. */
     constructor(text: string) {
-        JSON.parse(text);
+        if (!isJson(text)) throw new InvalidRequest("the text is not one JSON value");
         this.#text = text;
+    }
+
+    /** Throws `TypeError`: a payload of JSON text is a whole, and `JSON.stringify` would lose it as a part. */
+    toJSON(): never {
+        throw new TypeError("RawJson cannot be a part of another value");
     }
 
     /** The text. */
@@ -19,17 +26,17 @@ export class RawJson {
     }
 }
 
+function isJson(text: string): boolean {
+    try {
+        JSON.parse(text);
+        return true;
+    } catch {
+        return false;
+    }
+}
+
 /** What can be protected: a JSON value, bytes (sent as base64), or JSON text. */
 export type Payload = Json;
-
-/** The JSON text of a payload. Throws `TypeError` for values that JSON cannot represent. */
-export function encode(payload: Payload): string {
-    if (payload instanceof RawJson) return payload.text;
-    if (payload instanceof Uint8Array) return JSON.stringify(base64(payload));
-    const text = JSON.stringify(payload) as string | undefined;
-    if (text === undefined) throw new TypeError(`JSON cannot represent a payload of type ${typeof payload}`);
-    return text;
-}
 
 /** An object of members that are already JSON text. Omits members without a value. */
 export function encodeObject(members: Readonly<Record<string, string | undefined>>): string {

@@ -1,8 +1,9 @@
 /** The requests of the runtime API. */
 
+import { encode } from "./encoding.js";
 import type { Request } from "./exchange.js";
 import type { ProtectRequest, RewrapRequest, UnprotectRequest } from "./models.js";
-import { base64, encode, encodeObject } from "./rawJson.js";
+import { base64, encodeObject } from "./rawJson.js";
 
 const API = "/api/v1";
 
@@ -24,7 +25,10 @@ export function getKeys(serviceId: string): Request {
 /** A request of a generic operation. */
 export function operation(name: string, payload: Readonly<Record<string, unknown>>): Request {
     const encoding = payload["data"] instanceof Uint8Array ? "base64" : payload["encoding"];
-    return post("/operations", encodeObject({ operation: JSON.stringify(name), payload: toJson({ ...payload, encoding }) }));
+    const members = texts({ ...payload, encoding });
+    // Undefined data is no data that is left out.
+    if ("data" in payload) members["data"] = encode(payload["data"]);
+    return post("/operations", encodeObject({ operation: JSON.stringify(name), payload: encodeObject(members) }));
 }
 
 /** The JSON text of a request. It names its members, because objects of callers can have more. */

@@ -4,6 +4,7 @@ import { constants, createPublicKey, publicDecrypt, verify, type JsonWebKey, typ
 
 import { KeyUnavailable, UnsupportedAlgorithm } from "./errors.js";
 import type { JwkSet, PublishedJwk, VerifyPayload } from "./models.js";
+import { isPssOfDigest } from "./pss.js";
 
 interface Algorithm {
     readonly kty: string;
@@ -32,11 +33,16 @@ const DIGEST_INFO: Readonly<Record<string, string>> = {
     sha512: "3051300d060960864801650304020305000440",
 };
 
+const FORMATS: readonly unknown[] = [undefined, "p1363", "der"];
+
 /** Throws `UnsupportedAlgorithm` for a signature that this library cannot check. */
-export function requireSupported({ algorithm, prehashed }: VerifyPayload): void {
+export function requireSupported({ algorithm, prehashed, signatureFormat }: VerifyPayload): void {
+    if (!FORMATS.includes(signatureFormat)) {
+        throw new UnsupportedAlgorithm(`${String(signatureFormat)} is not a format of signatures`);
+    }
     const known = ALGORITHMS[algorithm];
     if (known === undefined) throw new UnsupportedAlgorithm(`${algorithm} is not supported; use verify`);
-    if (prehashed === true && (known.kty !== "RSA" || known.pss === true)) {
+    if (prehashed === true && known.kty !== "RSA") {
         throw new UnsupportedAlgorithm(`Node.js cannot check a digest with ${algorithm}; give the data, or use verify`);
     }
 }
@@ -54,7 +60,10 @@ export function findKey(keys: JwkSet, { keyId, algorithm }: VerifyPayload): Publ
 export function isValid(jwk: PublishedJwk, request: VerifyPayload, signed: Uint8Array): boolean {
     const { hash, pss } = ALGORITHMS[request.algorithm] ?? { hash: null };
     const key = publicKey(jwk);
-    if (request.prehashed === true) return isDigestSignature(key, hash ?? "", signed, request.signature);
+    if (request.prehashed === true) {
+        const check = pss === true ? isPssOfDigest : isPkcs1OfDigest;
+        return check(key, hash ?? "", signed, request.signature);
+    }
     const input: VerifyKeyObjectInput = { key };
     if (pss === true) {
         input.padding = constants.RSA_PKCS1_PSS_PADDING;
@@ -64,7 +73,7 @@ export function isValid(jwk: PublishedJwk, request: VerifyPayload, signed: Uint8
     return verify(hash, signed, input, request.signature);
 }
 
-function isDigestSignature(key: KeyObject, hash: string, digest: Uint8Array, signature: Uint8Array): boolean {
+function isPkcs1OfDigest(key: KeyObject, hash: string, digest: Uint8Array, signature: Uint8Array): boolean {
     const expected = Buffer.concat([Buffer.from(DIGEST_INFO[hash] ?? "", "hex"), digest]);
     try {
         return publicDecrypt({ key, padding: constants.RSA_PKCS1_PADDING }, signature).equals(expected);

@@ -5,10 +5,13 @@ import { Agent, request as httpsRequest } from "node:https";
 import type { IncomingMessage } from "node:http";
 
 import { WatchedFiles, type ClientCertificate } from "./credentials.js";
-import { ConnectionFailed } from "./errors.js";
+import { InvalidConfiguration } from "./errors.js";
 import { Answer, type Headers, type Request } from "./exchange.js";
 
-/** Sends a request once. Rejects with `ConnectionFailed`, or with the reason of the signal. */
+/** The connection broke before the answer was complete. The message is the reason. */
+export class Broken extends Error {}
+
+/** Sends a request once. Rejects with `Broken`, or with the reason of the signal. */
 export type Transport = (url: string, request: Request, headers: Headers, signal: AbortSignal) => Promise<Answer>;
 
 /** The global `fetch`. */
@@ -21,13 +24,13 @@ export const fetchTransport: Transport = async (url, request, headers, signal) =
         return new Answer(response.status, (name) => response.headers.get(name) ?? undefined, body);
     } catch (error) {
         signal.throwIfAborted();
-        throw connectionFailed((error as Error).cause);
+        throw broken((error as Error).cause);
     }
 };
 
 /** A transport with a CA or a client certificate. It reads the certificate again when it changes. */
 export function tlsTransport(caFile: string | undefined, certificate: ClientCertificate | undefined): Transport {
-    const ca = caFile === undefined ? undefined : readFileSync(caFile);
+    const ca = caFile === undefined ? undefined : trusted(caFile);
     const files = certificate && new WatchedFiles(certificate.certificateFile, certificate.privateKeyFile);
     let agent: Agent | undefined;
     return (url, request, headers, signal) => {
@@ -40,10 +43,18 @@ export function tlsTransport(caFile: string | undefined, certificate: ClientCert
     };
 }
 
+function trusted(caFile: string): Buffer {
+    try {
+        return readFileSync(caFile);
+    } catch (error) {
+        throw new InvalidConfiguration(`cannot read the CA file ${caFile}: ${(error as NodeJS.ErrnoException).code ?? "error"}`);
+    }
+}
+
 function send(agent: Agent, url: string, request: Request, headers: Headers, signal: AbortSignal): Promise<Answer> {
     return new Promise((resolve, reject) => {
         const fail = (error: unknown): void => {
-            reject(signal.aborted ? (signal.reason as Error) : connectionFailed(error));
+            reject(signal.aborted ? (signal.reason as Error) : broken(error));
         };
         const outgoing = httpsRequest(url, { agent, method: request.method, headers, signal }, (response) => {
             read(response).then(resolve, fail);
@@ -61,7 +72,6 @@ async function read(response: IncomingMessage): Promise<Answer> {
 }
 
 /** The text of an error can contain an answer; its code cannot. */
-function connectionFailed(error: unknown): ConnectionFailed {
-    const code = (error as NodeJS.ErrnoException | undefined)?.code ?? "the connection broke";
-    return new ConnectionFailed(`no complete answer: ${code}`);
+function broken(error: unknown): Broken {
+    return new Broken((error as NodeJS.ErrnoException | undefined)?.code ?? "the connection broke");
 }

@@ -11,6 +11,7 @@ import {
     ApiKeyFile,
     Client,
     DataKeyCache,
+    InvalidConfiguration,
     SealwardError,
     TokenFile,
     type ClientOptions,
@@ -39,6 +40,7 @@ interface ClientWanted {
     readonly credential?: CredentialWanted;
     readonly environment?: Readonly<Record<string, string>>;
     readonly caFile?: null;
+    readonly allowPlaintext?: boolean;
     readonly deadlineSeconds?: number;
     readonly maxAttempts?: number;
     readonly maxRetryAfterSeconds?: number;
@@ -88,15 +90,25 @@ class Run {
 
     async report(): Promise<Json> {
         this.#file = join(await mkdtemp(join(tmpdir(), "case-")), "credential");
-        const client = await this.#client(this.#session.case.client);
-        this.#keepText(client);
+        try {
+            const client = await this.#client(this.#session.case.client);
+            this.#keepText(client);
+            await this.#steps(client);
+        } catch (error) {
+            if (!(error instanceof InvalidConfiguration)) throw error;
+            this.#keepText(error);
+            this.#outcomes.push({ error: statedError(error), seconds: 0 });
+        }
+        return { outcomes: this.#outcomes, texts: this.#texts };
+    }
+
+    async #steps(client: Client): Promise<void> {
         await withSpan(this.#session.case.client.traceparent, async () => {
             for (const step of this.#session.case.steps) {
                 if (step.write === undefined) await this.#step(client, step);
                 else await this.#write(step.write);
             }
         });
-        return { outcomes: this.#outcomes, texts: this.#texts };
     }
 
     async #step(client: Client, step: Step): Promise<void> {
@@ -145,6 +157,7 @@ class Run {
             maxRetryAfterMs: milliseconds(wanted.maxRetryAfterSeconds),
             maxAttempts: wanted.maxAttempts,
             dataKeyCache: this.#cache,
+            allowPlaintext: wanted.allowPlaintext,
         };
         return new Client(options);
     }

@@ -75,8 +75,6 @@ type Signed struct {
 // Check reports what the algorithm does not support.
 func (s Signed) Check(format string) error {
 	switch {
-	case format != "" && format != "p1363" && format != "der":
-		return errors.New("the signature format is neither p1363 nor der")
 	case format != "" && s.Algorithm.scheme != ecdsaScheme:
 		return errors.New("only ECDSA has a signature format")
 	case s.Prehashed && s.Algorithm.digest == 0:

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 )
 
 // Encode returns the JSON text of a value. The text of a [json.RawMessage] stays as it is.
@@ -19,9 +20,22 @@ func Encode(value any) ([]byte, error) {
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
-		return nil, err
+		return nil, unrepresentable(err)
 	}
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
+}
+
+// unrepresentable returns the error for a value that is not JSON. That of encoding/json can contain the value.
+func unrepresentable(err error) error {
+	var kind *json.UnsupportedTypeError
+	if errors.As(err, &kind) {
+		return fmt.Errorf("JSON cannot represent a value of the type %s", kind.Type)
+	}
+	var value *json.UnsupportedValueError
+	if errors.As(err, &value) {
+		return errors.New("JSON cannot represent NaN, infinity, or a value that contains itself")
+	}
+	return fmt.Errorf("the value cannot be written as JSON: %T", err)
 }
 
 // Object builds the text of a JSON object, member by member.

@@ -13,7 +13,7 @@ import httpx
 from .all_operations import AllOperations
 from .credentials import ApiKey, ClientCertificate, Credential
 from .data_keys import DataKeyCache
-from .errors import ConnectionFailed
+from .errors import ClientClosed, ConnectionFailed
 from .exchange import Answer, Part, Request
 from .methods import like
 from .retries import Attempts, Retries, deadline_exceeded
@@ -54,9 +54,10 @@ class AsyncClient:
         max_attempts: int = 3,
         max_retry_after: float = 10.0,
         data_key_cache: DataKeyCache | None = None,
+        allow_plaintext: bool = False,
     ) -> None:
         credential = ApiKey(credential) if isinstance(credential, str) else credential
-        self._settings = Settings(url, credential, certificate, ca_file)
+        self._settings = Settings(url, credential, certificate, ca_file, allow_plaintext)
         self._retries = Retries(deadline, max_attempts, max_retry_after)
         self._http = httpx.AsyncClient(verify=self._settings.tls, trust_env=False, follow_redirects=False)
         self.operations = AllOperations(data_key_cache, anyio.Event)
@@ -134,13 +135,15 @@ class AsyncClient:
             await anyio.sleep(wait)
 
     async def _send(self, request: Request, attempts: Attempts) -> Answer | ConnectionFailed:
+        if self._http.is_closed:
+            raise ClientClosed("the client is closed")
         try:
             with anyio.fail_after(attempts.remaining()):
                 response = await self._http.send(http_request(self._settings, request, None))
         except TimeoutError:
             raise deadline_exceeded() from None
-        except httpx.TransportError as error:
-            return connection_failed(error)
+        except httpx.RequestError as error:
+            return connection_failed(self._settings, error)
         return Answer(response.status_code, response.headers, response.content)
 
     async def close(self) -> None:

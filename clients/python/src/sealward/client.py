@@ -14,7 +14,7 @@ import httpx
 from .all_operations import AllOperations
 from .credentials import ApiKey, ClientCertificate, Credential
 from .data_keys import DataKeyCache
-from .errors import ConnectionFailed
+from .errors import ClientClosed, ConnectionFailed
 from .exchange import Answer, Part, Request
 from .methods import like
 from .retries import Attempts, Retries, deadline_exceeded
@@ -42,7 +42,8 @@ class Client:
     """A client for programs without `async`. Threads can share it. Close it, or use it in a `with` block.
 
     `credential` is an API key, or one of `ApiKeyFile`, `TokenFile` and classes of your own. `deadline` is the
-    number of seconds for a call with all its attempts.
+    number of seconds for a call with all its attempts. `allow_plaintext` allows `http://` also to other machines;
+    whoever reads the network then reads the credential and the payloads.
     """
 
     def __init__(
@@ -56,9 +57,10 @@ class Client:
         max_attempts: int = 3,
         max_retry_after: float = 10.0,
         data_key_cache: DataKeyCache | None = None,
+        allow_plaintext: bool = False,
     ) -> None:
         credential = ApiKey(credential) if isinstance(credential, str) else credential
-        self._settings = Settings(url, credential, certificate, ca_file)
+        self._settings = Settings(url, credential, certificate, ca_file, allow_plaintext)
         self._retries = Retries(deadline, max_attempts, max_retry_after)
         self._http = httpx.Client(verify=self._settings.tls, trust_env=False, follow_redirects=False)
         self.operations = AllOperations(data_key_cache, threading.Event)
@@ -131,6 +133,8 @@ class Client:
 
     def _send(self, request: Request, attempts: Attempts) -> Answer | ConnectionFailed:
         attempts.remaining()
+        if self._http.is_closed:
+            raise ClientClosed("the client is closed")
         try:
             response = self._http.send(http_request(self._settings, request, attempts), stream=True)
             try:
@@ -142,8 +146,8 @@ class Client:
                 response.close()
         except httpx.TimeoutException:
             raise deadline_exceeded() from None
-        except httpx.TransportError as error:
-            return connection_failed(error)
+        except httpx.RequestError as error:
+            return connection_failed(self._settings, error)
         return Answer(response.status_code, response.headers, bytes(body))
 
     def close(self) -> None:

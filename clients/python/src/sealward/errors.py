@@ -7,6 +7,7 @@ from dataclasses import dataclass
 __all__ = [
     "ApiError",
     "AuthenticationFailed",
+    "ClientClosed",
     "Conflict",
     "ConnectionFailed",
     "ContextRequired",
@@ -15,6 +16,7 @@ __all__ = [
     "DecryptionFailed",
     "FileNotAuthentic",
     "Frozen",
+    "InvalidConfiguration",
     "InvalidRequest",
     "KeyUnavailable",
     "MalformedFile",
@@ -86,7 +88,7 @@ class ApiError(SealwardError):
 
 
 class InvalidRequest(ApiError):
-    """The request is not valid; `details` names each problem."""
+    """The request is not valid; `details` names each problem. Without `status`, the client found it itself."""
 
 
 class AuthenticationFailed(ApiError):
@@ -159,6 +161,14 @@ class UnexpectedAnswer(SealwardError):
 
 class NotProtected(SealwardError):
     """The policy is inactive, and the service passed the payload through or dropped it."""
+
+
+class InvalidConfiguration(SealwardError):
+    """No client can be made with these options."""
+
+
+class ClientClosed(SealwardError):
+    """The client was closed before the call."""
 
 
 class CredentialUnavailable(SealwardError):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 
 from . import rawjson
-from .errors import DecryptionFailed, Problem, SealwardError, UnexpectedAnswer, error_type
+from .errors import DecryptionFailed, InvalidRequest, Problem, SealwardError, UnexpectedAnswer, error_type
 from .rawjson import Json, RawJson
 
 __version__ = version("sealward")
@@ -39,6 +39,8 @@ class Request:
         if authorization is not None:
             headers["Authorization"] = authorization
         if self.request_id is not None:
+            if not self.request_id.isascii() or not self.request_id.isprintable():
+                raise InvalidRequest("the request ID has characters other than printable ones of ASCII")
             headers["X-Request-Id"] = self.request_id
         if traceparent is not None:
             headers["traceparent"] = traceparent

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from .errors import SealwardError
+from .errors import InvalidRequest, SealwardError
 from .files import FileOperations
 from .models import Context, Jwe, UnprotectRequest, read_jwe
 from .rawjson import Json
@@ -75,8 +75,12 @@ class Field:
         return json.dumps(envelope.jwe, separators=(",", ":"))
 
     def load(self, text: str) -> Sealed:
-        """The value for what the database stores. Raises `ValueError`."""
-        return Sealed(self.client, read_jwe(json.loads(text)), self.context, self.policy_number)
+        """The value for what the database stores. Raises `InvalidRequest` if that is not an envelope."""
+        try:
+            jwe = read_jwe(json.loads(text))
+        except (ValueError, RecursionError):
+            raise InvalidRequest("the column does not hold an envelope") from None
+        return Sealed(self.client, jwe, self.context, self.policy_number)
 
 
 class FieldOperations(FileOperations):

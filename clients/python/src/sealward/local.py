@@ -53,7 +53,7 @@ class LocalOperations(Operations):
         """Whether the signature is valid, checked with the keys that the service publishes."""
         from . import signatures
 
-        signatures.require_supported(algorithm)
+        signatures.require_supported(algorithm, signature_format)
         signed = signed_bytes(data)
 
         def look_up() -> Steps[JwkSet]:

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from .errors import InvalidRequest
+
 Json = Any
 """A value that `json` represents: `None`, `bool`, `int`, `float`, `str`, lists and dictionaries."""
 
@@ -20,12 +22,29 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True)
 class RawJson:
-    """JSON text, sent exactly as it is: member order, `1.0`, big numbers and escapes do not change."""
+    """JSON text, sent exactly as it is: member order, `1.0`, big numbers and escapes do not change.
+
+    Raises `InvalidRequest` if the text is not one JSON value.
+    """
 
     text: str = field(repr=False)
 
     def __post_init__(self) -> None:
-        value_end(self.text, 0)
+        if not _is_json(self.text):
+            raise InvalidRequest("the text is not one JSON value")
+
+    def __repr__(self) -> str:
+        return "RawJson([redacted])"
+
+
+def _is_json(text: str) -> bool:
+    # The error of the decoder has the text.
+    try:
+        value_end(text, 0)
+        text.encode()
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 Payload = Json | bytes | RawJson
@@ -33,14 +52,31 @@ Payload = Json | bytes | RawJson
 
 
 def encode(payload: Payload) -> str:
-    """The JSON text of a payload."""
+    """The JSON text of a payload. Raises `InvalidRequest` for values that JSON cannot represent."""
     match payload:
         case RawJson():
             return payload.text
         case bytes() | bytearray() | memoryview():
             return json.dumps(base64.b64encode(payload).decode())
-        case _:
-            return json.dumps(payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    try:
+        text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_refuse)
+        text.encode()
+    except UnicodeEncodeError:
+        refused = InvalidRequest("JSON cannot represent a lone surrogate")
+    except TypeError:
+        # The encoder refuses keys itself, and other values with the function.
+        refused = InvalidRequest("JSON cannot represent a dictionary whose keys are not strings")
+    except ValueError:
+        refused = InvalidRequest("JSON cannot represent NaN, infinity, or a value that contains itself")
+    except RecursionError:
+        refused = InvalidRequest("the value has too many levels")
+    else:
+        return text
+    raise refused
+
+
+def _refuse(value: object) -> None:
+    raise InvalidRequest(f"JSON cannot represent a value of the type {type(value).__name__}")
 
 
 def encode_object(members: dict[str, str]) -> str:

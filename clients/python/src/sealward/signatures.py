@@ -17,8 +17,10 @@ ALGORITHMS = {
 }
 
 
-def require_supported(algorithm: str) -> None:
-    """Raises `UnsupportedAlgorithm` for an algorithm that this library cannot check."""
+def require_supported(algorithm: str, signature_format: str) -> None:
+    """Raises `UnsupportedAlgorithm` for an algorithm or a format that this library cannot check."""
+    if signature_format not in ("p1363", "der"):
+        raise UnsupportedAlgorithm(f"{signature_format} is not a format of signatures")
     if algorithm not in ALGORITHMS:
         raise UnsupportedAlgorithm(f"{algorithm} is not supported; use verify")
 

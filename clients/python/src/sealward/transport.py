@@ -34,7 +34,7 @@ def http_request(settings: Settings, request: Request, attempts: Attempts | None
     )
 
 
-def connection_failed(error: httpx.TransportError) -> ConnectionFailed:
+def connection_failed(settings: Settings, error: httpx.RequestError) -> ConnectionFailed:
     """The error for a failure of httpx. Its text can contain an answer, except if there was no connection."""
     reason = str(error) if isinstance(error, httpx.ConnectError) else type(error).__name__
-    return ConnectionFailed(f"no complete answer: {reason}")
+    return ConnectionFailed(f"no complete answer from {settings.origin}: {reason}")

@@ -68,6 +68,8 @@ pub struct AuditRecord {
     pub item: Option<u32>,
     /// The position in the tamper-evident log.
     pub log_index: Option<u64>,
+    /// Whether the record is not the one that was sealed.
+    pub changed: bool,
 }
 
 /// An event of the management log.
@@ -104,6 +106,8 @@ pub struct ManagementEvent {
     pub approved_by: Option<Vec<String>>,
     /// The position in the tamper-evident log.
     pub log_index: Option<u64>,
+    /// Whether the event is not the one that was sealed.
+    pub changed: bool,
 }
 
 /// A person in an event.
@@ -258,8 +262,9 @@ impl<'a> Audit<'a> {
         filter: &impl Serialize,
     ) -> Result<Export<T>, Error> {
         let call = Call::get(path).query(filter)?.accept(NDJSON);
-        let response = self.client.transport().stream(&call, self.client.overrides()).await?;
-        Ok(Export::new(response))
+        let transport = self.client.transport();
+        let response = transport.stream(&call, self.client.overrides()).await?;
+        Ok(Export::new(transport.address(), response))
     }
 }
 

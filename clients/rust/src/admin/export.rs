@@ -17,6 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The records of an export. It holds one line in memory, and not the complete response.
 pub struct Export<T> {
+    address: String,
     status: u16,
     body: Incoming,
     read: Vec<u8>,
@@ -31,8 +32,9 @@ impl<T> fmt::Debug for Export<T> {
 }
 
 impl<T: DeserializeOwned> Export<T> {
-    pub(super) fn new(response: Response<Incoming>) -> Self {
+    pub(super) fn new(address: &str, response: Response<Incoming>) -> Self {
         Self {
+            address: address.to_owned(),
             status: response.status().as_u16(),
             body: response.into_body(),
             read: Vec::new(),
@@ -57,7 +59,10 @@ impl<T: DeserializeOwned> Export<T> {
             }
             match timeout(PATIENCE, self.body.frame()).await {
                 Ok(Some(Ok(frame))) => self.read.extend(frame.into_data().iter().flatten()),
-                Ok(Some(Err(error))) => return Err(Error::Connection(Box::new(error))),
+                Ok(Some(Err(error))) => {
+                    let address = self.address.clone();
+                    return Err(Error::Connection { address, source: Box::new(error) });
+                }
                 Ok(None) => self.is_complete = true,
                 Err(_) => return Err(Error::Deadline(PATIENCE)),
             }

@@ -80,6 +80,9 @@ pub struct Key {
     pub service_id: String,
     /// The name.
     pub name: String,
+    /// Its number among the keys of its service and name. `None` for keys for envelopes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
     /// The `kid` in envelopes.
     pub partner_kid: Option<String>,
     /// What it is for.
@@ -248,6 +251,8 @@ request! {
         expires_at: String,
         /// The days after which it has a successor.
         rotation_days: u32,
+        /// The number of an imported or adopted key among the keys of its service and name. The default is the next one.
+        version: u64,
         /// The token generates the key.
         generate: bool,
         /// A public key.

@@ -10,6 +10,7 @@ mod keys;
 mod pager;
 mod people;
 mod policies;
+mod reports;
 mod request;
 mod resource;
 mod services;
@@ -26,6 +27,7 @@ pub(crate) use self::pager::Page;
 pub use self::pager::Pager;
 pub use self::people::*;
 pub use self::policies::*;
+pub use self::reports::*;
 pub use self::resource::{Editable, Outcome, Resource, Resources, Stored};
 pub use self::services::*;
 #[cfg(test)]
@@ -92,5 +94,10 @@ impl<'a> Management<'a> {
     /// The audit logs.
     pub fn audit(self) -> Audit<'a> {
         Audit::new(self.client)
+    }
+
+    /// Signed reports for auditors.
+    pub fn reports(self) -> Reports<'a> {
+        Reports::new(self.client)
     }
 }

@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 
 use self::outcome::Report;
 use self::server::{Server, Session};
-use crate::{Builder, CacheLimits, Client, Credential};
+use crate::{Builder, CacheLimits, Client, Credential, Error};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_case_passes() {
@@ -52,8 +52,7 @@ async fn run(server: &Server, name: &str) {
     let session = server.begin(name).await;
     let case = &session.case;
     let mut report = Report::default();
-    let client = make(case, &session).build();
-    match client {
+    match make(case, &session) {
         Ok(client) => {
             report.show(&client);
             for step in case["steps"].as_array().unwrap() {
@@ -90,14 +89,13 @@ async fn perform(client: &Client, step: &Value, session: &Session, report: &mut 
     }
 }
 
-fn make(case: &Value, session: &Session) -> Builder {
+fn make(case: &Value, session: &Session) -> Result<Client, Error> {
     let settings = &case["client"];
     if let Some(variables) = settings["environment"].as_object() {
-        return Builder::from_variables(|name| {
+        return Client::from_variables(|name| {
             let text = variables.get(name)?.as_str()?;
             Some(session.fill_in(text))
-        })
-        .unwrap();
+        });
     }
     let credential = &settings["credential"];
     let mut builder = Builder::new(&session.url);
@@ -113,6 +111,9 @@ fn make(case: &Value, session: &Session) -> Builder {
     }
     if case["tls"] == true && !settings.as_object().unwrap().contains_key("caFile") {
         builder = builder.authorities(&session.authority);
+    }
+    if settings["allowPlaintext"] == true {
+        builder = builder.allow_plaintext();
     }
     let seconds = |name: &str| settings[name].as_f64().map(Duration::from_secs_f64);
     if let Some(deadline) = seconds("deadlineSeconds") {
@@ -131,7 +132,7 @@ fn make(case: &Value, session: &Session) -> Builder {
             max_bytes: cache["maxBytes"].as_u64().unwrap(),
         });
     }
-    builder
+    builder.build()
 }
 
 /// Runs a call in a span of OpenTelemetry with these IDs.

@@ -14,6 +14,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use tokio::time::Instant;
 
+pub use self::seal::SealingKey;
 use crate::Client;
 use crate::error::{Error, LocalError};
 use crate::runtime::{JwkSet, PolicySummary};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::header::{HeaderMap, RETRY_AFTER};
 use hyper::{Response, StatusCode};
 use serde::Deserialize;
@@ -11,7 +11,11 @@ use zeroize::Zeroizing;
 
 use super::REQUEST_ID;
 use crate::error::{Error, ErrorKind};
+use crate::payload::Wiped;
 use crate::refusal::{Code, Problem, Refusal};
+
+/// The memory for a body before it arrives, at most.
+const MOST_RESERVED: usize = 1 << 20;
 
 /// A complete response. Its body is wiped when dropped.
 pub(crate) struct Answer {
@@ -51,12 +55,13 @@ impl ErrorObject {
 }
 
 impl Answer {
-    pub(super) async fn read(response: Response<Incoming>) -> Result<Self, Error> {
+    pub(super) async fn read(response: Response<Incoming>) -> hyper::Result<Self> {
         let (head, mut incoming) = response.into_parts();
-        let mut body = crate::payload::Wiped::default();
+        // A length that is not true costs no more than this.
+        let stated = usize::try_from(incoming.size_hint().lower()).unwrap_or(usize::MAX);
+        let mut body = Wiped::with_capacity(stated.min(MOST_RESERVED));
         while let Some(frame) = incoming.frame().await {
-            let frame = frame.map_err(|error| Error::Connection(Box::new(error)))?;
-            if let Ok(data) = frame.into_data() {
+            if let Ok(data) = frame?.into_data() {
                 body.extend(&data);
             }
         }

@@ -31,6 +31,7 @@ const IDLE: Duration = Duration::from_secs(30);
 pub(crate) struct Transport {
     pool: Pool<HttpsConnector<HttpConnector>, Full<Bytes>>,
     base: String,
+    address: String,
     credential: Credential,
     attempts: Attempts,
 }
@@ -45,6 +46,7 @@ pub(crate) struct Overrides {
 impl Transport {
     pub(crate) fn new(
         base: String,
+        address: String,
         credential: Credential,
         tls: ClientConfig,
         attempts: Attempts,
@@ -58,7 +60,16 @@ impl Transport {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
             .build(connector.wrap_connector(tcp));
-        Self { pool, base, credential, attempts }
+        Self { pool, base, address, credential, attempts }
+    }
+
+    /// The scheme, the host and the port of the service.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    fn broken(&self, error: impl std::error::Error + Send + Sync + 'static) -> Error {
+        Error::Connection { address: self.address.clone(), source: Box::new(error) }
     }
 
     /// The time for a call.
@@ -97,7 +108,8 @@ impl Transport {
     }
 
     async fn exchange(&self, call: &Call<'_>, overrides: &Overrides) -> Result<Answer, Error> {
-        let answer = Answer::read(self.send(call, overrides).await?).await?;
+        let response = self.send(call, overrides).await?;
+        let answer = Answer::read(response).await.map_err(|error| self.broken(error))?;
         if answer.is_success() || call.takes(&answer) {
             return Ok(answer);
         }
@@ -113,7 +125,8 @@ impl Transport {
         if response.status().is_success() {
             return Ok(response);
         }
-        Err(Answer::read(response).await?.into_error(call.opens))
+        let answer = Answer::read(response).await.map_err(|error| self.broken(error))?;
+        Err(answer.into_error(call.opens))
     }
 
     async fn send(
@@ -122,7 +135,7 @@ impl Transport {
         overrides: &Overrides,
     ) -> Result<Response<Incoming>, Error> {
         let request = self.request(call, overrides)?;
-        self.pool.request(request).await.map_err(|error| Error::Connection(Box::new(error)))
+        self.pool.request(request).await.map_err(|error| self.broken(error))
     }
 
     fn request(
@@ -162,7 +175,11 @@ impl Transport {
 }
 
 fn header(text: &str) -> Result<HeaderValue, Error> {
-    HeaderValue::from_str(text).map_err(|_| Error::Invalid(Invalid::Header))
+    // hyper also takes bytes beyond ASCII, whose meaning is not defined.
+    match HeaderValue::from_str(text) {
+        Ok(value) if text.is_ascii() => Ok(value),
+        _ => Err(Error::Invalid(Invalid::Header)),
+    }
 }
 
 /// The header `traceparent` of the current span.

@@ -1,13 +1,18 @@
 package dev.sealward;
 
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
+import java.util.regex.Pattern;
 
 /** The address, the credential and the limits of a client. */
 public final class ClientOptions {
+    /** The hosts to which nobody else can read requests. */
+    private static final Pattern THIS_MACHINE = Pattern.compile("localhost|\\[::1]|127(\\.\\d{1,3}){3}");
+
     final String url;
     Credential credential;
     Duration timeout = Duration.ofSeconds(30);
@@ -17,6 +22,7 @@ public final class ClientOptions {
     Path certificateFile;
     Path keyFile;
     DataKeyCache dataKeyCache;
+    private boolean allowPlaintext;
 
     private ClientOptions(String url) {
         this.url = url;
@@ -29,14 +35,22 @@ public final class ClientOptions {
      * @return the options
      */
     public static ClientOptions of(String url) {
-        URI parsed = URI.create(Objects.requireNonNull(url, "the address is missing"));
+        URI parsed = parse(url);
         if (parsed.getHost() == null || !("https".equals(parsed.getScheme()) || "http".equals(parsed.getScheme()))) {
-            throw new IllegalArgumentException("the address is not an http or https address");
+            throw new SealwardException.InvalidConfiguration("the address is not an http or https address");
         }
         if (parsed.getUserInfo() != null || parsed.getQuery() != null || parsed.getFragment() != null) {
-            throw new IllegalArgumentException("the address has credentials, a query or a fragment");
+            throw new SealwardException.InvalidConfiguration("the address has credentials, a query or a fragment");
         }
         return new ClientOptions(url.replaceAll("/+$", ""));
+    }
+
+    private static URI parse(String url) {
+        try {
+            return new URI(Objects.requireNonNullElse(url, ""));
+        } catch (URISyntaxException failure) {
+            throw new SealwardException.InvalidConfiguration("the address is not an address");
+        }
     }
 
     /**
@@ -44,9 +58,14 @@ public final class ClientOptions {
      *
      * @param environment the variables, for example {@link System#getenv()}
      * @return the options
+     * @throws SealwardException.InvalidConfiguration if variables are missing or exclude each other
      */
     public static ClientOptions fromEnvironment(Map<String, String> environment) {
-        ClientOptions options = of(environment.get("SEALWARD_URL")).credential(Credential.fromEnvironment(environment));
+        String url = environment.getOrDefault("SEALWARD_URL", "");
+        if (url.isEmpty()) {
+            throw new SealwardException.InvalidConfiguration("SEALWARD_URL is not set");
+        }
+        ClientOptions options = of(url).credential(Credential.fromEnvironment(environment));
         String path = environment.getOrDefault("SEALWARD_CA_FILE", "");
         return path.isEmpty() ? options : options.caFile(Path.of(path));
     }
@@ -128,6 +147,31 @@ public final class ClientOptions {
     public ClientOptions dataKeyCache(DataKeyCache bounds) {
         dataKeyCache = bounds;
         return this;
+    }
+
+    /**
+     * Allows {@code http://} also to other machines, for example to a proxy in the same pod. Whoever reads the network then
+     * reads the credential and the payloads.
+     *
+     * @return these options
+     */
+    public ClientOptions allowPlaintext() {
+        allowPlaintext = true;
+        return this;
+    }
+
+    /** Refuses an address to which others can read requests on the way. */
+    void requirePrivateWay() {
+        URI parsed = URI.create(url);
+        if ("http".equals(parsed.getScheme()) && !allowPlaintext && !THIS_MACHINE.matcher(parsed.getHost()).matches()) {
+            throw new SealwardException.InvalidConfiguration(origin() + " must begin with https://, except for this machine");
+        }
+    }
+
+    /** The scheme, the host and the port of the address. */
+    String origin() {
+        URI parsed = URI.create(url);
+        return parsed.getScheme() + "://" + parsed.getAuthority();
     }
 
     @Override

@@ -1,8 +1,11 @@
 package dev.sealward;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.exc.InvalidDefinitionException;
+import dev.sealward.LosslessGenerator.NotFinite;
+import java.io.IOException;
 import java.util.Base64;
 import java.util.Objects;
+import java.util.concurrent.Future;
 
 /** A plaintext that is given to a call: a value, raw JSON or bytes. It prints as [redacted]. */
 public final class Content {
@@ -17,16 +20,42 @@ public final class Content {
     /**
      * A value that Jackson writes as JSON.
      *
-     * @param value a record, a map, a string, a number, null and so on
+     * @param value a record, a map, a string, a finite number, null and so on
      * @return the plaintext
+     * @throws SealwardException.InvalidRequest if JSON cannot represent the value, for example NaN or a future
      */
     public static Content of(Object value) {
-        try {
-            return new Content(Json.MAPPER.writeValueAsString(value), false);
-        } catch (JsonProcessingException failure) {
-            // Its message contains the value.
-            throw new SealwardException.InvalidRequest("a " + failure.getClass().getSimpleName() + " occurred when the value was written");
+        if (value instanceof Future) {
+            throw refused("the future " + value.getClass().getSimpleName());
         }
+        try {
+            return new Content(requireComplete(Json.writeLossless(value)), false);
+        } catch (InvalidDefinitionException failure) {
+            throw refused("a value of the type " + failure.getType().getRawClass().getSimpleName());
+        } catch (IOException failure) {
+            // Its message contains the value.
+            boolean infinite = failure instanceof NotFinite || failure.getCause() instanceof NotFinite;
+            throw refused(infinite ? "NaN or infinity" : "the value: " + failure.getClass().getSimpleName());
+        }
+    }
+
+    /** Refuses a text that UTF-8 cannot represent. It would arrive with question marks. */
+    private static String requireComplete(String text) {
+        for (int index = 0; index < text.length(); index++) {
+            char character = text.charAt(index);
+            if (!Character.isSurrogate(character)) {
+                continue;
+            }
+            index++;
+            if (index == text.length() || !Character.isSurrogatePair(character, text.charAt(index))) {
+                throw refused("a lone surrogate");
+            }
+        }
+        return text;
+    }
+
+    private static SealwardException.InvalidRequest refused(String what) {
+        return new SealwardException.InvalidRequest("JSON cannot represent " + what);
     }
 
     /**
@@ -36,8 +65,8 @@ public final class Content {
      * @return the plaintext
      */
     public static Content json(String text) {
-        Json.requireValue(Objects.requireNonNull(text));
-        return new Content(text, false);
+        Json.requireValue(Objects.requireNonNull(text, "text"));
+        return new Content(requireComplete(text), false);
     }
 
     /**

@@ -64,6 +64,7 @@ public interface Credential {
      *
      * @param environment the variables, for example {@link System#getenv()}
      * @return the credential
+     * @throws SealwardException.InvalidConfiguration if none or more than one is set
      */
     static Credential fromEnvironment(Map<String, String> environment) {
         var found = new ArrayList<Credential>();
@@ -71,7 +72,7 @@ public interface Credential {
         variable(environment, "SEALWARD_API_KEY_FILE").ifPresent(path -> found.add(apiKeyFile(Path.of(path))));
         variable(environment, "SEALWARD_TOKEN_FILE").ifPresent(path -> found.add(tokenFile(Path.of(path))));
         if (found.size() != 1) {
-            throw new IllegalArgumentException(
+            throw new SealwardException.InvalidConfiguration(
                     "set exactly one of SEALWARD_API_KEY, SEALWARD_API_KEY_FILE and SEALWARD_TOKEN_FILE");
         }
         return found.get(0);

@@ -1,11 +1,13 @@
 package dev.sealward;
 
+import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
+import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -28,6 +30,15 @@ final class Json {
         } catch (JsonProcessingException failure) {
             throw new IllegalStateException("texts, maps and numbers are JSON");
         }
+    }
+
+    /** The text of a value that a caller gives. Nothing of the value is lost in it. */
+    static String writeLossless(Object value) throws IOException {
+        var text = new StringWriter();
+        try (JsonGenerator generator = new LosslessGenerator(MAPPER.createGenerator(text))) {
+            MAPPER.writeValue(generator, value);
+        }
+        return text.toString();
     }
 
     /** The members of an object, each as its text. */

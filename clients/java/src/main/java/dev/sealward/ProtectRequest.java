@@ -1,6 +1,7 @@
 package dev.sealward;
 
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * What {@link SealwardClient#protect} seals.
@@ -12,13 +13,13 @@ import java.util.Map;
  */
 public record ProtectRequest(Content payload, String policyNumber, Map<String, String> context) implements RequestBody {
     /**
-     * A payload under the policy that is bound to the credential.
+     * A payload under the policy that is bound to the credential. The value null of JSON is {@code Content.of(null)}.
      *
      * @param payload the plaintext
      * @return the request
      */
     public static ProtectRequest of(Content payload) {
-        return new ProtectRequest(payload, null, null);
+        return new ProtectRequest(Objects.requireNonNull(payload, "payload"), null, null);
     }
 
     /**

@@ -304,8 +304,8 @@ public abstract sealed class SealwardException extends RuntimeException {
         @Serial
         private static final long serialVersionUID = 1;
 
-        ConnectionFailed(Throwable cause) {
-            super(Refusal.of("no answer"), cause);
+        ConnectionFailed(String origin, Throwable cause) {
+            super(Refusal.of("no complete answer from " + origin), cause);
         }
     }
 
@@ -340,6 +340,16 @@ public abstract sealed class SealwardException extends RuntimeException {
 
         NotProtected(Refusal refusal) {
             super(refusal, null);
+        }
+    }
+
+    /** No client can be made with these options. */
+    public static final class InvalidConfiguration extends SealwardException {
+        @Serial
+        private static final long serialVersionUID = 1;
+
+        InvalidConfiguration(String message) {
+            super(Refusal.of(message), null);
         }
     }
 

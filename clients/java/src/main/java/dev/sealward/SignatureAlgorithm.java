@@ -41,14 +41,14 @@ record SignatureAlgorithm(Scheme scheme, int bits) {
     static SignatureAlgorithm of(VerifyRequest request) {
         SignatureAlgorithm algorithm = named(request.algorithm());
         String format = request.signatureFormat();
-        if (format != null && (algorithm.scheme != Scheme.ECDSA || !(format.equals("p1363") || format.equals("der")))) {
+        if (format != null && !format.equals("p1363") && !format.equals("der")) {
+            throw new SealwardException.UnsupportedAlgorithm(format + " is not a format of signatures");
+        }
+        if (format != null && algorithm.scheme != Scheme.ECDSA) {
             throw new SealwardException.InvalidRequest("the algorithm has no signature format " + format);
         }
         if (request.prehashed() && algorithm.scheme == Scheme.ED25519) {
             throw new SealwardException.InvalidRequest("the algorithm does not sign digests");
-        }
-        if (request.prehashed() && algorithm.scheme == Scheme.RSA_PSS) {
-            throw new SealwardException.UnsupportedAlgorithm(request.algorithm() + " of a digest");
         }
         return algorithm;
     }
@@ -79,6 +79,9 @@ record SignatureAlgorithm(Scheme scheme, int bits) {
         if (request.prehashed()) {
             if (message.length != bits / 8) {
                 return false;
+            }
+            if (scheme == Scheme.RSA_PSS) {
+                return PssDigest.verify((RSAPublicKey) key.key().orElseThrow(), "SHA-" + bits, message, request.signature());
             }
             input = scheme == Scheme.RSA ? digestInfo(message) : message;
         }

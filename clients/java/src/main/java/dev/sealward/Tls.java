@@ -11,6 +11,7 @@ import java.security.KeyFactory;
 import java.security.KeyStore;
 import java.security.Principal;
 import java.security.PrivateKey;
+import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.security.spec.PKCS8EncodedKeySpec;
@@ -34,13 +35,27 @@ final class Tls {
         }
         try {
             var context = SSLContext.getInstance("TLS");
-            KeyManager[] own = options.certificateFile == null
-                    ? null
-                    : new KeyManager[] {new ClientCertificate(options.certificateFile, options.keyFile)};
-            context.init(own, options.caFile == null ? null : trusting(options.caFile), null);
+            context.init(
+                    read(options.certificateFile, file -> new KeyManager[] {new ClientCertificate(file, options.keyFile)}),
+                    read(options.caFile, Tls::trusting),
+                    null);
             return Optional.of(context);
-        } catch (GeneralSecurityException | IOException failure) {
-            throw new IllegalArgumentException("the certificates cannot be read", failure);
+        } catch (GeneralSecurityException failure) {
+            throw new IllegalStateException("each JVM has TLS", failure);
+        }
+    }
+
+    @FunctionalInterface
+    private interface Reading<T> {
+        T of(Path file) throws GeneralSecurityException, IOException;
+    }
+
+    private static <T> T read(Path file, Reading<T> reading) {
+        try {
+            return file == null ? null : reading.of(file);
+        } catch (GeneralSecurityException | IOException | IllegalArgumentException failure) {
+            // Its message can contain a part of a key.
+            throw new SealwardException.InvalidConfiguration("cannot use " + file + ": " + failure.getClass().getSimpleName());
         }
     }
 
@@ -56,9 +71,11 @@ final class Tls {
     }
 
     private static X509Certificate[] certificates(byte[] pem) throws GeneralSecurityException {
-        return CertificateFactory.getInstance("X.509").generateCertificates(new ByteArrayInputStream(pem)).stream()
-                .map(X509Certificate.class::cast)
-                .toArray(X509Certificate[]::new);
+        var found = CertificateFactory.getInstance("X.509").generateCertificates(new ByteArrayInputStream(pem));
+        if (found.isEmpty()) {
+            throw new CertificateException("no certificate");
+        }
+        return found.stream().map(X509Certificate.class::cast).toArray(X509Certificate[]::new);
     }
 
     /** A client certificate and its key, which each handshake reads again if they changed. */

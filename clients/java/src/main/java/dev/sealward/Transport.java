@@ -30,6 +30,7 @@ final class Transport {
     private final HttpClient http;
 
     Transport(ClientOptions options) {
+        options.requirePrivateWay();
         this.options = options;
         this.base = options.url;
         HttpClient.Builder builder = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NEVER);
@@ -59,7 +60,13 @@ final class Transport {
     }
 
     /** What a client adds to its requests. */
-    record Scope(Duration timeout, String requestId) {}
+    record Scope(Duration timeout, String requestId) {
+        Scope {
+            if (requestId != null && !requestId.chars().allMatch(character -> character >= ' ' && character <= '~')) {
+                throw new SealwardException.InvalidRequest("the request ID has characters other than printable ones of ASCII");
+            }
+        }
+    }
 
     /** A complete answer. */
     record Answer(int status, String body, Optional<String> requestId, Optional<Duration> retryAfter) {
@@ -175,7 +182,7 @@ final class Transport {
             if (request.body != null) {
                 builder.header("Content-Type", "application/json").POST(BodyPublishers.ofString(request.body));
             }
-            if (options.credential != null && !request.anonymous) {
+            if (!request.anonymous && (options.credential != null || options.certificateFile == null)) {
                 builder.header("Authorization", "Bearer " + bearer());
             }
             if (scope.requestId() != null) {
@@ -195,15 +202,18 @@ final class Transport {
     }
 
     private String bearer() {
+        if (options.credential == null) {
+            throw new SealwardException.CredentialUnavailable("the client has neither a credential nor a client certificate", null);
+        }
         String bearer;
         try {
             bearer = options.credential.bearer();
         } catch (IOException failure) {
             throw new SealwardException.CredentialUnavailable("the credential cannot be read", failure);
         }
-        if (bearer.isEmpty() || !bearer.chars().allMatch(character -> character > ' ' && character <= '~')) {
+        if (bearer == null || bearer.isEmpty() || !bearer.chars().allMatch(character -> character > ' ' && character <= '~')) {
             throw new SealwardException.CredentialUnavailable(
-                    "the credential is empty, or has a character that no credential has", null);
+                    "the credential is null or empty, or has a character that no credential has", null);
         }
         return bearer;
     }
@@ -227,7 +237,7 @@ final class Transport {
         return answer.status < 300 ? null : Refusals.of(answer);
     }
 
-    private static SealwardException asException(Throwable failure) {
+    private SealwardException asException(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof SealwardException known) {
                 return known;
@@ -237,7 +247,7 @@ final class Transport {
             }
         }
         boolean wrapped = failure instanceof CompletionException && failure.getCause() != null;
-        return new SealwardException.ConnectionFailed(wrapped ? failure.getCause() : failure);
+        return new SealwardException.ConnectionFailed(options.origin(), wrapped ? failure.getCause() : failure);
     }
 
     private static String version() {

@@ -39,6 +39,8 @@ final class CaseRun {
             for (JsonNode step : one.get("steps")) {
                 perform(step, client);
             }
+        } catch (SealwardException.InvalidConfiguration refused) {
+            outcomes.add(Map.of("error", error(refused), "seconds", 0));
         } finally {
             span.close();
         }
@@ -81,15 +83,19 @@ final class CaseRun {
         try {
             outcome.put("result", new Calls(this, client, arguments).perform(call));
         } catch (SealwardException failure) {
-            var trace = new StringWriter();
-            failure.printStackTrace(new PrintWriter(trace));
-            print(trace);
-            outcome.put("error", describe(failure));
+            outcome.put("error", error(failure));
         } catch (Exception failure) {
             outcome.put("error", Map.of("type", failure.toString()));
         }
         outcome.put("seconds", (System.nanoTime() - start) / 1e9);
         return outcome;
+    }
+
+    private Map<String, Object> error(SealwardException failure) {
+        var trace = new StringWriter();
+        failure.printStackTrace(new PrintWriter(trace));
+        print(trace);
+        return describe(failure);
     }
 
     /** An error as clients/conformance/README.md defines it. */
@@ -132,6 +138,9 @@ final class CaseRun {
         }
         if (one.path("tls").asBoolean() && !wanted.path("caFile").isNull()) {
             options.caFile(path("caFile"));
+        }
+        if (wanted.path("allowPlaintext").asBoolean()) {
+            options.allowPlaintext();
         }
         if (wanted.has("deadlineSeconds")) {
             options.timeout(Calls.seconds(wanted.get("deadlineSeconds")));
