@@ -8,11 +8,15 @@ use std::sync::Arc;
 use super::keyring::Keyring;
 use super::permitted::{Opener, PermittedKey};
 use super::usable::Usable;
-use super::{JwkSet, KeyStatus};
+use super::{JwkSet, KeyStatus, KeyVersion, Versions};
 use crate::catalog::Unreadable;
+use crate::floor::{Breach, Floor};
 use crate::ids::{KeyId, ServiceId};
 use crate::operation::Operation;
-use crate::policy::{OpeningPermit, Permit, Permittable, PolicyPermit, UnprotectNotAvailable, to};
+use crate::policy::{
+    OpeningPermit, Permit, Permittable, Policy, PolicyPermit, UnprotectNotAvailable, to,
+};
+use formats::clock::Timestamp;
 use formats::material::Algorithm;
 
 /// No key matches the operation.
@@ -33,6 +37,9 @@ pub enum NoKey {
     /// The key is active, but it has expired.
     #[error("the key has expired")]
     Expired(KeyId),
+    /// The key would make something new, and its algorithm is below the floor.
+    #[error("{1}")]
+    BelowFloor(KeyId, Breach),
     /// The database does not respond.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
@@ -43,18 +50,33 @@ impl Keyring {
     ///
     /// # Errors
     /// [`NoKey::NotFound`] if the destination has no active key for the `alg` of the policy that has not
-    /// expired.
+    /// expired, and [`NoKey::BelowFloor`] if the algorithm of the key makes nothing new.
     pub(crate) async fn to_protect<'a>(
         &'a self,
         permit: &'a PolicyPermit<to::Protect>,
     ) -> Result<PermittedKey<'a, PolicyPermit<to::Protect>>, NoKey> {
-        let policy = permit.policy();
+        let key = self.receiving(permit.policy()).await?.ok_or(NoKey::NotFound)?;
+        key.check_floor(self.floor)?;
+        Ok(PermittedKey::new(self, key, permit))
+    }
+
+    /// The algorithm of the key for new envelopes under `policy`, if there is one and the floor can refuse it.
+    pub(crate) async fn receiving_algorithm(
+        &self,
+        policy: &Policy,
+    ) -> Result<Option<Algorithm>, Unreadable> {
+        if self.floor.is_open() {
+            return Ok(None);
+        }
+        Ok(self.receiving(policy).await?.map(|key| key.algorithm))
+    }
+
+    async fn receiving(&self, policy: &Policy) -> Result<Option<Arc<Usable>>, Unreadable> {
         let active = self.acting_of(policy.destination_service_id).await?;
         let now = self.clock.now();
         let mut fitting =
             active.iter().filter(|key| key.seals(policy.alg.family()) && !key.is_expired(now));
-        let key = fitting.next().ok_or(NoKey::NotFound)?;
-        Ok(PermittedKey::new(self, key.clone(), permit))
+        Ok(fitting.next().cloned())
     }
 
     /// The key that opens the envelope of `permit` under the policy that the request names: the key of
@@ -108,6 +130,7 @@ impl Keyring {
                 fitting.next().ok_or(NoKey::NotFound)?.clone()
             }
         };
+        key.check_floor_for(O::OPERATION, self.floor)?;
         Ok(PermittedKey::new(self, key, permit))
     }
 
@@ -123,21 +146,44 @@ impl Keyring {
         if key.service_id != caller {
             return Err(NoKey::NotFound);
         }
-        if !key.fits(operation, fitting) {
-            return Err(NoKey::Unfit(key.id));
-        }
-        let allowed = match operation {
-            Operation::Protect | Operation::Encrypt | Operation::Sign => key.status.does(),
-            Operation::Unprotect | Operation::Decrypt | Operation::Verify => key.status.undoes(),
-            Operation::Rewrap | Operation::Hash => false,
+        key.check(operation, fitting, self.clock.now())?;
+        Ok(key)
+    }
+
+    /// The key of the caller with this name for the operation of `permit`: the given version, or else the
+    /// highest one that is active and has not expired.
+    pub async fn choose_version<'a, O: Permittable>(
+        &'a self,
+        permit: &'a Permit<O>,
+        name: &str,
+        version: Option<KeyVersion>,
+        fitting: &[Algorithm],
+    ) -> Result<PermittedKey<'a, Permit<O>>, NoKey> {
+        let caller = permit.application().service_id();
+        let versions = self.versions(caller, name).await?.ok_or(NoKey::NotFound)?;
+        let now = self.clock.now();
+        let key = match version {
+            Some(version) => versions.numbered(version.number()),
+            None => versions.default_version(now),
         };
-        if !allowed {
-            Err(NoKey::NotAllowed(key.id, key.status))
-        } else if key.is_too_old(operation, self.clock.now()) {
-            Err(NoKey::Expired(key.id))
-        } else {
-            Ok(key)
-        }
+        let key = key.ok_or(NoKey::NotFound)?;
+        key.check(O::OPERATION, fitting, now)?;
+        key.check_floor_for(O::OPERATION, self.floor)?;
+        Ok(PermittedKey::new(self, key.clone(), permit))
+    }
+
+    /// The `sig` or `data` keys of a service with this name, if there ever was one.
+    pub async fn versions(
+        &self,
+        service: ServiceId,
+        name: &str,
+    ) -> Result<Option<Arc<Versions>>, Unreadable> {
+        Ok(self.versions.get(&(service, name.to_owned())).await?.flatten())
+    }
+
+    /// The names of the `sig` and `data` keys of a service that are not all destroyed, in order.
+    pub async fn names(&self, service: ServiceId) -> Result<Arc<[String]>, Unreadable> {
+        Ok(self.names.get(&service).await?.unwrap_or_else(|| Arc::from([])))
     }
 
     /// The published public keys of a service, if it publishes them, without expired envelope keys. A look-up of a service without
@@ -175,5 +221,48 @@ impl Keyring {
     async fn acting_of(&self, service: ServiceId) -> Result<Arc<[Arc<Usable>]>, Unreadable> {
         let known = self.acting.get(&service).await?;
         Ok(known.unwrap_or_else(|| Arc::from([])))
+    }
+}
+
+impl Usable {
+    /// Checks that its algorithm makes something new.
+    fn check_floor(&self, floor: Floor) -> Result<(), NoKey> {
+        floor.check(self.algorithm).map_err(|breach| NoKey::BelowFloor(self.id, breach))
+    }
+
+    /// Checks the same where `operation` makes something new.
+    fn check_floor_for(&self, operation: Operation, floor: Floor) -> Result<(), NoKey> {
+        match operation {
+            Operation::Protect | Operation::Encrypt | Operation::Sign => self.check_floor(floor),
+            Operation::Unprotect
+            | Operation::Rewrap
+            | Operation::Decrypt
+            | Operation::Verify
+            | Operation::Hash => Ok(()),
+        }
+    }
+
+    /// Checks that it fits an operation and that its state allows it.
+    fn check(
+        &self,
+        operation: Operation,
+        fitting: &[Algorithm],
+        now: Timestamp,
+    ) -> Result<(), NoKey> {
+        if !self.fits(operation, fitting) {
+            return Err(NoKey::Unfit(self.id));
+        }
+        let allowed = match operation {
+            Operation::Protect | Operation::Encrypt | Operation::Sign => self.status.does(),
+            Operation::Unprotect | Operation::Decrypt | Operation::Verify => self.status.undoes(),
+            Operation::Rewrap | Operation::Hash => false,
+        };
+        if !allowed {
+            Err(NoKey::NotAllowed(self.id, self.status))
+        } else if self.is_too_old(operation, now) {
+            Err(NoKey::Expired(self.id))
+        } else {
+            Ok(())
+        }
     }
 }

@@ -6,11 +6,18 @@ use super::{Key, Usage, store};
 use crate::resource::Rows;
 use formats::clock::Timestamp;
 
-/// A key that a service may sign or encrypt with by default.
+/// A key that a service may sign or encrypt with by default: among those that take over from each other, or
+/// among the versions of its name.
 #[derive(Clone, Debug)]
 pub(crate) struct DefaultKey {
     key: Key,
     now: Timestamp,
+}
+
+/// The other keys of one of these orders that can be the default now.
+struct Rivals {
+    before: Vec<Key>,
+    after: Vec<Key>,
 }
 
 impl DefaultKey {
@@ -23,7 +30,7 @@ impl DefaultKey {
     /// default without it.
     /// So it is while the row of one of them does not count.
     pub(crate) async fn has_substitute(&self, rows: Rows<&mut PgConnection>) -> sqlx::Result<bool> {
-        let Some(rivals) = self.rivals(rows).await? else {
+        let Some(orders) = self.orders(rows).await? else {
             return Ok(true);
         };
         let outlives = |rival: &Key| match (rival.expires_at, self.key.expires_at) {
@@ -31,28 +38,40 @@ impl DefaultKey {
             (Some(_), None) => false,
             (Some(rival), Some(own)) => rival >= own,
         };
-        let is_earlier = rivals.iter().any(|rival| !self.is_before(rival));
-        Ok(is_earlier && !rivals.iter().any(|rival| self.is_before(rival) && outlives(rival)))
+        let gives_way =
+            |rivals: &Rivals| !rivals.before.is_empty() && !rivals.after.iter().any(outlives);
+        Ok(orders.iter().any(gives_way))
     }
 
     /// Whether another key is the default now, or can be it because a row does not count.
     pub(crate) async fn is_replaced(&self, rows: Rows<&mut PgConnection>) -> sqlx::Result<bool> {
-        let rivals = self.rivals(rows).await?;
-        Ok(rivals.is_none_or(|rivals| rivals.iter().any(|rival| self.is_before(rival))))
+        let orders = self.orders(rows).await?;
+        Ok(orders.is_none_or(|orders| orders.iter().any(|rivals| !rivals.after.is_empty())))
     }
 
-    /// Whether it was activated before another key.
-    fn is_before(&self, rival: &Key) -> bool {
-        self.key.activation < rival.activation
+    /// Its rivals by activation, and by version. None while the row of one does not count.
+    async fn orders(&self, mut rows: Rows<&mut PgConnection>) -> sqlx::Result<Option<[Rivals; 2]>> {
+        let (key, acts) = (&self.key, |rival: &Key| self.can_act(rival));
+        let (activated, are_whole) = store::rivals(rows.again(), key, key.succession()).await?;
+        let (versions, are_whole_too) = store::rivals(rows, key, key.versions()).await?;
+        let activated = activated.into_iter().filter(acts);
+        let versions = versions.into_iter().filter(acts);
+        Ok((are_whole && are_whole_too).then(|| {
+            [
+                Rivals::of(activated.partition(|rival| rival.activation < key.activation)),
+                Rivals::of(versions.partition(|rival| rival.version < key.version)),
+            ]
+        }))
     }
 
-    /// The other keys that can be the default now. None while the row of one does not count.
-    async fn rivals(&self, rows: Rows<&mut PgConnection>) -> sqlx::Result<Option<Vec<Key>>> {
-        let (rivals, are_whole) = store::rivals(rows, &self.key).await?;
-        let acts = |rival: &Key| {
-            let is_expired = rival.expires_at.is_some_and(|end| end <= self.now);
-            rival.private_half.token_name.is_some() && !is_expired
-        };
-        Ok(are_whole.then(|| rivals.into_iter().filter(acts).collect()))
+    fn can_act(&self, rival: &Key) -> bool {
+        let is_expired = rival.expires_at.is_some_and(|end| end <= self.now);
+        rival.private_half.token_name.is_some() && !is_expired
+    }
+}
+
+impl Rivals {
+    fn of((before, after): (Vec<Key>, Vec<Key>)) -> Self {
+        Self { before, after }
     }
 }

@@ -6,9 +6,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{Key, Usage};
+use crate::floor::Floor;
 use formats::clock::Timestamp;
 use formats::envelope::Alg;
-use formats::material::{Algorithm, Family, Jwk};
+use formats::material::{Algorithm, Family, Jwk, PublicKey};
 
 /// A JWK Set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -44,14 +45,30 @@ impl PublishedJwk {
 }
 
 impl JwkSet {
-    pub(super) fn of(keys: &[Key]) -> Self {
-        let keys = keys.iter().filter_map(|key| {
+    /// Without the envelope keys below the floor, which would receive something new.
+    pub(super) fn of(keys: &[Key], floor: Floor) -> Self {
+        let receives = |key: &&Key| key.usage != Usage::Enc || !floor.refuses(key.algorithm);
+        let keys = keys.iter().filter(receives).filter_map(|key| {
             Some(PublishedJwk {
                 kid: key.kid(),
                 r#use: key.usage,
                 alg: alg(key.usage, key.algorithm)?,
                 key: key.public_key.as_ref()?.to_jwk().without_alg(),
                 expires_at: key.expires_at,
+            })
+        });
+        Self { keys: keys.collect() }
+    }
+
+    /// The keys that sign reports, which have their thumbprints as identifiers.
+    pub(crate) fn of_reports(keys: impl Iterator<Item = PublicKey>) -> Self {
+        let keys = keys.filter_map(|key| {
+            Some(PublishedJwk {
+                kid: key.thumbprint(),
+                r#use: Usage::Sig,
+                alg: alg(Usage::Sig, key.algorithm())?,
+                key: key.to_jwk().without_alg(),
+                expires_at: None,
             })
         });
         Self { keys: keys.collect() }

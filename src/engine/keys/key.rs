@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hsm::{KeyClass, KeyName, KeyRef};
 
-use super::{Cause, KeyStatus, NoTransition, PrivateHalf, RotationDays, Usage};
+use super::{Cause, KeyStatus, KeyVersion, NoTransition, PrivateHalf, RotationDays, Usage};
 use crate::ids::{KeyId, ServiceId};
 use crate::resource;
 use crate::resource::{Deprivable, Name, Printable, Touched as _};
@@ -32,6 +32,9 @@ resource! {
             partner_kid: Option<Printable>;
             /// The service that owns the key.
             service_id: ServiceId;
+            /// The number of the key among all keys that its service ever had with this name; null for `enc` keys.
+            /// It does not change.
+            version: Option<KeyVersion>;
             /// The only use that the token allows.
             #[serde(rename = "use")]
             usage: Usage;
@@ -109,7 +112,7 @@ impl Deprivable for Key {
 }
 
 impl Key {
-    /// The record of a new key of a service, which is retired.
+    /// The record of a new key of a service, which is retired and has no version yet.
     pub fn new(made: Made, service_id: ServiceId, name: Name, now: Timestamp) -> Self {
         let (token_name, extractable) = made.private_half.unzip();
         Self {
@@ -120,6 +123,7 @@ impl Key {
             rotation_days: None,
             partner_kid: None,
             service_id,
+            version: None,
             usage: made.usage,
             algorithm: made.algorithm,
             origin: made.origin,

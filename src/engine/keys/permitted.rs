@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use formats::algorithms::SignatureScheme;
+use formats::algorithms::{Cipher, SignatureScheme};
 use hsm::{ErrorKind, GcmSealed, HsmError, KeyRef};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
@@ -11,14 +11,16 @@ use zeroize::Zeroizing;
 use super::keyring::Keyring;
 use super::usable::Usable;
 use super::verify::SignatureInput;
-use super::{NotCounted, PublishedJwk, verify};
+use super::{KeyVersion, NotCounted, PublishedJwk, verify};
+use crate::floor::{AnyAlgorithm, Breach};
 use crate::ids::KeyId;
+use crate::operation::Operation;
 use crate::policy::{OpeningPermit, Permit, PolicyPermit, to};
 use formats::clock::Entropy;
 use formats::envelope::{
     Context, ContextTag, Opening, Plaintext, Question, Recipient, SealError, Unopenable, seal,
 };
-use formats::material;
+use formats::material::{self, Algorithm};
 use formats::problem::Problems;
 
 /// A key that was chosen with the permit `P`.
@@ -37,6 +39,9 @@ pub enum KeyError {
     /// The encryption is not allowed.
     #[error(transparent)]
     NotCounted(#[from] NotCounted),
+    /// The operation would make something new with an algorithm below the floor.
+    #[error(transparent)]
+    BelowFloor(#[from] Breach),
     /// The token failed.
     #[error(transparent)]
     Token(#[from] HsmError),
@@ -64,6 +69,16 @@ impl<'a, P> PermittedKey<'a, P> {
     /// The identifier of the key.
     pub fn id(&self) -> KeyId {
         self.key.id
+    }
+
+    /// The algorithm of the key.
+    pub fn algorithm(&self) -> Algorithm {
+        self.key.algorithm
+    }
+
+    /// Its version; none of an `enc` key.
+    pub fn version(&self) -> Option<KeyVersion> {
+        self.key.version
     }
 
     fn private(&self) -> Result<&KeyRef, KeyError> {
@@ -124,6 +139,12 @@ impl<'a> Opener<'a> {
     /// The identifier of the key.
     pub fn id(&self) -> KeyId {
         self.key.id
+    }
+
+    /// The algorithms of the key and of the envelope.
+    pub fn algorithms(&self) -> [AnyAlgorithm; 3] {
+        let envelope = self.permit.envelope();
+        [self.key.algorithm.into(), envelope.alg().into(), envelope.enc().into()]
     }
 
     /// Asks the private key in the token about the envelope of the permit.
@@ -194,6 +215,9 @@ impl PermittedKey<'_, Permit<to::Encrypt>> {
     /// Encrypts `plaintext` with AES-GCM.
     pub async fn encrypt(&self, plaintext: &[u8], aad: &[u8]) -> Result<GcmSealed, KeyError> {
         let private = self.private()?;
+        if let Some(cipher) = Cipher::of_key(self.key.algorithm) {
+            self.keyring.floor.check(cipher)?;
+        }
         self.keyring.encryptions.count(self.key.id).await?;
         let token = &self.keyring.token;
         Ok(token.aes_gcm_encrypt(private, aad, plaintext).await?)
@@ -210,18 +234,25 @@ impl PermittedKey<'_, Permit<to::Decrypt>> {
         aad: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         let token = &self.keyring.token;
-        let opened = token.aes_gcm_decrypt(self.private()?, iv, aad, ciphertext, tag);
-        Ok(opened.await?)
+        let opened = token.aes_gcm_decrypt(self.private()?, iv, aad, ciphertext, tag).await?;
+        let cipher = Cipher::of_key(self.key.algorithm).map(AnyAlgorithm::from);
+        let algorithms = [AnyAlgorithm::from(self.key.algorithm)].into_iter().chain(cipher);
+        self.keyring.count_legacy_use(Operation::Decrypt, algorithms);
+        Ok(opened)
     }
 }
 
 impl PermittedKey<'_, Permit<to::Sign>> {
     /// Signs a message or a digest.
+    ///
+    /// # Errors
+    /// [`KeyError::BelowFloor`] if the floor does not allow the scheme.
     pub async fn sign(
         &self,
         scheme: SignatureScheme,
         input: SignatureInput<'_>,
     ) -> Result<Vec<u8>, KeyError> {
+        self.keyring.floor.check(scheme)?;
         let (token, private) = (&self.keyring.token, self.private()?);
         Ok(match input {
             SignatureInput::Message(message) => token.sign(private, scheme, message).await?,
@@ -238,6 +269,17 @@ impl PermittedKey<'_, Permit<to::Verify>> {
         input: SignatureInput<'_>,
         signature: &[u8],
     ) -> Result<bool, KeyError> {
+        let valid = self.verify_once(scheme, input, signature).await?;
+        self.count_verified(scheme, valid);
+        Ok(valid)
+    }
+
+    async fn verify_once(
+        &self,
+        scheme: SignatureScheme,
+        input: SignatureInput<'_>,
+        signature: &[u8],
+    ) -> Result<bool, KeyError> {
         if let Some(valid) = verify::with_public_key(scheme, &self.key.spki, input, signature) {
             return Ok(valid);
         }
@@ -247,5 +289,25 @@ impl PermittedKey<'_, Permit<to::Verify>> {
         };
         let expected = self.keyring.token.hmac(self.private()?, message).await?;
         Ok(expected.as_slice().ct_eq(signature).into())
+    }
+
+    /// Whether a signature with RSA-PSS is valid, whose salt has the given length or any length.
+    pub fn verify_pss(
+        &self,
+        scheme: SignatureScheme,
+        input: SignatureInput<'_>,
+        salt: Option<usize>,
+        signature: &[u8],
+    ) -> bool {
+        let valid = verify::with_salt(scheme, &self.key.spki, input, salt, signature);
+        self.count_verified(scheme, valid);
+        valid
+    }
+
+    fn count_verified(&self, scheme: SignatureScheme, valid: bool) {
+        if valid {
+            let algorithms = [AnyAlgorithm::from(self.key.algorithm), scheme.into()];
+            self.keyring.count_legacy_use(Operation::Verify, algorithms);
+        }
     }
 }

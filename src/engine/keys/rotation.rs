@@ -5,12 +5,12 @@ use std::fmt;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::resource::{Input, Member, Positive, Value};
+use crate::resource::{Input, Member, Value, positive};
 use formats::json::Text;
-use formats::problem::{Code, Problem, Problems};
+use formats::problem::Problems;
 
 /// The maximum number of days.
-const MOST: i32 = 3_650;
+const MOST: u32 = 3_650;
 
 /// The days from the activation of a key to the activation of its successor: 1 to 3,650.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, sqlx::Type)]
@@ -23,21 +23,7 @@ impl Value for RotationDays {
     const INPUT: Input = Input::Number;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
-        let mut found = Problems::default();
-        let days = match Positive::read(text, field, &mut found) {
-            Member::Given(Positive(days)) => i32::try_from(days.get()).ok(),
-            Member::Absent | Member::Wrong => None,
-        };
-        if let Some(days) = days.filter(|days| *days <= MOST) {
-            return Member::Given(Self(days));
-        }
-        let is_number = found.as_slice().iter().all(|it| it.code == Code::Range);
-        problems.note(if is_number {
-            Problem::new(field, Code::Range, format!("must be 1 to {MOST}"))
-        } else {
-            Problem::new(field, Code::Type, "must be a whole number")
-        });
-        Member::Wrong
+        positive(text, field, MOST, problems).map(|days| Self(days.get().cast_signed()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The keys of a service that take over from each other.
 
 use super::{Key, KeyStatus, Usage};
-use crate::ids::ServiceId;
+use crate::ids::{KeyId, ServiceId};
 use crate::seals::{Group, Member};
 use formats::material::{Algorithm, Family};
 
@@ -37,6 +37,24 @@ impl Key {
     /// The group of keys that it takes over from.
     pub(super) fn succession(&self) -> Group {
         succession_of(self.service_id, self.usage, self.algorithm)
+    }
+
+    /// The key among `keys` that replaces this one or has replaced it: the one that waits for its activation, or else
+    /// the next one that was activated. Keys that are not for envelopes are replaced by those with their name.
+    pub(crate) fn successor(&self, keys: &[Self]) -> Option<KeyId> {
+        let waits =
+            |key: &&Self| key.succeeds == Some(self.id) && key.status != KeyStatus::Destroyed;
+        let can_replace = |key: &&Self| {
+            key.service_id == self.service_id
+                && key.activation > self.activation
+                && key.usage == self.usage
+                && (key.usage == Usage::Enc || key.name == self.name)
+                && key.succession() == self.succession()
+        };
+        let was_replaced = self.activation.is_some() && self.status != KeyStatus::Active;
+        let replaced_by = || keys.iter().filter(can_replace).min_by_key(|key| key.activation);
+        let waiting = keys.iter().find(waits);
+        waiting.or_else(|| replaced_by().filter(|_| was_replaced)).map(|key| key.id)
     }
 
     /// Whether this member of a group is its last activation.

@@ -2,7 +2,7 @@
 
 use hsm::KeyRef;
 
-use super::{Key, KeyStatus, Usage};
+use super::{Key, KeyStatus, KeyVersion, Usage};
 use crate::ids::{KeyId, ServiceId};
 use crate::operation::Operation;
 use formats::clock::Timestamp;
@@ -16,6 +16,8 @@ pub(super) struct Usable {
     /// The `kid` of its envelopes.
     pub(super) kid: String,
     pub(super) service_id: ServiceId,
+    /// None of `enc` keys.
+    pub(super) version: Option<KeyVersion>,
     pub(super) usage: Usage,
     pub(super) algorithm: Algorithm,
     pub(super) status: KeyStatus,
@@ -37,6 +39,7 @@ impl Usable {
             id: key.id,
             kid: key.kid(),
             service_id: key.service_id,
+            version: key.version,
             usage: key.usage,
             algorithm: key.algorithm,
             status: key.status,

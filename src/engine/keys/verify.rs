@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use aws_lc_rs::digest::{Digest, SHA256, SHA384, SHA512};
+use aws_lc_rs::digest::{Algorithm, Digest, SHA256, SHA384, SHA512, digest};
 use aws_lc_rs::signature::{self, UnparsedPublicKey, VerificationAlgorithm};
 use formats::algorithms::SignatureScheme;
+use formats::material::{PublicKey, verify_pss};
 
 /// The input of a signature.
 #[derive(Clone, Copy)]
@@ -39,10 +40,34 @@ pub(super) fn with_public_key(
     })
 }
 
+/// Whether a signature with RSA-PSS is valid, whose salt has the given length or any length.
+pub(super) fn with_salt(
+    scheme: SignatureScheme,
+    spki: &[u8],
+    input: SignatureInput<'_>,
+    salt: Option<usize>,
+    signature: &[u8],
+) -> bool {
+    let Some(hash) = HASHES.into_iter().find(|hash| scheme.digest_len() == Some(hash.output_len()))
+    else {
+        return false;
+    };
+    let made;
+    let digest = match input {
+        SignatureInput::Message(message) => {
+            made = digest(hash, message);
+            made.as_ref()
+        }
+        SignatureInput::Digest(digest) => digest,
+    };
+    PublicKey::from_spki(spki).is_ok_and(|key| verify_pss(&key, hash, digest, salt, signature))
+}
+
+const HASHES: [&Algorithm; 3] = [&SHA256, &SHA384, &SHA512];
+
 /// A digest of the hash with its length. A key refuses the digest of another hash than its own.
 fn imported(digest: &[u8]) -> Option<Digest> {
-    let hashes = [&SHA256, &SHA384, &SHA512];
-    let hash = hashes.into_iter().find(|hash| hash.output_len() == digest.len())?;
+    let hash = HASHES.into_iter().find(|hash| hash.output_len() == digest.len())?;
     Digest::import_less_safe(digest, hash).ok()
 }
 

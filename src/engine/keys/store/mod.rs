@@ -4,6 +4,7 @@ mod destruction;
 mod list;
 mod objects;
 mod succession;
+mod versions;
 
 use sqlx::{PgConnection, PgExecutor};
 
@@ -13,6 +14,11 @@ pub(super) use self::list::{published, with_public_key};
 pub(crate) use self::objects::is_claimed;
 pub(crate) use self::succession::activate;
 pub(super) use self::succession::{acting_of, rivals};
+pub use self::versions::highest_versions;
+pub(crate) use self::versions::{
+    is_name_of_another_kind, is_new_version, next_version, take_version,
+};
+pub(super) use self::versions::{names, versions};
 use super::vault::store::forget_intent;
 use super::{Key, KeyStatus, Usage};
 use crate::ids::{KeyId, ServiceId};

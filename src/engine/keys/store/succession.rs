@@ -9,7 +9,7 @@ use crate::ids::ServiceId;
 use crate::keys::succession::{SUCCESSION, acting, successions_of};
 use crate::keys::{Key, KeyStatus};
 use crate::resource::{Identified as _, Rows, select};
-use crate::seals::{join, members, members_of};
+use crate::seals::{Group, join, members, members_of};
 
 /// Notes the activation of a key, and returns its number. The service is already locked.
 pub(crate) async fn activate(connection: &mut PgConnection, key: &Key) -> sqlx::Result<i64> {
@@ -31,12 +31,13 @@ pub(in crate::keys) async fn acting_of(
     Ok(acting.cloned().collect())
 }
 
-/// The other active keys of the succession of `key`, and whether the rows of all its members count.
+/// The other active keys of a group of `key`, and whether the rows of all its members count.
 pub(in crate::keys) async fn rivals(
     rows: Rows<&mut PgConnection>,
     key: &Key,
+    group: Group,
 ) -> sqlx::Result<(Vec<Key>, bool)> {
-    let members = members(&mut *rows.executor, key.succession()).await?;
+    let members = members(&mut *rows.executor, group).await?;
     let ids: Vec<Uuid> = members.iter().map(|member| member.id).collect();
     let others = ids.iter().filter(|id| **id != key.uuid()).count();
     let rivals = select::<Key>("WHERE id = ANY ($1) AND id <> $2").bind(ids).bind(key.id);

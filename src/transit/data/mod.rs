@@ -1,0 +1,164 @@
+//! The operations on data.
+
+mod read;
+mod write;
+
+use std::sync::Arc;
+
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+
+use self::read::{Parameters, item_count};
+use self::write::{Reply, Written};
+use crate::caller::{DOOR, check_namespace, namespace};
+use crate::envelope::ok;
+use crate::errors::Refused;
+use crate::operation::Operation;
+use crate::state::Transit;
+use engine::audit::Unrecorded;
+use engine::auth::Application;
+use engine::body_memory::BodyShare;
+use engine::keys::is_transit_name;
+use engine::protection::{Answer, BatchLimits, NamedDoor, NamedRequest, NamedResult, Refusal};
+use engine::ratelimit::BucketState;
+use engine::receive::{
+    Anonymous, NotReceived, Reading, anonymous_record, authentication, begin_within, receive,
+    token_operations,
+};
+use engine::request_tag::RequestTag;
+use engine::web::UnreadableBody;
+use formats::json::Text;
+
+/// Answers a request to `operation` with the segments `rest` of its path.
+pub(crate) async fn answer(
+    state: &Arc<Transit>,
+    operation: Operation,
+    rest: &str,
+    request: Request,
+) -> Response {
+    let parameters = match Parameters::of(operation, rest) {
+        Ok(parameters) => parameters,
+        Err(refused) => return refused.into_response(),
+    };
+    let settings = &state.engine.settings;
+    let reading = Reading {
+        endpoint: operation.endpoint(),
+        limit: operation.longest_body(&settings.limits),
+        tokens: Some(&item_count),
+    };
+    let received = receive(&state.engine, &state.protection, DOOR, reading, request).await;
+    let received = match received {
+        Ok(received) => received,
+        Err(NotReceived::Refused(answered, standing)) => {
+            return refused_early(operation, answered, standing);
+        }
+        Err(NotReceived::Anonymous(anonymous)) => return refuse_anonymous(state, *anonymous).await,
+    };
+    let door = OperationDoor {
+        parameters,
+        tag: received.call.tag().clone(),
+        namespace: namespace(&received.parts).map(str::to_owned),
+        item_bytes: operation.longest_item(&settings.limits),
+        reply: Reply::default(),
+    };
+    let limits = BatchLimits {
+        item_bytes: door.item_bytes,
+        at_once: token_operations(settings),
+        begin_within: begin_within(settings),
+    };
+    let again = authentication(&state.engine, DOOR, &received.parts);
+    let protection = &state.protection;
+    let answered = protection.operate_by_name(received.call, received.body, door, limits, again);
+    respond(operation, answered.await, received.standing, received.share)
+}
+
+/// Reads the bodies of one operation, and writes its answers.
+struct OperationDoor {
+    parameters: Parameters,
+    tag: RequestTag,
+    namespace: Option<String>,
+    /// The maximum size of an operation in the body.
+    item_bytes: usize,
+    reply: Reply,
+}
+
+impl NamedDoor for OperationDoor {
+    type Answer = Written;
+
+    fn read(&mut self, caller: &Application, text: Text<'_>) -> Result<NamedRequest, Refusal> {
+        if check_namespace(caller, self.namespace.as_deref()).is_err() {
+            return Err(Refusal::NamespaceNotFound);
+        }
+        if let Some(name) = &self.parameters.key
+            && !is_transit_name(name)
+        {
+            return Err(Refusal::KeyNotFound);
+        }
+        let (request, reply) = self.parameters.read(text, self.item_bytes)?;
+        self.reply = reply;
+        Ok(request)
+    }
+
+    fn write(&self, result: NamedResult) -> Result<Written, Refusal> {
+        Ok(self.reply.one(&self.tag, result))
+    }
+
+    fn write_all(&self, outcomes: Vec<Result<NamedResult, Refusal>>) -> Result<Written, Refusal> {
+        match self.reply.whole(&outcomes) {
+            Some(refusal) => Err(refusal),
+            None => Ok(self.reply.all(self.parameters.operation, &self.tag, outcomes)),
+        }
+    }
+}
+
+/// The response for a recorded answer, or for a record that could not be written.
+fn respond(
+    operation: Operation,
+    answered: Result<Answer<Written>, Unrecorded>,
+    standing: BucketState,
+    share: Option<Arc<BodyShare>>,
+) -> Response {
+    match answered.map(Answer::into_outcome) {
+        Ok(Ok(Written { status, body })) => ok(status, body, share, Some(standing)),
+        Ok(Err(refusal)) => refused(Refused::of(operation, refusal), standing),
+        Err(unrecorded) => refused(unrecorded.into(), standing),
+    }
+}
+
+fn refused_early(
+    operation: Operation,
+    answered: Result<Answer, Unrecorded>,
+    standing: BucketState,
+) -> Response {
+    match answered.map(Answer::into_outcome) {
+        Ok(Ok(body)) => ok(StatusCode::OK, body, None, Some(standing)),
+        Ok(Err(refusal)) => refused(Refused::of(operation, refusal), standing),
+        Err(unrecorded) => refused(unrecorded.into(), standing),
+    }
+}
+
+fn refused(refused: Refused, standing: BucketState) -> Response {
+    let mut response = refused.into_response();
+    engine::web::write_rate_limit(standing, response.headers_mut());
+    response
+}
+
+/// Refuses an unauthenticated request; its audit record is not awaited.
+async fn refuse_anonymous(state: &Transit, anonymous: Anonymous) -> Response {
+    let Anonymous { origin, denied, body, .. } = anonymous;
+    let by_body = match &body {
+        // The syntax of the body is unknown.
+        Err(UnreadableBody::TooLarge | UnreadableBody::NoMemory) => None,
+        Err(unread) => Some(Refused::from(*unread)),
+        Ok(body) if body.is_empty() => None,
+        Ok(body) => Text::parse(body).err().map(Refused::from),
+    };
+    let refused = match by_body {
+        Some(refused) => refused,
+        None => state.engine.unauthenticated(origin.client, denied).await.into(),
+    };
+    let record = anonymous_record(&origin, refused.recorded(), refused.message());
+    state.engine.recorder.submit_anonymous(record);
+    refused.into_response()
+}

@@ -1,0 +1,85 @@
+//! The state of the service, for probes. These routes need no token.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use hsm::TokenState;
+use serde_json::json;
+
+use crate::errors::Refused;
+use crate::state::Transit;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Tells whether the service works. A query can name the statuses of its states.
+pub(crate) fn health(state: &Transit, query: Option<&str>) -> Response {
+    let is_sealed = is_sealed(state);
+    let (parameter, usual) = match is_sealed {
+        true => ("sealedcode", StatusCode::SERVICE_UNAVAILABLE),
+        false => ("activecode", StatusCode::OK),
+    };
+    let status = match status(query, parameter) {
+        Ok(status) => status.unwrap_or(usual),
+        Err(refused) => return refused.into_response(),
+    };
+    let health = json!({
+        "initialized": true,
+        "sealed": is_sealed,
+        "standby": false,
+        "performance_standby": false,
+        "replication_performance_mode": "disabled",
+        "replication_dr_mode": "disabled",
+        "server_time_utc": state.engine.clock.now().as_millis().div_euclid(1_000),
+        "version": VERSION,
+    });
+    (status, Json(health)).into_response()
+}
+
+/// Tells whether the token serves.
+pub(crate) fn seal_status(state: &Transit) -> Response {
+    let status = json!({
+        "type": "pkcs11",
+        "initialized": true,
+        "sealed": is_sealed(state),
+        "t": 0,
+        "n": 0,
+        "progress": 0,
+        "nonce": "",
+        "version": VERSION,
+        "build_date": "",
+        "migration": false,
+        "recovery_seal": false,
+        "storage_type": "postgresql",
+    });
+    Json(status).into_response()
+}
+
+/// Every instance answers, so none leads.
+pub(crate) fn leader() -> Response {
+    Json(json!({ "ha_enabled": false })).into_response()
+}
+
+/// Whether the instance accepts no traffic, or no token serves.
+fn is_sealed(state: &Transit) -> bool {
+    let tokens = state.engine.token.status().tokens;
+    let serves = tokens.iter().any(|token| token.state == TokenState::Serving);
+    !(serves && (state.is_ready)())
+}
+
+/// The status that a query names with this parameter.
+fn status(query: Option<&str>, parameter: &str) -> Result<Option<StatusCode>, Refused> {
+    let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    let Some((_, named)) = pairs.find(|(name, _)| name == parameter) else { return Ok(None) };
+    // The answer has a body, which the other statuses do not have.
+    let has_body = |status: &StatusCode| {
+        let is_empty = [StatusCode::NO_CONTENT, StatusCode::RESET_CONTENT].contains(status);
+        !(is_empty || status.is_informational() || status.is_redirection())
+    };
+    let status = named.parse::<u16>().ok().filter(|number| *number < 600);
+    match status.and_then(|number| StatusCode::from_u16(number).ok()).filter(has_body) {
+        Some(status) => Ok(Some(status)),
+        None => Err(Refused::invalid(format!(
+            "{parameter} must be a status of a body, 2xx, 4xx or 5xx"
+        ))),
+    }
+}

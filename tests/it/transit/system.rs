@@ -1,0 +1,43 @@
+//! The state of the service.
+
+use axum::http::Method;
+use serde_json::json;
+
+use super::{Site, Vault, refused};
+
+#[tokio::test]
+async fn health_has_every_member_that_clients_read() {
+    let site = Site::new().await;
+    let anonymous = Vault(site.world.anonymous());
+    let health = anonymous.read("sys/health").await.ok().json();
+    assert_eq!((&health["initialized"], &health["sealed"]), (&json!(true), &json!(false)));
+    assert_eq!(
+        (&health["standby"], &health["performance_standby"]),
+        (&json!(false), &json!(false))
+    );
+    assert!(health["server_time_utc"].as_i64().unwrap() > 1_700_000_000);
+    assert_eq!(health["version"], env!("CARGO_PKG_VERSION"));
+    let head = anonymous.0.send_text(Method::HEAD, "/v1/sys/health", "").await.ok();
+    assert_eq!(head.body, "");
+}
+
+#[tokio::test]
+async fn a_query_names_the_statuses_of_states() {
+    let site = Site::new().await;
+    let anonymous = Vault(site.world.anonymous());
+    let status =
+        async |query: &str| anonymous.read(&format!("sys/health?{query}")).await.status.as_u16();
+    assert_eq!(status("activecode=299").await, 299);
+    assert_eq!(status("standbyok=true&sealedcode=299&uninitcode=299&standbycode=299").await, 200);
+    assert_eq!(status("activecode=9").await, 400);
+}
+
+#[tokio::test]
+async fn seal_status_and_leader_need_no_token() {
+    let site = Site::new().await;
+    let anonymous = Vault(site.world.anonymous());
+    let status = anonymous.read("sys/seal-status").await.ok().json();
+    assert_eq!((&status["type"], &status["sealed"]), (&json!("pkcs11"), &json!(false)));
+    assert_eq!(anonymous.read("sys/leader").await.ok().json(), json!({ "ha_enabled": false }));
+    refused(&anonymous.write("sys/seal", json!({})).await, 403, &["permission denied"]);
+}
