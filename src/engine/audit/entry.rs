@@ -1,5 +1,7 @@
 //! A stored record with the member names of the API, and the filter of a query.
 
+use std::ops::Not;
+
 use serde::Serialize;
 use sqlx::FromRow;
 use utoipa::{IntoParams, ToSchema};
@@ -7,6 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::outcome::Outcome;
 use super::record::OperationType;
 use crate::ids::{ApiKeyId, IdentityId, KeyId, RecordId, ServiceId};
+use crate::segments::Placement;
 use formats::clock::Timestamp;
 
 /// One record of the audit log.
@@ -42,7 +45,23 @@ pub struct Entry {
     /// The position of the item in a batch, from 0; null for other requests.
     pub item: Option<i16>,
     /// The position in the log of operations; null until the record is sealed.
+    #[sqlx(skip)]
     pub log_index: Option<i64>,
+    /// Whether the record is not the one that was sealed. Left out if it is, or is not sealed yet.
+    #[sqlx(skip)]
+    #[serde(skip_serializing_if = "Not::not")]
+    pub changed: bool,
+}
+
+impl Entry {
+    /// The entry with its position.
+    pub(super) fn placed(self, placement: Placement) -> Self {
+        match placement {
+            Placement::Waiting => self,
+            Placement::Sealed(index) => Self { log_index: Some(index), ..self },
+            Placement::Changed(index) => Self { log_index: Some(index), changed: true, ..self },
+        }
+    }
 }
 
 /// The entries of a query; `None` matches all.

@@ -10,9 +10,13 @@ use tokio::time::timeout;
 use super::queue::{RecorderState, Submission};
 use super::store::{self, NotWritten};
 use crate::db::Pool;
+use crate::seals::RowKey;
 
 /// How often an idle writer checks that writing would work, and looks at the anonymous count.
 pub(super) const HEARTBEAT: Duration = Duration::from_millis(500);
+
+/// How many deadlines of a record an attempt may take at most, after others that were late.
+const MOST_PATIENCE: u32 = 4;
 
 /// The connection to the database.
 pub(super) struct Link {
@@ -20,11 +24,14 @@ pub(super) struct Link {
     /// Its connection options name the primary, which changes at a failover.
     database: Pool,
     connection: Option<PgConnection>,
+    /// How many deadlines of a record an attempt may take. It doubles while attempts are late: on a slow
+    /// network, a new connection and a batch of unknown outcome have too many round trips for one deadline.
+    patience: u32,
 }
 
 impl Link {
     pub(super) fn new(shared: Arc<RecorderState>, database: Pool) -> Self {
-        Self { shared, database, connection: None }
+        Self { shared, database, connection: None, patience: 1 }
     }
 
     /// Inserts the records of these submissions; with `again`, only those that are missing.
@@ -33,19 +40,31 @@ impl Link {
         submissions: &[Submission],
         again: bool,
     ) -> Result<(), NotWritten> {
-        let deadline = self.shared.deadline;
+        let limit = self.limit();
+        let seals = self.database.seals().clone();
+        let key = seals.current();
+        let key = key.as_deref();
         let connection = self.connected().await?;
-        let written = timeout(deadline, async {
-            match store::insert(connection, submissions, again).await {
+        let written = timeout(limit, async {
+            match insert(connection, submissions, key, again).await {
                 Err(NotWritten::NoDay) => {
                     let records = submissions.iter().flat_map(Submission::records);
                     store::make_days(connection, records.map(|queued| queued.ts)).await?;
-                    store::insert(connection, submissions, again).await
+                    insert(connection, submissions, key, again).await
                 }
                 outcome => outcome,
             }
         });
-        written.await.unwrap_or_else(|_| Err(store::late()))
+        let Ok(written) = written.await else {
+            return Err(self.late());
+        };
+        let is_current = written?;
+        self.patience = 1;
+        if !is_current {
+            let seals = seals.clone();
+            tokio::spawn(async move { seals.refresh().await });
+        }
+        Ok(())
     }
 
     /// Checks that a record could be written now, and keeps the connection alive. A check that takes
@@ -53,9 +72,10 @@ impl Link {
     /// record.
     pub(super) async fn check(&mut self) {
         let shared = Arc::clone(&self.shared);
+        let limit = self.limit();
         let outcome = {
             let asking = async { store::writable(self.connected().await?).await };
-            let mut asking = pin!(timeout(shared.deadline, asking));
+            let mut asking = pin!(timeout(limit, asking));
             match timeout(HEARTBEAT, &mut asking).await {
                 Ok(outcome) => outcome,
                 Err(_) => {
@@ -64,7 +84,7 @@ impl Link {
                 }
             }
         };
-        match outcome.unwrap_or_else(|_| Err(store::late())) {
+        match outcome.unwrap_or_else(|_| Err(self.late())) {
             Ok(()) | Err(NotWritten::NoDay | NotWritten::Data(_)) => {
                 shared.availability.succeeds(shared.clock.monotonic());
             }
@@ -75,11 +95,21 @@ impl Link {
     async fn connected(&mut self) -> Result<&mut PgConnection, NotWritten> {
         if self.connection.is_none() {
             let options = self.database.connect_options();
-            let connecting = timeout(self.shared.deadline, options.connect());
-            let connection = connecting.await.map_err(|_| store::late())?;
+            let connecting = timeout(self.limit(), options.connect());
+            let connection = connecting.await.map_err(|_| self.late())?;
             self.connection = Some(connection.map_err(NotWritten::Away)?);
         }
         self.connection.as_mut().ok_or_else(store::late)
+    }
+
+    fn limit(&self) -> Duration {
+        self.shared.deadline * self.patience
+    }
+
+    /// The failure of an attempt that took too long. The next one may take longer.
+    fn late(&mut self) -> NotWritten {
+        self.patience = MOST_PATIENCE.min(self.patience * 2);
+        store::late()
     }
 
     /// Notes a failure, after which the state of the connection is unknown.
@@ -91,6 +121,19 @@ impl Link {
     /// Drops the connection.
     pub(super) fn close(&mut self) {
         self.connection = None;
+    }
+}
+
+/// Returns whether the row key still seals.
+async fn insert(
+    connection: &mut PgConnection,
+    submissions: &[Submission],
+    key: Option<&RowKey>,
+    again: bool,
+) -> Result<bool, NotWritten> {
+    match again {
+        false => store::insert(connection, submissions, key).await,
+        true => store::insert_again(connection, submissions, key).await,
     }
 }
 

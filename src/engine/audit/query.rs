@@ -8,13 +8,31 @@ use super::entry::{Entry, EntryFilter};
 use super::store;
 use crate::db::Pool;
 use crate::ids::RecordId;
+use crate::seals::Seals;
+use crate::segments::{Log, Placed, hash_of};
 use formats::clock::Timestamp;
 
 pub async fn entry(db: &Pool, id: RecordId) -> Result<Option<Entry>, sqlx::Error> {
-    store::entry(db, id).await
+    let Some(found) = store::entry(db, id).await? else {
+        return Ok(None);
+    };
+    let mut connection = db.acquire().await?;
+    placed(&mut connection, db.seals(), found).await.map(Some)
 }
 
-/// The entries with these times and ids, in any order. Those that do not exist are left out.
+/// The entry with its position, compared with the hash there.
+async fn placed(
+    connection: &mut PgConnection,
+    seals: &Seals,
+    found: Placed<Entry>,
+) -> sqlx::Result<Entry> {
+    let own = hash_of(Log::Operations, &found.row);
+    let record = (Log::Operations, found.row.id.uuid());
+    let placement = found.placement(connection, seals, record, own).await?;
+    Ok(found.row.placed(placement))
+}
+
+/// The entries with these times and ids, in any order and without their positions. Those that do not exist are left out.
 pub(crate) async fn entries_named(
     connection: &mut PgConnection,
     names: &[(Timestamp, Uuid)],
@@ -38,7 +56,11 @@ pub async fn entries(
             if missing == 0 {
                 break;
             }
-            found.extend(store::entries(&pool, &range, older_than, missing).await?);
+            let read = store::entries(&pool, &range, older_than, missing).await?;
+            let mut connection = pool.acquire().await?;
+            for entry in read {
+                found.push(placed(&mut connection, pool.seals(), entry).await?);
+            }
         }
         Ok(found)
     })

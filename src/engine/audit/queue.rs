@@ -67,6 +67,25 @@ pub(super) struct QueuedRecord {
     pub(super) record: Record,
 }
 
+/// The values of columns whose types have smaller bounds.
+impl QueuedRecord {
+    pub(super) fn payload_size(&self) -> i64 {
+        i64::try_from(self.record.payload_size_bytes).unwrap_or(i64::MAX)
+    }
+
+    pub(super) fn status(&self) -> i16 {
+        i16::try_from(self.record.response_status).unwrap_or(i16::MAX)
+    }
+
+    pub(super) fn item(&self) -> Option<i16> {
+        self.record.item.and_then(|item| i16::try_from(item).ok())
+    }
+
+    pub(super) fn milliseconds(&self) -> f32 {
+        self.took.as_secs_f32() * 1_000.0
+    }
+}
+
 /// The proof that the records of a request are committed. Only the writer makes one.
 #[derive(Debug)]
 pub struct Receipt(());

@@ -145,6 +145,11 @@ closed_set! {
     }
 }
 
+impl OperationType {
+    /// The operations that make something new with a key. The others use what exists.
+    pub(crate) const PROTECTING: [Self; 2] = [Self::Encrypt, Self::Sign];
+}
+
 closed_set! {
     /// The paths whose requests are recorded.
     pub enum Endpoint: "Endpoint" {
@@ -164,6 +169,22 @@ closed_set! {
         DataKeys = "/api/v1/data-keys",
         /// `/operations`
         Operations = "/api/v1/operations",
+        /// `encrypt` of the Transit API.
+        TransitEncrypt = "/v1/transit/encrypt",
+        /// `decrypt` of the Transit API.
+        TransitDecrypt = "/v1/transit/decrypt",
+        /// `rewrap` of the Transit API.
+        TransitRewrap = "/v1/transit/rewrap",
+        /// `datakey` of the Transit API.
+        TransitDataKey = "/v1/transit/datakey",
+        /// `sign` of the Transit API.
+        TransitSign = "/v1/transit/sign",
+        /// `verify` of the Transit API.
+        TransitVerify = "/v1/transit/verify",
+        /// `hmac` of the Transit API.
+        TransitHmac = "/v1/transit/hmac",
+        /// `hash` of the Transit API.
+        TransitHash = "/v1/transit/hash",
     }
 }
 
@@ -171,10 +192,20 @@ impl Endpoint {
     /// The operation that the path implies.
     pub const fn operation_type(self) -> Option<OperationType> {
         match self {
-            Self::Protect | Self::ProtectBatch | Self::DataKeys => Some(OperationType::Encrypt),
-            Self::Unprotect | Self::UnprotectBatch | Self::Rewrap | Self::RewrapBatch => {
-                Some(OperationType::Decrypt)
-            }
+            Self::Protect
+            | Self::ProtectBatch
+            | Self::DataKeys
+            | Self::TransitEncrypt
+            | Self::TransitDataKey => Some(OperationType::Encrypt),
+            Self::Unprotect
+            | Self::UnprotectBatch
+            | Self::Rewrap
+            | Self::RewrapBatch
+            | Self::TransitDecrypt
+            | Self::TransitRewrap => Some(OperationType::Decrypt),
+            Self::TransitSign | Self::TransitHmac => Some(OperationType::Sign),
+            Self::TransitVerify => Some(OperationType::Verify),
+            Self::TransitHash => Some(OperationType::Hash),
             Self::Operations => None,
         }
     }
@@ -182,13 +213,20 @@ impl Endpoint {
     /// The second half of the operation, if the path implies one.
     pub fn sealing(self) -> Option<Box<RewrapTarget>> {
         match self {
-            Self::Rewrap | Self::RewrapBatch => Some(Box::default()),
+            Self::Rewrap | Self::RewrapBatch | Self::TransitRewrap => Some(Box::default()),
             Self::Protect
             | Self::ProtectBatch
             | Self::Unprotect
             | Self::UnprotectBatch
             | Self::DataKeys
-            | Self::Operations => None,
+            | Self::Operations
+            | Self::TransitEncrypt
+            | Self::TransitDecrypt
+            | Self::TransitDataKey
+            | Self::TransitSign
+            | Self::TransitVerify
+            | Self::TransitHmac
+            | Self::TransitHash => None,
         }
     }
 }

@@ -3,10 +3,10 @@
 use futures_util::stream::{Stream, try_unfold};
 use serde_json::json;
 
-use super::leaf::RETIRED;
 use super::retired::RetiredDays;
 use super::{Log, read, store};
 use crate::db::Pool;
+use crate::segments::RETIRED;
 
 /// The number of records per query and chunk.
 const CHUNK: u64 = 1_000;

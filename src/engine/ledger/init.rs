@@ -70,9 +70,8 @@ pub async fn initialize(
     let mut transaction = pool.begin().await?;
     store::lock_init(&mut transaction).await?;
     let now = clock.now();
-    if !store::are_whole(pool.rows_on(&mut transaction)).await? {
-        return Err(SealError::Rows.into());
-    }
+    let signing =
+        store::whole_keys(pool.rows_on(&mut transaction)).await?.ok_or(SealError::Rows)?;
     let before = keys(pool.rows_on(&mut transaction)).await?;
     let mut changed = false;
     // Not every token has ML-DSA, and one without it makes nothing.
@@ -83,7 +82,6 @@ pub async fn initialize(
         resource::insert(pool.rows_on(&mut transaction), &LogCosigner::new(id, spki, now)).await?;
         changed = true;
     }
-    let signing = store::keys(pool.rows_on(&mut transaction)).await?;
     if signing.is_empty() || renewal.key {
         let id = KeyId::new(clock, entropy);
         let spki = make_key(token, id.uuid()).await?;
@@ -91,20 +89,21 @@ pub async fn initialize(
         changed = true;
     }
     for log in Log::ALL {
-        let name = match store::head(&mut *transaction, log).await? {
+        let (name, size) = match store::head(&mut *transaction, log).await? {
             Some(_) if !renewal.origin => continue,
-            Some(_) => format!("{origin}/{}/{log}", compact(now)),
-            None => format!("{origin}/{log}"),
+            Some(head) => (format!("{origin}/{}/{log}", compact(now)), head.size),
+            None => (format!("{origin}/{log}"), 0),
         };
         store::put_origin(&mut transaction, log, &name).await?;
-        store::keep_origin(pool.rows_on(&mut transaction), log, name).await?;
+        store::keep_origin(pool.rows_on(&mut transaction), log, (name, size)).await?;
         changed = true;
     }
     let keys = keys(pool.rows_on(&mut transaction)).await?;
     if changed {
         let texts = |keys: &[VerifierKey]| keys.iter().map(ToString::to_string).collect::<Vec<_>>();
         let (before, after) = (texts(&before), texts(&keys));
-        record_initialization(&mut transaction, (clock, entropy), &before, &after).await?;
+        record_initialization(pool.rows_on(&mut transaction), (clock, entropy), &before, &after)
+            .await?;
     }
     transaction.commit().await?;
     Ok(Initialized { changed, keys })

@@ -13,7 +13,6 @@ pub mod forward;
 mod head;
 mod init;
 mod key;
-mod leaf;
 mod prove;
 mod proven_events;
 mod published;
@@ -33,16 +32,16 @@ mod witness;
 pub use self::anchor::AnchorError;
 pub use self::export::Export;
 pub use self::init::{InitError, Initialized, Renewal, initialize};
-pub use self::leaf::{NotARecord, leaf};
 pub use self::prove::{Proof, ProofError, prove};
 pub(crate) use self::proven_events::{
     EventProof, is_initialized, last_attesting, proven_events, sealed_states,
 };
 pub use self::published::PublishedLogs;
+pub(crate) use self::read::{Coverage, coverage};
 pub use self::read::{checkpoint, keys, tile};
 pub use self::seal_error::SealError;
 pub(crate) use self::sealed_rows::{LogCosigner, LogKey, LogOrigin};
 pub use self::sealer::Sealer;
 pub use self::status::{LogStatus, SealState, SealStatus, WitnessStatus};
 pub use self::witness::InvalidWitness;
-pub use crate::management::security::Log;
+pub use crate::segments::{Log, NotARecord, leaf};

@@ -3,10 +3,11 @@
 use uuid::Uuid;
 
 use super::head::Signed;
-use super::leaf::leaf;
+use super::store::RecordKey;
 use super::tree::load_tiles;
 use super::{Log, records, store};
 use crate::db::Pool;
+use crate::segments::{Placement, leaf, placement};
 use formats::tlog::{Hash, ProofText, inclusion};
 
 /// The proof that a record is in its log.
@@ -32,6 +33,9 @@ pub enum ProofError {
     /// No checkpoint covers the record yet.
     #[error("the record is not sealed yet")]
     NotSealed,
+    /// The record is not the one that was sealed.
+    #[error("the record was changed after it was sealed")]
+    Changed,
     /// The database failed.
     #[error(transparent)]
     Database(#[from] sqlx::Error),
@@ -40,27 +44,31 @@ pub enum ProofError {
 /// Proves that the record is in the tree of the latest checkpoint.
 pub async fn prove(pool: &Pool, log: Log, id: Uuid) -> Result<Proof, ProofError> {
     let mut connection = pool.acquire().await?;
-    let Some(sealed) = store::sealed_record(&mut *connection, log, id).await? else {
-        let exists = records::exists(&mut connection, log, id).await?;
-        return Err(if exists { ProofError::NotSealed } else { ProofError::Missing });
-    };
-    let mut lines = records::lines(&mut connection, log, &[sealed.key]).await?;
-    let line = lines.remove(&id).ok_or(ProofError::Missing)?;
+    let records = records::read(&mut connection, log, &[RecordKey::of(id)]).await?;
+    let record = records.get(&id).ok_or(ProofError::Missing)?;
+    let line = record.line(None);
     let leaf = leaf(log, &line).map_err(|_| ProofError::Missing)?;
+    let own = Some(Hash::of_leaf(&leaf));
+    let placed = placement(&mut connection, pool.seals(), (log, id), own).await?;
+    let index = match placed {
+        Placement::Waiting => return Err(ProofError::NotSealed),
+        Placement::Changed(_) => return Err(ProofError::Changed),
+        Placement::Sealed(index) => u64::try_from(index).map_err(crate::db::undecodable)?,
+    };
     let head = store::head(&mut *connection, log).await?;
     let head = head.ok_or(ProofError::NotSealed)?;
     let latest = head.signed.clone();
-    let covers = |it: &Signed| it.size > sealed.index;
+    let covers = |it: &Signed| it.size > index;
     let now = store::now(&mut *connection).await?;
     let signed = head.served(now).filter(covers).or(latest);
     let signed = signed.ok_or(ProofError::NotSealed)?;
     let size = signed.size;
-    let subtrees = inclusion(sealed.index, size).ok_or(ProofError::NotSealed)?;
+    let subtrees = inclusion(index, size).ok_or(ProofError::NotSealed)?;
     let tiles = load_tiles(&mut connection, log, &subtrees, size).await?;
     let hashes = tiles.hashes(&subtrees).map_err(crate::db::undecodable)?;
     Ok(Proof {
         log,
-        log_index: sealed.index,
+        log_index: index,
         leaf: String::from_utf8_lossy(&leaf).into_owned(),
         inclusion: hashes,
         checkpoint: signed.note,

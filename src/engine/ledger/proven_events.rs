@@ -3,13 +3,13 @@
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::leaf::leaf;
 pub(crate) use super::store::AttestingEvent;
 use super::{Log, store};
 use crate::db::Pool;
 use crate::management::ResourceType;
 use crate::management::events::{self, Recorded};
-use formats::tlog::Hash;
+use crate::resource::Rows;
+use crate::segments::{Placement, hash_of};
 
 /// Whether an event is the one that was sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,20 +29,21 @@ pub(crate) async fn is_initialized(pool: &Pool) -> sqlx::Result<bool> {
 
 /// Those of these events that exist.
 pub(crate) async fn proven_events(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     ids: &[Uuid],
 ) -> sqlx::Result<Vec<(Recorded, EventProof)>> {
-    let found = events::named(&mut *connection, ids).await?;
-    let hashes = store::leaf_hashes(connection, Log::Management, ids).await?;
-    let proven = found.into_iter().map(|event| {
-        let proof = match hashes.get(&event.id.uuid()) {
-            None => EventProof::Waiting,
-            Some(hash) if hash_of(&event) == Some(*hash) => EventProof::Sealed,
-            Some(_) => EventProof::Changed,
+    let mut proven = Vec::new();
+    for event in events::named(&mut *rows.executor, ids).await? {
+        let own = hash_of(Log::Management, &event.row);
+        let name = (Log::Management, event.row.id.uuid());
+        let proof = match event.placement(&mut *rows.executor, &rows.seals, name, own).await? {
+            Placement::Waiting => EventProof::Waiting,
+            Placement::Sealed(_) => EventProof::Sealed,
+            Placement::Changed(_) => EventProof::Changed,
         };
-        (event, proof)
-    });
-    Ok(proven.collect())
+        proven.push((event.row, proof));
+    }
+    Ok(proven)
 }
 
 /// The events about the resources of a type in a range of identifiers: of each the last sealed one with its whole
@@ -57,18 +58,12 @@ pub(crate) async fn last_attesting(
 
 /// The events with the whole state of a resource that are the ones that were sealed.
 pub(crate) async fn sealed_states(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     of: ResourceType,
     id: Uuid,
 ) -> sqlx::Result<Vec<Recorded>> {
-    let events = store::attesting_of(connection, of, id).await?;
-    let proven = proven_events(connection, &events).await?.into_iter();
+    let events = store::attesting_of(&mut *rows.executor, of, id).await?;
+    let proven = proven_events(rows, &events).await?.into_iter();
     let sealed = proven.filter(|(_, proof)| *proof == EventProof::Sealed);
     Ok(sealed.map(|(event, _)| event).collect())
-}
-
-fn hash_of(event: &Recorded) -> Option<Hash> {
-    let line = serde_json::to_string(event).ok()?;
-    let leaf = leaf(Log::Management, &line).ok()?;
-    Some(Hash::of_leaf(&leaf))
 }

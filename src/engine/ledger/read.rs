@@ -4,11 +4,13 @@ use std::ops::Range;
 
 use sqlx::PgConnection;
 
-use super::leaf::leaf;
+use super::key::SigningKey;
 use super::store::{self, Sealed};
 use super::{Log, records};
 use crate::db::Pool;
-use formats::tlog::{Tile, TileContent, VerifierKey, append_entry};
+use crate::resource::Rows;
+use crate::segments::leaf;
+use formats::tlog::{Checkpoint, Tile, TileContent, VerifierKey, append_entry};
 
 /// The latest checkpoint of a log. None before the first one.
 pub async fn checkpoint(pool: &Pool, log: Log) -> sqlx::Result<Option<String>> {
@@ -28,6 +30,58 @@ pub async fn keys(pool: &Pool, log: Log) -> sqlx::Result<Option<Vec<VerifierKey>
     keys.extend(store::cosigners(pool.rows()).await?);
     let keys = keys.iter().filter_map(|key| key.verifier(&head.origin).ok());
     Ok(Some(keys.collect()))
+}
+
+/// Whether the signed checkpoints cover the rows of a snapshot.
+#[derive(Debug)]
+pub(crate) enum Coverage {
+    /// There are no logs before `sealward audit init`.
+    NoLogs,
+    /// A management event of the snapshot is in no checkpoint yet.
+    Behind,
+    /// The checkpoint of management events covers all of the snapshot.
+    Whole {
+        /// The latest checkpoint of the operations.
+        operations: Checkpoint,
+        /// The latest checkpoint of the management events.
+        management: Checkpoint,
+    },
+}
+
+/// Whether the signed checkpoints cover the rows that this transaction, a snapshot, sees.
+pub(crate) async fn coverage(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<Coverage> {
+    let keys = store::keys(rows.again()).await?;
+    let [operations, management] = [Log::Operations, Log::Management];
+    let Some((operations, _)) = latest(&keys, &mut *rows.executor, operations).await? else {
+        return Ok(Coverage::NoLogs);
+    };
+    let Some((management, is_whole)) = latest(&keys, &mut *rows.executor, management).await? else {
+        return Ok(Coverage::NoLogs);
+    };
+    let has_waiting = store::has_waiting(&mut *rows.executor, Log::Management).await?;
+    Ok(match (operations, management) {
+        (Some(operations), Some(management)) if is_whole && !has_waiting => {
+            Coverage::Whole { operations, management }
+        }
+        _ => Coverage::Behind,
+    })
+}
+
+/// The latest signed checkpoint of a log, and whether it covers the whole tree. None before `sealward audit init`.
+async fn latest(
+    keys: &[SigningKey],
+    connection: &mut PgConnection,
+    log: Log,
+) -> sqlx::Result<Option<(Option<Checkpoint>, bool)>> {
+    let Some(head) = store::head(connection, log).await? else {
+        return Ok(None);
+    };
+    let checkpoint = head.signed.as_ref().and_then(|signed| {
+        let mut verifiers = keys.iter().filter_map(|key| key.verifier(&head.origin).ok());
+        verifiers.find_map(|key| Checkpoint::open(&signed.note, &key).ok())
+    });
+    let is_whole = checkpoint.as_ref().is_some_and(|it| it.size == head.size);
+    Ok(Some((checkpoint, is_whole)))
 }
 
 /// The content of a tile. None if the latest checkpoint does not need it, or if a record in it is
@@ -84,7 +138,10 @@ pub(super) async fn lines(
 ) -> sqlx::Result<Vec<(Sealed, Option<String>)>> {
     let sealed = store::sealed(&mut *connection, log, indexes).await?;
     let keys: Vec<_> = sealed.iter().map(|it| it.key).collect();
-    let mut lines = records::lines(connection, log, &keys).await?;
-    let with_line = |it: Sealed| (it, lines.remove(&it.key.id));
+    let records = records::read(connection, log, &keys).await?;
+    let with_line = |it: Sealed| {
+        let record = records.get(&it.key.id);
+        (it, record.map(|record| record.line(Some(it.index))))
+    };
     Ok(sealed.into_iter().map(with_line).collect())
 }

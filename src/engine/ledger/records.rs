@@ -1,4 +1,4 @@
-//! The records of the logs, as lines of exports.
+//! The records of the logs.
 
 use std::collections::HashMap;
 
@@ -8,39 +8,67 @@ use uuid::Uuid;
 use super::Log;
 use super::store::RecordKey;
 use crate::audit;
-use crate::ids::RecordId;
 use crate::management::events;
+use crate::segments::hash_of;
+use formats::tlog::Hash;
 
-/// The lines of those of these records that exist.
-pub(super) async fn lines(
+/// A record of a log.
+#[derive(Clone, Debug)]
+pub(super) enum LogRecord {
+    Operation(audit::Entry),
+    Event(events::Recorded),
+}
+
+impl LogRecord {
+    /// The line of an export, with this position.
+    pub(super) fn line(&self, index: Option<u64>) -> String {
+        let log_index = index.and_then(|index| i64::try_from(index).ok());
+        // Serializing plain fields to memory does not fail.
+        match self {
+            Self::Operation(entry) => {
+                let entry = audit::Entry { log_index, ..entry.clone() };
+                serde_json::to_string(&entry).unwrap_or_default()
+            }
+            Self::Event(event) => {
+                let event = events::Recorded { log_index, ..event.clone() };
+                serde_json::to_string(&event).unwrap_or_default()
+            }
+        }
+    }
+
+    /// Whether this release can make its leaf: a later one adds types of resources.
+    pub(super) fn is_of_known_type(&self) -> bool {
+        match self {
+            Self::Operation(_) => true,
+            Self::Event(event) => event.resource_type().is_some(),
+        }
+    }
+
+    /// The hash of its leaf; none if it has none.
+    pub(super) fn hash(&self) -> Option<Hash> {
+        match self {
+            Self::Operation(entry) => hash_of(Log::Operations, entry),
+            Self::Event(event) => hash_of(Log::Management, event),
+        }
+    }
+}
+
+/// Those of these records that exist.
+pub(super) async fn read(
     connection: &mut PgConnection,
     log: Log,
     keys: &[RecordKey],
-) -> sqlx::Result<HashMap<Uuid, String>> {
-    // Serializing plain fields to memory does not fail.
+) -> sqlx::Result<HashMap<Uuid, LogRecord>> {
     Ok(match log {
         Log::Operations => {
             let names: Vec<_> = keys.iter().map(|key| (key.ts, key.id)).collect();
-            let entries = audit::entries_named(connection, &names).await?;
-            let line = |it: &audit::Entry| serde_json::to_string(it).unwrap_or_default();
-            entries.iter().map(|it| (it.id.uuid(), line(it))).collect()
+            let entries = audit::entries_named(connection, &names).await?.into_iter();
+            entries.map(|it| (it.id.uuid(), LogRecord::Operation(it))).collect()
         }
         Log::Management => {
             let ids: Vec<_> = keys.iter().map(|key| key.id).collect();
-            let events = events::named(connection, &ids).await?;
-            let line = |it: &events::Recorded| serde_json::to_string(it).unwrap_or_default();
-            events.iter().map(|it| (it.id.uuid(), line(it))).collect()
+            let events = events::named(connection, &ids).await?.into_iter();
+            events.map(|it| (it.row.id.uuid(), LogRecord::Event(it.row))).collect()
         }
     })
-}
-
-/// Whether a record exists, by the time in its identifier.
-pub(super) async fn exists(
-    connection: &mut PgConnection,
-    log: Log,
-    id: Uuid,
-) -> sqlx::Result<bool> {
-    let ts = RecordId::from_uuid(id).created_at();
-    let found = lines(connection, log, &[RecordKey { ts, id }]).await?;
-    Ok(!found.is_empty())
 }

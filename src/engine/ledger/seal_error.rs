@@ -16,9 +16,21 @@ pub enum SealError {
     /// The database did not answer in time.
     #[error("the database did not answer in time")]
     Late,
-    /// The head changed, so another instance seals.
-    #[error("another instance seals")]
-    Moved,
+    /// `audit init` gave the log another origin.
+    #[error("the log has another origin")]
+    Renewed,
+    /// The head changed while this instance had the lock of the sealer.
+    #[error(
+        "the head of the {0} log moved while this instance had the lock of the sealer: it was changed in the database. \
+         Find out why, then restart this instance"
+    )]
+    Moved(Log),
+    /// A position after the latest checkpoint has a segment that no instance wrote, or hashes that do not lead there.
+    #[error(
+        "the {0} log has grown by records that no instance sealed: it was changed in the database. Find out why, then \
+         run `sealward audit init --new-origin`"
+    )]
+    Untrusted(Log),
     /// The hashes in the database do not lead to the head.
     #[error("the hashes of the {0} log do not match its head: they were changed in the database")]
     Broken(Log),
@@ -67,7 +79,4 @@ pub enum SealError {
     /// The checkpoint was not signed.
     #[error(transparent)]
     NotSigned(#[from] NotSigned),
-    /// A record has no leaf.
-    #[error("the record {0} cannot be sealed: it is too long")]
-    Record(uuid::Uuid),
 }

@@ -31,6 +31,8 @@ row! {
     pub(crate) struct LogOrigin(AuditLogId) in "audit_log_origins", kept: true {
         /// The name of the log in its checkpoints.
         origin: String;
+        /// The size of the tree when it got this origin, which `audit init` accepted as it was.
+        accepted: i64;
     }
 }
 
@@ -56,7 +58,7 @@ impl LogCosigner {
 
 impl LogOrigin {
     /// The origin of a new log.
-    pub(super) fn new(id: AuditLogId, origin: String) -> Self {
-        Self { id, origin, revision: Revision::FIRST }
+    pub(super) fn new(id: AuditLogId, origin: String, accepted: i64) -> Self {
+        Self { id, origin, accepted, revision: Revision::FIRST }
     }
 }

@@ -1,5 +1,7 @@
 //! What this instance knows of sealing, for metrics and the dashboard.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::Log;
@@ -9,8 +11,11 @@ use formats::clock::{Clock, Timestamp};
 /// The state of sealing. Clones share it.
 #[derive(Clone)]
 pub struct SealStatus {
+    clock: Clock,
     state: Observed<SealState>,
     logs: Observed<Vec<LogStatus>>,
+    /// How many records without a segment this instance sealed, in the order of [`Log::ALL`].
+    stragglers: Arc<[AtomicU64; Log::ALL.len()]>,
 }
 
 /// What the sealer of this instance does.
@@ -38,10 +43,12 @@ pub struct LogStatus {
     pub size: u64,
     /// The number of records after the newest sealed one, up to [`Self::MOST`].
     pub unsealed: u64,
-    /// The number of records that the latest checkpoint covers.
+    /// The number of records that the latest checkpoint covers, of those that this process has verified.
     pub checkpoint_size: u64,
-    /// The time of the latest checkpoint.
+    /// When that checkpoint was new.
     pub checkpoint_at: Option<Timestamp>,
+    /// The same time; without such a checkpoint, when this process started.
+    pub waits_since: Timestamp,
     /// The witnesses of the settings.
     pub witnesses: Vec<WitnessStatus>,
 }
@@ -95,7 +102,9 @@ impl SealStatus {
         let period = Job::Sealer.spec().every(interval).patience();
         Self {
             state: Observed::new(clock.clone(), period, SealState::Starting),
-            logs: Observed::new(clock, period, Vec::new()),
+            logs: Observed::new(clock.clone(), period, Vec::new()),
+            stragglers: Arc::default(),
+            clock,
         }
     }
 
@@ -108,6 +117,23 @@ impl SealStatus {
     pub fn logs(&self) -> Vec<LogStatus> {
         let known = self.logs.known();
         known.map_or_else(Vec::new, |logs| logs.as_ref().clone())
+    }
+
+    /// How many records without a segment this instance sealed, by log, since it started.
+    pub fn stragglers(&self) -> impl Iterator<Item = (Log, u64)> {
+        let counts = self.stragglers.iter().map(|count| count.load(Ordering::Relaxed));
+        Log::ALL.into_iter().zip(counts)
+    }
+
+    pub(super) fn note_stragglers(&self, log: Log, records: u64) {
+        let mut counts = Log::ALL.into_iter().zip(self.stragglers.iter());
+        if let Some((_, count)) = counts.find(|(it, _)| *it == log) {
+            count.fetch_add(records, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     pub(super) fn set_state(&self, state: SealState) {

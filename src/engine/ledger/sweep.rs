@@ -1,25 +1,31 @@
-//! The search for committed records without a position in their log.
+//! The search for committed segments without a position in their log, and for records without a segment.
 //!
-//! A record becomes visible when its transaction commits, which can be long after the time of the
-//! record. Therefore three sweeps pass over the records in the order of time, again and again: over
-//! the last seconds at once, over the last minutes and over all records a part at a time.
+//! Both become visible when their transaction commits, which can be long after their time. Therefore
+//! three sweeps pass over them in the order of time, again and again: over the last seconds at once,
+//! over the last minutes and over all a part at a time.
 
 use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::store::{RecordKey, Slice};
+use super::store::RecordKey;
 use formats::clock::Timestamp;
 
-/// The number of records that a step of a sweep reads.
-pub(super) const STEP: i64 = 5_000;
+/// The number of segments that a step of a sweep reads.
+pub(super) const SEGMENTS: i64 = 2_000;
 
-/// A sweep over the records of a window of time.
+/// The number of records that a step of a sweep reads.
+pub(super) const RECORDS: i64 = 5_000;
+
+/// How far the clock of an instance can be ahead of that of the database.
+pub(super) const AHEAD: Duration = Duration::from_secs(60);
+
+/// A sweep over a window of time.
 #[derive(Debug)]
 pub(super) struct Sweep {
-    /// The window before the present; none for all records.
+    /// The window before the present; none for all of time.
     window: Option<Duration>,
-    /// The last record that it has read.
+    /// The last record or segment that it has read.
     after: Option<RecordKey>,
     /// Whether it has reached the present since it started.
     is_complete: bool,
@@ -37,14 +43,38 @@ impl Sweep {
         self.after.unwrap_or(start).max(start)
     }
 
-    /// Continues after a step, or starts again after the last one. Returns whether it was the last one.
-    pub(super) fn advance(&mut self, step: &Slice) -> bool {
-        self.after = step.end;
-        self.is_complete |= step.end.is_none();
-        step.end.is_none()
+    /// The end of the sweep. One over a window ends soon after the present, so that segments of the future, which no
+    /// instance with a right clock writes, do not delay those of the present.
+    pub(super) fn end(&self, now: Timestamp) -> Uuid {
+        match self.window {
+            Some(_) => RecordKey { ts: now.plus(AHEAD), id: Uuid::nil() }.first_id(),
+            None => Uuid::max(),
+        }
+    }
+
+    /// Continues after the end of a step, or starts again after the last one, which has none. Returns whether it was
+    /// the last one.
+    pub(super) fn advance(&mut self, end: Option<RecordKey>) -> bool {
+        self.after = end;
+        self.is_complete |= end.is_none();
+        end.is_none()
     }
 
     pub(super) fn is_complete(&self) -> bool {
         self.is_complete
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sweep_over_a_window_ends_soon_after_the_present() {
+        let now = Timestamp::from_millis(1_000_000_000_000);
+        let millis = |sweep: &Sweep| sweep.end(now).as_u128() >> 80;
+        let window = Sweep::new(Some(Duration::from_secs(10)));
+        assert_eq!(millis(&window), 1_000_000_060_000);
+        assert_eq!(Sweep::new(None).end(now), Uuid::max());
     }
 }

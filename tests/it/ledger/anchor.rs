@@ -23,7 +23,9 @@ impl Kept {
         self.execute(
             "DELETE FROM crypto_operations_audit r USING audit_log_index i
               WHERE i.record_id = r.id AND i.log = 1 AND i.log_index >= 3;
-             DELETE FROM audit_log_index i USING backup b WHERE i.log = b.log AND i.log_index >= b.size;
+             DELETE FROM audit_log_segments s USING audit_log_positions p, backup b
+              WHERE s.log = p.log AND s.id = p.segment AND p.log = b.log AND p.base >= b.size;
+             DELETE FROM audit_log_positions p USING backup b WHERE p.log = b.log AND p.base >= b.size;
              DELETE FROM audit_log_heads;
              INSERT INTO audit_log_heads SELECT * FROM backup",
         )
@@ -129,7 +131,7 @@ async fn two_sealers_sign_one_history() {
     kept.covered(4).await;
 }
 
-/// The service's login can insert rows into the index.
+/// The owner of the database can insert such a position.
 #[tokio::test]
 async fn a_position_beyond_the_log_does_not_make_a_record_sealed() {
     let kept = Kept::new().await;
@@ -139,16 +141,27 @@ async fn a_position_beyond_the_log_does_not_make_a_record_sealed() {
     sealer.stop().await;
     kept.record(1).await;
     kept.execute(
-        "INSERT INTO audit_log_index (log, log_index, record_ts, record_id, leaf_hash)
-         SELECT 1, 4000000000000000000, '2100-01-01', id, decode(repeat('00', 32), 'hex')
+        "INSERT INTO audit_log_segments (log, id, ids, hashes, mac)
+         SELECT 1, id, ARRAY[id], decode(repeat('00', 32), 'hex'), ''
+           FROM crypto_operations_audit ORDER BY ts DESC, id DESC LIMIT 1;
+         INSERT INTO audit_log_positions (log, base, count, segment)
+         SELECT 1, 4000000000000000000, 1, id
            FROM crypto_operations_audit ORDER BY ts DESC, id DESC LIMIT 1",
+    )
+    .await;
+    let sealer = kept.sealer().await;
+    kept.covered(4).await;
+    sealer.stop().await;
+    // The position of a segment that an instance wrote stops sealing.
+    kept.execute(
+        "UPDATE audit_log_positions SET base = 4000000000000000001 WHERE log = 1 AND base = 3",
     )
     .await;
     let sealer = kept.sealer().await;
     sealer.state(|state| matches!(state, SealState::Failed(_))).await;
 }
 
-/// The service's login can change the head and insert nodes that the log does not have yet.
+/// The owner of the database can change the head and insert nodes that the log does not have yet.
 #[tokio::test]
 async fn a_head_that_does_not_extend_the_checkpoint_is_not_signed() {
     let kept = Kept::new().await;
@@ -191,7 +204,8 @@ async fn changed_hashes_stop_sealing() {
     kept.covered(3).await;
     sealer.stop().await;
     kept.execute(
-        "UPDATE audit_log_index SET leaf_hash = decode(repeat('00', 32), 'hex') WHERE log_index = 1",
+        "UPDATE audit_log_segments SET hashes = overlay(hashes PLACING decode(repeat('00', 32), 'hex') FROM 1)
+          WHERE log = 1",
     )
     .await;
     let sealer = kept.sealer().await;

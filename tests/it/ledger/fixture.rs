@@ -177,7 +177,7 @@ impl Kept {
     /// Runs `sealward audit init`, and removes its event, because tests count their own records.
     pub(super) async fn initialize(&self) {
         initialize_in(&self.pool, Renewal::default()).await;
-        self.execute("DELETE FROM management_events").await;
+        self.execute("DELETE FROM management_events; DELETE FROM audit_log_segments").await;
     }
 
     /// The database of a site, whose process seals with the first of these public keys.

@@ -10,6 +10,7 @@ mod killed;
 mod publishing;
 mod retention;
 mod sealing;
+mod segments;
 mod serving;
 mod verifying;
 mod witness_server;

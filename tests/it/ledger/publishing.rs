@@ -106,7 +106,7 @@ async fn repeated_reads_of_published_logs_cost_no_queries() {
         let again = counted.anonymous().get(&path).await.ok().bytes;
         assert_eq!(again, first);
     }
-    assert_eq!(proxy.executed("SELECT leaf_hash FROM audit_log_index"), 1);
+    assert_eq!(proxy.executed("SELECT p.base, s.id, s.ids"), 1);
     // The checkpoint is read again after a second.
     let checkpoints = proxy.executed("SELECT published, published_size");
     assert!((1..READS / 2).contains(&checkpoints), "{checkpoints}");
@@ -119,12 +119,12 @@ async fn reads_of_published_logs_use_two_connections() {
     published(&world, 3).await;
     let waiting = async || -> i64 {
         let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
-            AND wait_event_type = 'Lock' AND query LIKE 'SELECT leaf_hash%'";
+            AND wait_event_type = 'Lock' AND query LIKE 'SELECT p.base, s.id, s.ids%'";
         let count = sqlx::query_scalar(sql).fetch_one(&world.pool);
         count.await.unwrap()
     };
     let mut slow = world.pool.begin().await.unwrap();
-    let lock = "LOCK TABLE audit_log_index IN ACCESS EXCLUSIVE MODE";
+    let lock = "LOCK TABLE audit_log_segments IN ACCESS EXCLUSIVE MODE";
     sqlx::query(lock).execute(&mut *slow).await.unwrap();
     let paths = ["0/000.p/1", "0/000.p/2", "0/000.p/3"].map(tile);
     let anonymous = world.anonymous();

@@ -28,9 +28,9 @@ async fn applications_cannot_sign_with_the_key_of_the_logs() {
     let world = sealed_world().await;
     let application = world.application("forger").await;
     // Even if an operator seals the row.
-    let forged = "INSERT INTO keys (id, service_id, name, usage, algorithm, origin, status, token_id, extractable,
+    let forged = "INSERT INTO keys (id, service_id, name, version, usage, algorithm, origin, status, token_id, extractable,
                            public_key, thumbprint, activated_at, created_at, updated_at)
-         SELECT k.id, s.id, 'k', 'sig', 'Ed25519', 'generated', 'active', uuid_send(k.id), false,
+         SELECT k.id, s.id, 'k', 1, 'sig', 'Ed25519', 'generated', 'active', uuid_send(k.id), false,
                 k.public_key, 'x', now(), now(), now()
            FROM audit_log_keys k, services s WHERE s.name = 'forger'";
     rewrite(&world.pool, forged).await;

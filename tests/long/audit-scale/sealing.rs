@@ -1,6 +1,7 @@
-//! Measures the tamper-evident log of many records: sealing them, the size of the log, reading all its
-//! tiles, an export, and its verification. Postgres generates the records and flushes each commit.
-//! Prints a table. Fails if sealing, its memory or the verification exceeds its bound.
+//! Measures the tamper-evident log of many records: sealing them, sealing at the rate of a busy service, the
+//! size of the log, reading all its tiles, an export, and its verification. The audit writer writes the
+//! records, in transactions as at 64 connections. Postgres flushes each commit. Prints a table. Fails if
+//! sealing, its memory or the verification exceeds its bound.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -12,43 +13,47 @@
 
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::thread;
 use std::time::{Duration, Instant};
 
+use engine::audit::Recorder;
 use engine::db::{Pool, as_application};
 use engine::ledger::verify::{self, Trust};
 use engine::ledger::{self, Log, Renewal, SealStatus, Sealer};
-use engine::settings::{Seal, SealAnchor};
+use engine::settings::{Audit, Seal, SealAnchor};
 use formats::clock::{Clock, Entropy};
 use formats::tlog::{TILE_WIDTH, Tile, TileContent};
 use futures_util::StreamExt as _;
+use sqlx::postgres::PgConnectOptions;
 
-use testkit::{Cluster, Scratch, pool, token};
+use testkit::{Cluster, Scratch, pool, protect_record, token};
 
 /// The default number of records; an argument overrides it.
 const ROWS: u64 = 10_000_000;
 
+/// The records of one transaction.
+const TRANSACTION: u64 = 35;
+
+/// How many records each second are written while the sealer runs, and for how long.
+const LIVE_RATE: u64 = 20_000;
+const LIVE_SECONDS: u64 = 60;
+
 /// The minimum rates of sealing and of verification, in records each second.
-const SEALED: f64 = 10_000.0;
+const SEALED: f64 = 20_000.0;
 const VERIFIED: f64 = 1_000_000.0 / 60.0;
+
+/// The maximum part of a core that the sealer and its connections use at the live rate, and how long after
+/// the last record a checkpoint covers it.
+const LIVE_CORES: f64 = 1.0 / 3.0;
+const LIVE_DELAY: Duration = Duration::from_secs(5);
 
 /// The maximum growth of the memory of the process while it seals.
 const MEMORY_KIB: u64 = 64 * 1_024;
 
-const FILL: &str = "
-    INSERT INTO crypto_operations_audit
-        (id, ts, request_id, application_id, api_key_id, operation_type, endpoint, policy_number,
-         key_id, payload_size_bytes, response_status, response_time_ms, client_address, outcome)
-    SELECT (lpad(to_hex((extract(epoch FROM ts) * 1000)::int8), 12, '0') || substr(md5(n::text), 1, 20))::uuid,
-           ts, 'req-' || n, md5((n % 1000)::text)::uuid, md5((n % 2000)::text)::uuid, 'encrypt',
-           '/api/v1/protect', 'POL-' || lpad((n % 5000)::text, 6, '0'), md5((n % 3000)::text)::uuid,
-           1024, 200, 1.5, '10.0.0.1', 'done'
-      FROM (SELECT n, date_trunc('milliseconds', date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'
-                      - interval '1 day' + n * interval '1 day' / $2) AS ts
-              FROM generate_series($1::int8, $1 + $3 - 1) AS n) AS rows";
-
-/// The number of records of one statement.
-const CHUNK: u64 = 500_000;
+/// The name of the sealer's thread, and of its connections.
+const SEALER: &str = "sealer";
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() -> ExitCode {
@@ -63,16 +68,44 @@ async fn main() -> ExitCode {
     let token = token().await;
     let made = ledger::initialize(&service, &token, time, "bench", Renewal::default());
     let key = made.await.expect("a key and two logs").keys.remove(0);
-    fill(&owner, rows).await;
+    let (recorder, mut writer) =
+        Recorder::open(Clock::system(), Entropy::system(), service.clone(), &Audit::default());
+    tokio::spawn(async move { writer.run(testkit::pulse()).await });
 
     println!("| {rows} records | Time | Rate or size |");
     println!("|---|--:|--:|");
+    let live = (LIVE_RATE * LIVE_SECONDS).min(rows / 2);
+    let backlog = rows - live;
+    let began = Instant::now();
+    write(&recorder, backlog, None).await;
+    row(
+        "written by the audit writer, one transaction at a time",
+        began.elapsed(),
+        &rate(backlog, began.elapsed()),
+    );
+
     let folder = Scratch::new();
-    let sealing = seal(&service, &folder, rows).await;
-    row("sealed", sealing.time, &rate(rows, sealing.time));
-    let memory = format!("{} MiB more memory", sealing.memory_kib / 1_024);
-    row("peak while sealing", sealing.time, &memory);
-    for table in ["audit_log_index", "audit_log_nodes"] {
+    let before = resident_kib();
+    let began = Instant::now();
+    start_sealer(&folder, cluster.past_proxy());
+    let mut peak = covered(&service, backlog).await;
+    let sealing = began.elapsed();
+    row("sealed", sealing, &rate(backlog, sealing));
+
+    let cpu = sealer_cpu(&owner).await;
+    let began = Instant::now();
+    write(&recorder, live, Some(LIVE_RATE)).await;
+    let writing = began.elapsed();
+    let began = Instant::now();
+    peak = peak.max(covered(&service, rows).await);
+    let delay = began.elapsed();
+    let cores = (sealer_cpu(&owner).await - cpu).as_secs_f64() / writing.as_secs_f64();
+    row("written while the sealer runs", writing, &rate(live, writing));
+    row("from the last record to its checkpoint", delay, "");
+    row("CPU of the sealer and its connections meanwhile", writing, &format!("{cores:.2} cores"));
+    let memory_kib = peak.saturating_sub(before);
+    row("peak while sealing", sealing, &format!("{} MiB more memory", memory_kib / 1_024));
+    for table in ["audit_log_segments", "audit_log_positions", "audit_log_nodes"] {
         let size = format!("SELECT pg_total_relation_size('{table}')");
         let size: i64 =
             sqlx::query_scalar(sqlx::AssertSqlSafe(size)).fetch_one(&owner).await.unwrap();
@@ -96,9 +129,12 @@ async fn main() -> ExitCode {
     let verifying = began.elapsed();
     row("verified from the export", verifying, &rate(rows, verifying));
 
-    let is_within = per_second(rows, sealing.time) >= SEALED
+    let keeps_up = per_second(live, writing) >= LIVE_RATE as f64 * 0.99 && delay <= LIVE_DELAY;
+    let is_within = per_second(backlog, sealing) >= SEALED
         && per_second(rows, verifying) >= VERIFIED
-        && sealing.memory_kib <= MEMORY_KIB;
+        && memory_kib <= MEMORY_KIB
+        && keeps_up
+        && cores <= LIVE_CORES;
     if !is_within {
         println!("\nsealing, its memory or the verification exceeds its bound");
         return ExitCode::FAILURE;
@@ -106,53 +142,74 @@ async fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Writes the records of yesterday.
-async fn fill(owner: &Pool, rows: u64) {
-    let make = "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date - 1)";
-    sqlx::query(make).execute(owner).await.unwrap();
-    let number = |value: u64| i64::try_from(value).unwrap();
-    for start in (0..rows).step_by(usize::try_from(CHUNK).unwrap()) {
-        sqlx::query(FILL)
-            .bind(number(start))
-            .bind(number(rows) as f64)
-            .bind(number(CHUNK.min(rows - start)))
-            .execute(owner)
-            .await
-            .unwrap();
+/// Writes records in transactions, at this many records each second or as fast as it can.
+async fn write(recorder: &Recorder, records: u64, rate: Option<u64>) {
+    let began = Instant::now();
+    let mut written = 0;
+    while written < records {
+        let count = TRANSACTION.min(records - written);
+        let submit = |_| recorder.submit(protect_record(Duration::ZERO)).expect("a place");
+        let pending: Vec<_> = (0..count).map(submit).collect();
+        for pending in pending {
+            pending.receipt().await.expect("a receipt");
+        }
+        written += count;
+        if let Some(rate) = rate {
+            let due = Duration::from_secs_f64(written as f64 / rate as f64);
+            tokio::time::sleep(due.saturating_sub(began.elapsed())).await;
+        }
     }
 }
 
-struct Sealing {
-    time: Duration,
-    /// The growth of the memory of this process.
-    memory_kib: u64,
-}
-
-/// Seals all records.
-async fn seal(service: &Pool, folder: &Scratch, rows: u64) -> Sealing {
+/// Runs the sealer on its own thread and with its own connections.
+fn start_sealer(folder: &Scratch, database: PgConnectOptions) {
     let settings = Seal {
         anchor: Some(SealAnchor::File(folder.path().join("anchor.json"))),
         ..Seal::default()
     };
     let status = SealStatus::new(Clock::system(), settings.interval.0);
-    let sealer = Sealer::new(service.clone(), token().await, &settings, status.clone());
-    let mut sealer = sealer.expect("settings in order");
-    let before = resident_kib();
-    let began = Instant::now();
-    let job = tokio::spawn(async move { match sealer.run(testkit::pulse()).await {} });
-    let mut peak = before;
+    let seal = async move {
+        let service = pool(as_application(database.application_name(SEALER)));
+        let sealer = Sealer::new(service, token().await, &settings, status);
+        let mut sealer = sealer.expect("settings in order");
+        match sealer.run(testkit::pulse()).await {}
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let run = move || runtime.expect("a runtime").block_on(seal);
+    thread::Builder::new().name(SEALER.to_owned()).spawn(run).expect("a thread");
+}
+
+/// Waits until a checkpoint covers these records. Returns the maximum of the process's memory in KiB.
+async fn covered(service: &Pool, records: u64) -> u64 {
+    let mut peak = 0;
     loop {
         tokio::time::sleep(Duration::from_millis(200)).await;
         peak = peak.max(resident_kib());
-        let logs = status.logs();
-        let log = logs.iter().find(|it| it.log == Log::Operations);
-        if log.is_some_and(|it| it.checkpoint_size == rows) {
-            break;
+        let note = ledger::checkpoint(service, Log::Operations).await.expect("the log");
+        if note.is_some_and(|note| note.lines().nth(1) == Some(&records.to_string())) {
+            return peak;
         }
     }
-    let time = began.elapsed();
-    job.abort();
-    Sealing { time, memory_kib: peak - before }
+}
+
+/// The CPU time of the sealer's thread and of the processes of its connections.
+async fn sealer_cpu(owner: &Pool) -> Duration {
+    let pids = "SELECT pid FROM pg_stat_activity WHERE application_name IN ($1, 'sealward ' || $1)";
+    let pids: Vec<i32> =
+        sqlx::query_scalar(pids).bind(SEALER).fetch_all(owner).await.expect("connections");
+    let thread = fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
+    let thread =
+        thread.filter(|task| fs::read_to_string(task.join("comm")).unwrap().trim() == SEALER);
+    let connections = pids.iter().map(|pid| PathBuf::from(format!("/proc/{pid}")));
+    thread.chain(connections).map(|task| cpu(&task.join("stat"))).sum()
+}
+/// The CPU time in a file `stat` of `/proc`, whose unit is 10 ms.
+fn cpu(stat: &Path) -> Duration {
+    let text = fs::read_to_string(stat).unwrap();
+    // The name before may hold spaces and brackets.
+    let fields: Vec<&str> = text.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    let [user, system] = [11, 12].map(|field: usize| fields[field].parse::<u64>().unwrap());
+    Duration::from_millis((user + system) * 10)
 }
 
 fn resident_kib() -> u64 {
@@ -179,7 +236,7 @@ async fn read_tiles(service: &Pool, rows: u64) -> (u64, u64) {
     (count, bytes)
 }
 
-async fn write_export(service: &Pool, path: &std::path::Path) -> u64 {
+async fn write_export(service: &Pool, path: &Path) -> u64 {
     let mut file = BufWriter::new(File::create(path).unwrap());
     let mut bytes = 0;
     let mut pieces = std::pin::pin!(ledger::Export::new(service.clone(), Log::Operations).pieces());

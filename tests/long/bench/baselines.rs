@@ -9,13 +9,13 @@ use std::{process, thread};
 use axum::Router;
 use axum::body::Bytes;
 use axum::routing::post;
-use engine::audit::{Endpoint, OperationType, Outcome, Record, Recorder};
-use engine::ids::{ApiKeyId, CredentialId, KeyId, ServiceId};
+use engine::audit::Recorder;
 use engine::jobs::{Board, Job};
 use engine::settings::Audit;
 use formats::clock::{Clock, Entropy};
 use serde_json::json;
 use sqlx::PgPool;
+use testkit::protect_record;
 
 /// Answers a POST with its body. Prints its address.
 pub(crate) fn echo() {
@@ -53,20 +53,15 @@ pub(crate) fn recorder(database: &str) {
 }
 
 async fn commit(recorder: &Recorder, clock: &Clock, at_once: u64, span: Duration) {
-    let (entropy, times) = (Entropy::system(), Arc::new(Mutex::new(Vec::new())));
+    let times = Arc::new(Mutex::new(Vec::new()));
     let began = Instant::now();
     let writers = (0..at_once).map(|_| {
         let (recorder, clock, times) = (recorder.clone(), clock.clone(), times.clone());
         tokio::spawn(async move {
             let mut own = Vec::new();
-            let ids = (
-                ServiceId::new(&clock, &entropy),
-                ApiKeyId::new(&clock, &entropy),
-                KeyId::new(&clock, &entropy),
-            );
             while began.elapsed() < span {
                 let handed = Instant::now();
-                let pending = recorder.submit(record(&clock, ids)).expect("a place");
+                let pending = recorder.submit(protect_record(clock.monotonic())).expect("a place");
                 pending.receipt().await.expect("a receipt");
                 own.push(handed.elapsed());
             }
@@ -87,29 +82,6 @@ async fn commit(recorder: &Recorder, clock: &Clock, at_once: u64, span: Duration
         "p99Us": percentile(99),
     });
     println!("{result}");
-}
-
-fn record(clock: &Clock, (service, api_key, key): (ServiceId, ApiKeyId, KeyId)) -> Record {
-    Record {
-        request_id: "req_01h455vb4pex5vsknk084sn02q".into(),
-        service_id: Some(service),
-        credential_id: Some(CredentialId::ApiKey(api_key)),
-        token_subject: None,
-        operation_type: Some(OperationType::Encrypt),
-        endpoint: Some(Endpoint::Protect),
-        policy_number: Some("POL-000001".into()),
-        key_id: Some(key),
-        ctx: None,
-        payload_size_bytes: 1_024,
-        response_status: 200,
-        arrived: clock.monotonic(),
-        error_code: None,
-        outcome: Outcome::Done,
-        error_message: None,
-        client_address: Some([127, 0, 0, 1].into()),
-        item: None,
-        sealing: None,
-    }
 }
 
 fn runtime() -> tokio::runtime::Runtime {

@@ -1,4 +1,4 @@
-//! The cases. A quick run measures every operation at 16 connections, and protect at 1 and 64. A full
+//! The cases. A quick run measures every operation at 16 connections, protect at 1 and 64, and encryption at 64. A full
 //! run measures every operation at 1, 16 and 64 connections, and with 64 KiB.
 
 use std::iter::once;
@@ -10,7 +10,7 @@ pub(crate) const KIB: usize = 1_024;
 /// The default number of token sessions of the service. The token baseline uses the same number.
 pub(crate) const SESSIONS: usize = 4;
 
-pub(crate) const OPERATIONS: [&str; 16] = [
+pub(crate) const OPERATIONS: [&str; 17] = [
     "protect RSA-2048",
     "protect RSA-3072",
     "protect P-256",
@@ -20,6 +20,7 @@ pub(crate) const OPERATIONS: [&str; 16] = [
     "unprotect RSA-3072",
     "unprotect P-256",
     "encrypt AES-256",
+    "transit encrypt AES-256",
     "decrypt AES-256",
     "sign RSA-2048",
     "sign P-256",
@@ -28,6 +29,9 @@ pub(crate) const OPERATIONS: [&str; 16] = [
     "401",
     "health",
 ];
+
+/// The same operation of both APIs.
+const ENCRYPTIONS: [&str; 2] = ["encrypt AES-256", "transit encrypt AES-256"];
 
 /// The operations in batches, each with its number of connections.
 const BATCHES: [(&str, usize); 3] = [
@@ -60,6 +64,7 @@ pub(crate) fn cases(is_quick: bool) -> Vec<Case> {
     if is_quick {
         cases.extend([small(protect, 1), small(protect, 64), small(Subject::Commit, 1)]);
         cases.push(small(Subject::Commit, 16));
+        cases.extend(ENCRYPTIONS.map(|name| small(Subject::Service(name), 64)));
     } else {
         for at_once in [1, 64] {
             cases.extend(everything().map(|subject| small(subject, at_once)));

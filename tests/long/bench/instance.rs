@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use aws_lc_rs::agreement::{ECDH_P256, PrivateKey};
 use aws_lc_rs::kem::{DecapsulationKey, ML_KEM_768};
 use base64::Engine as _;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
+use base64::prelude::{BASE64_STANDARD as BASE64, BASE64_URL_SAFE_NO_PAD as BASE64URL};
 use serde_json::{Value, json};
 use ureq::Agent;
 
@@ -43,6 +43,7 @@ const PROTECT_BATCH: &str = "/api/v1/protect/batch";
 const UNLIMITED: u32 = 1_000_000_000;
 const BODY_LIMIT: (&str, &str) = ("SEALWARD_LIMITS_MAX_BODY_BYTES", "4194304");
 const POST_QUANTUM: (&str, &str) = ("SEALWARD_ENVELOPES_POST_QUANTUM", "true");
+const TRANSIT: (&str, &str) = ("SEALWARD_TRANSIT_ENABLED", "true");
 
 impl Instance {
     /// Starts the service with a SoftHSM2 token and creates the resources.
@@ -96,6 +97,10 @@ impl Instance {
                 ("/api/v1/unprotect/batch", &callers.rsa_2048, sealed_batch())
             }
             "rewrap/batch RSA-2048" => ("/api/v1/rewrap/batch", &callers.rsa_2048, sealed_batch()),
+            "transit encrypt AES-256" => {
+                let body = json!({ "plaintext": BASE64.encode(&text) });
+                ("/v1/transit/encrypt/AES-256", &callers.rsa_2048, body)
+            }
             "401" => {
                 let url = self.process.url(protect);
                 return Request { url, key: None, body: Some(plain.to_string()), items: 1 };
@@ -221,7 +226,7 @@ impl Callers {
 
 async fn started(site: &Site, variables: &[(&str, &str)]) -> (Process, Duration) {
     site.admin_key();
-    let variables = [&[BODY_LIMIT, POST_QUANTUM], variables].concat();
+    let variables = [&[BODY_LIMIT, POST_QUANTUM, TRANSIT], variables].concat();
     let began = Instant::now();
     let process = Process::start_with(site, &variables).await;
     (process, began.elapsed())

@@ -30,6 +30,7 @@ mod report;
 mod resources;
 mod rounds;
 mod scale;
+mod sealing;
 mod targets;
 
 use std::path::Path;
@@ -85,17 +86,19 @@ async fn bench((rounds, span): (usize, Duration), is_quick: bool) {
     drop((instance, on_kryoptic));
     let one_session = one_session::measured(&site, &callers, &mut baselines, span).await;
     let resources = resources::measured(&site, &callers, &mut baselines, span).await;
-    let targets = targets::reached(&results, &resources, &one_session);
+    let sealing = sealing::measured(&baselines, span).await;
+    let targets = targets::reached(&results, &resources, &one_session, &sealing);
 
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(RESULTS);
     fs::create_dir_all(&folder).expect("a folder for the results");
-    let report = report::markdown(&results, &resources, &targets);
+    let report = report::markdown(&results, &resources, &sealing, &targets);
     println!("{report}");
     let stolen = machine.stolen_since();
     println!("The hypervisor took {stolen:.1} % of the busy CPU time (steal).");
     let mut json = report::json(&results, &resources, &targets, (rounds, span));
     json["stolenPercent"] = stolen.into();
     json["oneSession"] = one_session.json();
+    json["sealing"] = sealing.json();
     fs::write(folder.join("bench.md"), report).expect("write the table");
     fs::write(folder.join("bench.json"), format!("{json:#}\n")).expect("write the numbers");
     fs::write(folder.join("bench.svg"), chart::svg(&results)).expect("write the chart");

@@ -1,6 +1,7 @@
 //! One measurement, and the median of several.
 
 use std::collections::BTreeMap;
+use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -80,6 +81,22 @@ impl Processes {
         self.measured(|| load(request, connections, span))
     }
 
+    /// Sends requests to the service. The CPU time after the load counts as well.
+    #[allow(clippy::disallowed_methods, reason = "this time is measured")]
+    pub(crate) fn load_and_after(
+        self,
+        request: &Request,
+        connections: usize,
+        span: Duration,
+        after: Duration,
+    ) -> Measured {
+        self.measured(|| {
+            let load = load(request, connections, span);
+            thread::sleep(after);
+            load
+        })
+    }
+
     fn measured(self, load: impl FnOnce() -> Load) -> Measured {
         let flush = flush::time();
         let before = self.clocks();
@@ -156,6 +173,11 @@ impl Case {
 }
 
 impl Measured {
+    /// The number of responses.
+    pub(crate) fn answers(&self) -> usize {
+        self.statuses.values().sum()
+    }
+
     /// The CPU time of service and Postgres together.
     pub(crate) fn cpu(&self) -> f64 {
         self.service + self.postgres

@@ -9,11 +9,13 @@ use serde_json::{Value, json};
 
 use crate::measure::{Case, Measured};
 use crate::resources::{KEYS, Resources};
+use crate::sealing::{Price, Sealing};
 use crate::targets::{Bound, Target};
 
 pub(crate) fn markdown(
     results: &[(Case, Measured)],
     resources: &Resources,
+    sealing: &Sealing,
     targets: &[Target],
 ) -> String {
     let mut out = String::new();
@@ -49,6 +51,23 @@ pub(crate) fn markdown(
         resources.token.rate,
         resources.token.service,
     ));
+    line(String::new());
+    line(
+        "| Sealing | Per second | p50 ms | p99 ms | CPU µs | Service | Postgres | WAL bytes |"
+            .to_owned(),
+    );
+    line("|---|--:|--:|--:|--:|--:|--:|--:|".to_owned());
+    for (name, Price { measured: it, wal }) in sealing.rows() {
+        line(format!(
+            "| {name} | {:.0} | {:.2} | {:.2} | {:.1} | {:.1} | {:.1} | {wal:.0} |",
+            it.rate,
+            it.p50 / 1e3,
+            it.p99 / 1e3,
+            it.cpu(),
+            it.service,
+            it.postgres,
+        ));
+    }
     line(String::new());
     line("| Target | Measured | Bound | |".to_owned());
     line("|---|--:|--:|---|".to_owned());

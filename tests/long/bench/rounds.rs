@@ -4,6 +4,7 @@ use std::env;
 use std::process::Command;
 use std::time::Duration;
 
+use engine::db::Pool;
 use sqlx::ConnectOptions as _;
 
 use crate::baseline::Baseline;
@@ -21,6 +22,7 @@ pub(crate) struct Baselines {
     commit: Baseline,
     pub(crate) token: Baseline,
     postgres: u32,
+    connection: Pool,
     // The database of the recorder; dropped after the recorder.
     _database: Database,
 }
@@ -28,8 +30,9 @@ pub(crate) struct Baselines {
 impl Baselines {
     pub(crate) async fn build(site: &Site) -> Self {
         let database = Database::new().await;
+        let connection = database.pool();
         let backend: i32 = sqlx::query_scalar("SELECT pg_backend_pid()")
-            .fetch_one(&database.pool())
+            .fetch_one(&connection)
             .await
             .expect("a connection");
         let backend = u32::try_from(backend).expect("a process");
@@ -42,6 +45,7 @@ impl Baselines {
             ),
             token: token(site),
             postgres: cpu::parent_of(backend),
+            connection,
             _database: database,
         }
     }
@@ -49,6 +53,11 @@ impl Baselines {
     /// The processes whose CPU time counts, for this process of the service.
     pub(crate) fn with(&self, service: u32) -> Processes {
         Processes { service, postgres: self.postgres }
+    }
+
+    /// A connection to Postgres that no measurement uses.
+    pub(crate) fn database(&self) -> &Pool {
+        &self.connection
     }
 
     /// Takes one measurement of one case.

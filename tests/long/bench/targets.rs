@@ -6,6 +6,7 @@ use crate::cases::KIB;
 use crate::measure::{Case, Measured, Subject};
 use crate::one_session::OneSession;
 use crate::resources::Resources;
+use crate::sealing::Sealing;
 
 /// A measured value and its bound.
 pub(crate) struct Target {
@@ -59,6 +60,7 @@ pub(crate) fn reached(
     results: &[(Case, Measured)],
     resources: &Resources,
     one_session: &OneSession,
+    sealing: &Sealing,
 ) -> Vec<Target> {
     let of = |subject: Subject, at_once: usize| {
         let is_meant = |case: &Case| {
@@ -82,6 +84,11 @@ pub(crate) fn reached(
     let commit = of(Subject::Commit, 1).p50;
     let rsa = (service("unprotect RSA-2048", 16), token("rsa-2048-decrypt"));
     let p256 = (service("unprotect P-256", 16), token("p-256-derive"));
+    let [sealing_cpu, sealing_rate, sealing_p99] = sealing.ratios();
+    let transit = |connections| {
+        let native = service("encrypt AES-256", connections).cpu();
+        service("transit encrypt AES-256", connections).cpu() / native
+    };
     targets.extend([
         at_most("protect RSA-2048 at 64", "µs CPU", service(one, most).cpu(), 50.0),
         at_least("protect RSA-2048", "per second", many.rate, 20_000.0),
@@ -127,6 +134,18 @@ pub(crate) fn reached(
         ),
         at_most("protect RSA-2048 at 1, p50 (one commit + 300)", "µs", single.p50, commit + 300.0),
         at_most("protect RSA-2048, p99 (4 × p50)", "µs", many.p99, 4.0 * many.p50),
+        at_most("transit encrypt (× encrypt)", "× CPU", transit(16), 1.05),
+        at_most("transit encrypt at 64 (× encrypt)", "× CPU", transit(64), 1.05),
+        at_most("sealing on (× off)", "× CPU", sealing_cpu, 1.12),
+        at_least("sealing on (× off)", "× per second", sealing_rate, 0.92),
+        at_most("sealing on (× off)", "× p99", sealing_p99, 1.3),
+        at_most(
+            "sealing on, p99 (2.5 × p50)",
+            "µs",
+            sealing.on.measured.p99,
+            2.5 * sealing.on.measured.p50,
+        ),
+        at_most("sealing on, write-ahead log", "bytes a record", sealing.on.wal, 600.0),
         at_most("memory when idle", "MiB", resources.at_rest, 60.0),
         at_most("memory at 64 connections", "MiB", resources.most(), 150.0),
         at_most("ready with 1,000 keys in the token", "s", resources.started_in, 1.5),

@@ -1,10 +1,10 @@
 //! Counts with callgrind the instructions to seal, to open, to answer requests to protect, to
-//! unprotect and to hash, and to authenticate with a known API key or token. Counts are repeatable
-//! where times are not. `tests/long/instructions/run` compares them with `counts.json` and fails if they
-//! differ by more than 5 % in either direction.
+//! unprotect and to hash, to authenticate with a known API key or token, and to write and to seal an
+//! audit record. Counts are repeatable where times are not. `tests/long/instructions/run` compares
+//! them with `counts.json` and fails if they differ by more than 5 % in either direction.
 //!
 //! A request runs on one thread from the listener's service to its response, with the task that
-//! completes its work. The database, the audit writer and the threads of the token are not counted.
+//! completes its work. The database and the threads of the token are not counted.
 #![allow(
     clippy::cast_precision_loss,
     clippy::expect_used,
@@ -16,6 +16,7 @@
 )]
 
 mod callgrind;
+mod sealing;
 
 use std::hint::black_box;
 use std::net::IpAddr;
@@ -25,6 +26,7 @@ use axum::http::Request;
 use engine::auth::{Admission, Authenticator, Authorization, Credentials, Denied, EmergencySwitch};
 use engine::catalog::Catalog;
 use engine::client_certificates::ClientCertificate;
+use engine::floor::Floor;
 use engine::settings::{Settings, Stage};
 use formats::clock::{Clock, Entropy};
 use formats::envelope::{Alg, Enc, Envelope, HeaderMembers, Recipient, seal};
@@ -54,6 +56,8 @@ fn main() {
     envelopes(&format!("\"{payload}\""));
     requests(&background, &payload);
     background.block_on(authenticate());
+    let records = Builder::new_current_thread().enable_all().build().expect("a runtime");
+    records.block_on(sealing::count(BATCHES));
 }
 
 /// Seals for a public key, and opens with the content key that the private key returns.
@@ -172,7 +176,12 @@ async fn authenticate() {
     let authenticator =
         Authenticator::new(clock, catalog.clone(), pool.clone(), emergency, &settings);
     let authenticator = authenticator.expect("settings in order");
-    tokio::spawn(catalog.clone().listen(pool, Entropy::system(), testkit::pulse()));
+    tokio::spawn(catalog.clone().listen(
+        pool,
+        Floor::default(),
+        Entropy::system(),
+        testkit::pulse(),
+    ));
     within(PATIENCE, async || catalog.is_current()).await;
     for (name, credential) in [("authenticate-key", key), ("authenticate-token", &token)] {
         let bearer = format!("Bearer {credential}");

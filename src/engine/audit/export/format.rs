@@ -7,7 +7,7 @@ use uuid::Uuid;
 pub trait Exported: Serialize + 'static {
     /// The name of the file, without its extension.
     const FILE: &'static str;
-    /// The columns in CSV: the members in NDJSON, in the same order.
+    /// The columns in CSV: the members in NDJSON, in the same order, except `changed`.
     const COLUMNS: &'static [Column<Self>];
     /// The number of records per query and chunk.
     const CHUNK: u16;
@@ -47,17 +47,14 @@ impl Format {
 
     pub(super) fn head<R: Exported>(self) -> Vec<u8> {
         match self {
-            Self::Csv => {
-                let names: Vec<&str> = R::COLUMNS.iter().map(|(name, _)| *name).collect();
-                [names.join(",").as_bytes(), b"\r\n"].concat()
-            }
+            Self::Csv => csv_head(R::COLUMNS),
             Self::Ndjson => Vec::new(),
         }
     }
 
-    pub(super) fn write(self, record: &impl Exported, chunk: &mut Vec<u8>) {
+    pub(super) fn write<R: Exported>(self, record: &R, chunk: &mut Vec<u8>) {
         match self {
-            Self::Csv => write_csv(record, chunk),
+            Self::Csv => write_csv(R::COLUMNS, record, chunk),
             Self::Ndjson => {
                 // Serializing plain fields to memory does not fail.
                 let _ = record.serialize(&mut serde_json::Serializer::new(&mut *chunk));
@@ -72,8 +69,22 @@ pub(crate) fn cell(value: Option<&impl ToString>) -> String {
     value.map(ToString::to_string).unwrap_or_default()
 }
 
-fn write_csv<R: Exported>(record: &R, chunk: &mut Vec<u8>) {
-    for (place, (_, text)) in R::COLUMNS.iter().enumerate() {
+/// The whole file with these records.
+pub(crate) fn csv<R>(columns: &[Column<R>], records: &[R]) -> Vec<u8> {
+    let mut file = csv_head(columns);
+    for record in records {
+        write_csv(columns, record, &mut file);
+    }
+    file
+}
+
+fn csv_head<R>(columns: &[Column<R>]) -> Vec<u8> {
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    [names.join(",").as_bytes(), b"\r\n"].concat()
+}
+
+fn write_csv<R>(columns: &[Column<R>], record: &R, chunk: &mut Vec<u8>) {
+    for (place, (_, text)) in columns.iter().enumerate() {
         if place > 0 {
             chunk.push(b',');
         }

@@ -10,8 +10,8 @@ use futures_util::stream::{Stream, try_unfold};
 use uuid::Uuid;
 
 pub(crate) use self::format::Column;
-pub(crate) use self::format::cell;
 pub use self::format::{Exported, Format};
+pub(crate) use self::format::{cell, csv};
 pub use self::operations::Operations;
 
 /// The records of an export, newest first.

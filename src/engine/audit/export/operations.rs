@@ -95,6 +95,7 @@ mod tests {
             ctx: None,
             item: Some(7),
             log_index: Some(9),
+            changed: true,
         };
         let mut csv = Vec::new();
         Format::Csv.write(&entry, &mut csv);

@@ -28,10 +28,10 @@ pub(super) async fn roles(connection: &mut PgConnection) -> sqlx::Result<Vec<Str
         WITH trail AS (
             SELECT c.oid, c.relowner, c.relnamespace FROM pg_class c
              WHERE c.oid IN ('crypto_operations_audit'::regclass, 'management_events'::regclass,
-                             'audit_retention'::regclass, 'audit_log_index'::regclass,
-                             'audit_log_nodes'::regclass, 'audit_log_keys'::regclass,
-                             'audit_log_cosigners'::regclass, 'revisions'::regclass,
-                             'row_keys'::regclass)
+                             'audit_retention'::regclass, 'audit_log_segments'::regclass,
+                             'audit_log_positions'::regclass, 'audit_log_nodes'::regclass,
+                             'audit_log_keys'::regclass, 'audit_log_cosigners'::regclass,
+                             'report_keys'::regclass, 'revisions'::regclass, 'row_keys'::regclass)
                 OR c.oid IN (SELECT inhrelid FROM pg_inherits
                               WHERE inhparent = 'crypto_operations_audit'::regclass)
         ), owners AS (
@@ -41,7 +41,8 @@ pub(super) async fn roles(connection: &mut PgConnection) -> sqlx::Result<Vec<Str
             UNION SELECT proowner FROM pg_proc
                    WHERE pronamespace IN (SELECT relnamespace FROM trail)
                      AND prosecdef
-                     AND (proname LIKE '%audit_day%' OR proname = 'forget_superseded_revisions')
+                     AND (proname LIKE '%audit_day%' OR proname LIKE '%audit_segments'
+                          OR proname = 'forget_superseded_revisions')
         ), strong AS (
             SELECT oid, rolname, CASE
                      WHEN rolsuper THEN 'is a superuser'
@@ -78,10 +79,10 @@ pub(super) async fn privileges(connection: &mut PgConnection) -> sqlx::Result<Ve
         ), trail AS (
             SELECT c.oid, c.relnamespace, c.relowner, c.relacl FROM pg_class c
              WHERE c.oid IN ('crypto_operations_audit'::regclass, 'management_events'::regclass,
-                             'audit_retention'::regclass, 'audit_log_index'::regclass,
-                             'audit_log_nodes'::regclass, 'audit_log_keys'::regclass,
-                             'audit_log_cosigners'::regclass, 'revisions'::regclass,
-                             'row_keys'::regclass)
+                             'audit_retention'::regclass, 'audit_log_segments'::regclass,
+                             'audit_log_positions'::regclass, 'audit_log_nodes'::regclass,
+                             'audit_log_keys'::regclass, 'audit_log_cosigners'::regclass,
+                             'report_keys'::regclass, 'revisions'::regclass, 'row_keys'::regclass)
                 OR (c.relkind = 'r' AND c.relname ~ '^crypto_operations_audit_[0-9]{8}$'
                     AND c.relnamespace = (SELECT relnamespace FROM pg_class
                                            WHERE oid = 'crypto_operations_audit'::regclass))
@@ -89,7 +90,8 @@ pub(super) async fn privileges(connection: &mut PgConnection) -> sqlx::Result<Ve
             SELECT trail.relowner AS owner, a.grantee, a.privilege_type, 'TABLE ' || trail.oid::regclass AS object
               FROM trail, aclexplode(trail.relacl) a
              WHERE a.privilege_type IN ('UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER')
-                OR (a.privilege_type = 'INSERT' AND trail.oid = 'row_keys'::regclass)
+                OR (a.privilege_type = 'INSERT' AND trail.oid IN (
+                        'row_keys'::regclass, 'audit_log_positions'::regclass, 'audit_log_nodes'::regclass))
             UNION ALL
             SELECT trail.relowner, a.grantee, a.privilege_type || format(' (%I)', c.attname),
                    'TABLE ' || trail.oid::regclass

@@ -11,6 +11,7 @@ use std::convert::Infallible;
 use std::io::ErrorKind;
 use std::time::Duration;
 
+use sqlx::PgConnection;
 use tokio::time::timeout;
 
 use self::histogram::Histogram;
@@ -88,6 +89,19 @@ pub struct Uses {
     pub last: Option<Timestamp>,
 }
 
+/// The uses of a key on some days.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct DayUses {
+    /// The key.
+    pub key: KeyId,
+    /// Since the first of the recent days.
+    pub recent: i64,
+    /// The time at which it last protected, encrypted or signed.
+    pub last_protected: Option<Timestamp>,
+    /// The time at which it last opened, decrypted or verified.
+    pub last_opened: Option<Timestamp>,
+}
+
 /// Runs the job until it is dropped. Of several instances one works. `deadline` is the maximum time
 /// to commit a record.
 pub async fn keep(clock: Clock, db: Pool, deadline: Duration, pulse: Pulse) -> Infallible {
@@ -158,6 +172,19 @@ pub async fn uses(db: &Pool, key: KeyId, since: Timestamp) -> sqlx::Result<Uses>
 /// The last use of each of these keys, without unused keys.
 pub async fn last_uses(db: &Pool, keys: &[KeyId]) -> sqlx::Result<HashMap<KeyId, Timestamp>> {
     Ok(store::last_uses(db, keys).await?.into_iter().collect())
+}
+
+/// The uses of all keys before the day of `end`, of which those from the day of `since` on are recent. None while
+/// records of these days are not aggregated yet.
+pub(crate) async fn uses_until(
+    connection: &mut PgConnection,
+    since: Timestamp,
+    end: Timestamp,
+) -> sqlx::Result<Option<Vec<DayUses>>> {
+    if store::lacks(&mut *connection, end).await? {
+        return Ok(None);
+    }
+    store::uses_until(connection, since, end).await.map(Some)
 }
 
 /// Requests of one step with the same outcome and bucket.

@@ -1,7 +1,10 @@
 //! The aggregates in Postgres.
 
+use sqlx::PgConnection;
+
 use super::histogram::{IN_AN_OCTAVE, LAST, SHORTEST};
-use super::{Load, Sum, Uses, Window};
+use super::{DayUses, Load, Sum, Uses, Window};
+use crate::audit::OperationType;
 use crate::db::Pool;
 use crate::ids::KeyId;
 use formats::clock::Timestamp;
@@ -61,17 +64,25 @@ pub(super) async fn sum_some(db: &Pool, complete_until: Timestamp) -> sqlx::Resu
         .execute(&mut *transaction)
         .await?;
         sqlx::query(
-            "INSERT INTO key_use_days AS known (key_id, day, uses, last_used_at)
-             SELECT key_id, (ts AT TIME ZONE 'UTC')::date, count(*), max(ts)
+            "INSERT INTO key_use_days AS known
+                    (key_id, day, protections, openings, last_protected_at, last_opened_at)
+             SELECT key_id, (ts AT TIME ZONE 'UTC')::date,
+                    count(*) FILTER (WHERE operation_type = ANY ($3)),
+                    count(*) FILTER (WHERE coalesce(operation_type, '') <> ALL ($3)),
+                    max(ts) FILTER (WHERE operation_type = ANY ($3)),
+                    max(ts) FILTER (WHERE coalesce(operation_type, '') <> ALL ($3))
                FROM crypto_operations_audit
               WHERE ts >= $1 AND ts < $2 AND key_id IS NOT NULL AND response_status = 200
               GROUP BY 1, 2
                  ON CONFLICT (key_id, day) DO UPDATE
-                SET uses = known.uses + excluded.uses,
-                    last_used_at = greatest(known.last_used_at, excluded.last_used_at)",
+                SET protections = known.protections + excluded.protections,
+                    openings = known.openings + excluded.openings,
+                    last_protected_at = greatest(known.last_protected_at, excluded.last_protected_at),
+                    last_opened_at = greatest(known.last_opened_at, excluded.last_opened_at)",
         )
         .bind(from)
         .bind(to)
+        .bind(OperationType::PROTECTING)
         .execute(&mut *transaction)
         .await?;
         sqlx::query("UPDATE traffic_progress SET summed_up_to = $1")
@@ -129,9 +140,9 @@ pub(super) async fn loads(db: &Pool, since: Timestamp) -> sqlx::Result<Vec<Load>
 
 pub(super) async fn uses(db: &Pool, key: KeyId, since: Timestamp) -> sqlx::Result<Uses> {
     sqlx::query_as(
-        "SELECT coalesce(sum(uses) FILTER (WHERE day >= ($2 AT TIME ZONE 'UTC')::date), 0)::bigint AS recent,
-                coalesce(sum(uses), 0)::bigint AS \"all\",
-                max(last_used_at) AS last
+        "SELECT coalesce(sum(protections + openings) FILTER (WHERE day >= ($2 AT TIME ZONE 'UTC')::date), 0)::bigint AS recent,
+                coalesce(sum(protections + openings), 0)::bigint AS \"all\",
+                max(greatest(last_protected_at, last_opened_at)) AS last
            FROM key_use_days
           WHERE key_id = $1",
     )
@@ -143,9 +154,43 @@ pub(super) async fn uses(db: &Pool, key: KeyId, since: Timestamp) -> sqlx::Resul
 
 pub(super) async fn last_uses(db: &Pool, keys: &[KeyId]) -> sqlx::Result<Vec<(KeyId, Timestamp)>> {
     sqlx::query_as(
-        "SELECT key_id, max(last_used_at) FROM key_use_days WHERE key_id = ANY($1) GROUP BY 1",
+        "SELECT key_id, max(greatest(last_protected_at, last_opened_at)) FROM key_use_days
+          WHERE key_id = ANY($1) GROUP BY 1",
     )
     .bind(keys)
     .fetch_all(db)
+    .await
+}
+
+/// Whether a record before `end` is not aggregated yet.
+pub(super) async fn lacks(connection: &mut PgConnection, end: Timestamp) -> sqlx::Result<bool> {
+    sqlx::query_scalar(
+        "SELECT coalesce(summed_up_to < $1, true)
+                AND EXISTS (SELECT FROM crypto_operations_audit
+                             WHERE ts < $1 AND (summed_up_to IS NULL OR ts >= summed_up_to))
+           FROM traffic_progress",
+    )
+    .bind(end)
+    .fetch_one(connection)
+    .await
+}
+
+/// The uses of all keys on the days before that of `end`, and those of the days from `since` on.
+pub(super) async fn uses_until(
+    connection: &mut PgConnection,
+    since: Timestamp,
+    end: Timestamp,
+) -> sqlx::Result<Vec<DayUses>> {
+    sqlx::query_as(
+        "SELECT key_id AS key,
+                coalesce(sum(protections + openings) FILTER (WHERE day >= ($1 AT TIME ZONE 'UTC')::date), 0)::bigint AS recent,
+                max(last_protected_at) AS last_protected, max(last_opened_at) AS last_opened
+           FROM key_use_days
+          WHERE day < ($2 AT TIME ZONE 'UTC')::date
+          GROUP BY 1",
+    )
+    .bind(since)
+    .bind(end)
+    .fetch_all(connection)
     .await
 }

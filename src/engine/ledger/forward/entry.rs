@@ -5,9 +5,9 @@ use std::ops::Range;
 use serde_json::json;
 use sqlx::PgConnection;
 
-use crate::ledger::leaf::{RETIRED, kind, leaf};
 use crate::ledger::store::Sealed;
 use crate::ledger::{Log, read};
+use crate::segments::{RETIRED, kind, leaf};
 use formats::clock::Timestamp;
 use formats::tlog::Hash;
 

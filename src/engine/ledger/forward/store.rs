@@ -6,7 +6,7 @@ use super::cursor::Position;
 use super::status::Lag;
 use crate::db::Pool;
 use crate::ledger::Log;
-use crate::ledger::store::{natural, number, signed_number};
+use crate::ledger::store::{natural, signed_number};
 use formats::clock::Timestamp;
 
 /// The position of a collector, which is the start of the log for a new one.
@@ -21,7 +21,7 @@ pub(super) async fn position(
          RETURNING sent, confirmed",
     )
     .bind(target)
-    .bind(number(log))
+    .bind(log.number())
     .fetch_one(database)
     .await?;
     Ok(Position { sent: natural(sent)?, confirmed: natural(confirmed)? })
@@ -40,7 +40,7 @@ pub(super) async fn advance(
           WHERE target = $1 AND log = $2 AND sent = $3 AND confirmed = $4",
     )
     .bind(target)
-    .bind(number(log))
+    .bind(log.number())
     .bind(signed_number(old.sent))
     .bind(signed_number(old.confirmed))
     .bind(signed_number(new.sent))
@@ -54,14 +54,16 @@ pub(super) async fn advance(
 pub(super) async fn lags(database: impl PgExecutor<'_>, target: &str) -> sqlx::Result<Vec<Lag>> {
     let rows: Vec<(i16, i64, Option<Timestamp>)> = sqlx::query_as(
         "SELECT log, greatest(size - sent, 0),
-                (SELECT record_ts FROM audit_log_index i WHERE i.log = p.log AND i.log_index = p.sent)
+                CASE WHEN size > sent THEN (
+                    SELECT audit_id_time(segment) FROM audit_log_positions s
+                     WHERE s.log = p.log AND s.base <= p.sent ORDER BY s.base DESC LIMIT 1) END
            FROM audit_forward_positions p JOIN audit_log_heads USING (log) WHERE target = $1",
     )
     .bind(target)
     .fetch_all(database)
     .await?;
     let lag = |(log, entries, oldest)| {
-        let log = Log::ALL.into_iter().find(|it| number(*it) == log);
+        let log = Log::ALL.into_iter().find(|it| it.number() == log);
         let entries = natural(entries).ok()?;
         Some(Lag { log: log?, entries, oldest })
     };

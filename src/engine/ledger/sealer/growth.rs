@@ -1,32 +1,42 @@
-//! The records that a log gets.
+//! The segments that a log gets.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::PgConnection;
 use tokio::time::Instant;
 
+use crate::ledger::Log;
 use crate::ledger::head::Head;
-use crate::ledger::leaf::{NotARecord, leaf};
 use crate::ledger::seal_error::SealError;
-use crate::ledger::store::{self, Growth, RecordKey};
-use crate::ledger::sweep::{STEP, Sweep};
-use crate::ledger::{Log, records};
-use formats::clock::Timestamp;
-use formats::tlog::{Hash, Tree};
+use crate::ledger::store::{self, Growth};
+use crate::ledger::sweep::Sweep;
+use crate::seals::{NoRowKey, RowKey, RowName, Seals};
+use crate::segments::Segment;
+use formats::tlog::Tree;
 
-/// The number of records in one transaction.
-const BATCH: usize = 1_000;
+/// The number of records in one transaction, without those of its last segment.
+const BATCH: usize = 10_000;
 
-/// The windows of the sweeps. Records of the first one are sealed within the interval.
+/// The windows of the sweeps. Segments of the first one are sealed within the interval.
 pub(super) const WINDOWS: [Option<Duration>; 3] =
     [Some(Duration::from_secs(10)), Some(Duration::from_secs(10 * 60)), None];
+
+/// The table of segments, for findings.
+const TABLE: &str = "audit_log_segments";
 
 /// A log as the sealer knows it.
 pub(super) struct OpenLog {
     pub(super) log: Log,
     pub(super) head: Head,
     pub(super) tree: Tree,
-    pub(super) sweeps: [Sweep; WINDOWS.len()],
+    pub(super) segments: [Sweep; WINDOWS.len()],
+    /// The sweeps over the records, which find those without a segment. One of them continues each time.
+    pub(super) records: [Sweep; WINDOWS.len()],
+    /// The number of these steps so far. The first one begins with the oldest record.
+    pub(super) turn: usize,
+    /// The number of records without a segment that it got, and that the status does not have yet.
+    pub(super) stragglers: u64,
     /// Whether it was empty, so that old records are sealed first.
     pub(super) is_new: bool,
     /// Why the head has no checkpoint, if the latest attempt failed.
@@ -39,60 +49,117 @@ pub(super) struct Unsigned {
     pub(super) retry_at: Instant,
 }
 
-/// Seals the records that the sweeps find, until the deadline.
-pub(super) async fn seal(
-    connection: &mut PgConnection,
-    open: &mut OpenLog,
-    now: Timestamp,
-    deadline: Instant,
-) -> Result<(), SealError> {
-    for place in 0..WINDOWS.len() {
-        // The last sweep reads all records. On an empty log it goes first.
-        let place = if open.is_new { WINDOWS.len() - 1 } else { place };
-        while let Some(sweep) = open.sweeps.get_mut(place) {
-            let (after, size) = (sweep.place(now), open.head.size);
-            let slice = store::slice(connection, open.log, after, STEP, size).await?;
-            let is_last = sweep.advance(&slice);
-            open.is_new &= !sweep.is_complete();
-            for batch in slice.unsealed.chunks(BATCH) {
-                grow(connection, open, batch).await?;
-            }
-            let is_idle = place > 0 && slice.unsealed.is_empty();
-            if is_last || is_idle || Instant::now() >= deadline {
-                break;
-            }
+impl OpenLog {
+    pub(super) fn new(log: Log, head: Head, tree: Tree) -> Self {
+        Self {
+            log,
+            is_new: head.size == 0,
+            head,
+            tree,
+            segments: WINDOWS.map(Sweep::new),
+            records: WINDOWS.map(Sweep::new),
+            turn: WINDOWS.len() - 1,
+            stragglers: 0,
+            unsigned: None,
         }
     }
-    Ok(())
 }
 
-/// Adds a batch of records to a log.
-async fn grow(
+/// Gives positions to those of these segments that an instance wrote. The others are findings, and their records
+/// have no segment.
+pub(super) async fn grow(
     connection: &mut PgConnection,
+    seals: &Seals,
     open: &mut OpenLog,
-    batch: &[RecordKey],
+    waiting: Vec<Segment>,
 ) -> Result<(), SealError> {
-    let lines = records::lines(connection, open.log, batch).await?;
-    let (mut tree, mut growth) = (open.tree.clone(), Growth::default());
-    for key in batch {
-        // The day of a record that is missing was retired meanwhile.
-        let Some(line) = lines.get(&key.id) else {
-            continue;
-        };
-        let leaf = leaf(open.log, line).map_err(|NotARecord| SealError::Record(key.id))?;
-        let hash = Hash::of_leaf(&leaf);
-        growth.leaves.push((*key, hash));
-        tree.append(hash, |node| growth.nodes.push(node));
-    }
-    if growth.leaves.is_empty() {
+    if waiting.is_empty() {
         return Ok(());
     }
+    let key = key_of(seals, waiting.iter()).await?;
+    let mut batch = Vec::new();
+    let mut records = 0;
+    for segment in waiting.into_iter().filter(|segment| is_own(seals, &key, segment)) {
+        records += segment.leaves.len();
+        batch.push(segment);
+        if records >= BATCH {
+            add(connection, open, &batch).await?;
+            batch.clear();
+            records = 0;
+        }
+    }
+    match batch.is_empty() {
+        true => Ok(()),
+        false => add(connection, open, &batch).await,
+    }
+}
+
+pub(super) fn row_key(seals: &Seals) -> sqlx::Result<Arc<RowKey>> {
+    Ok(seals.current().ok_or(NoRowKey)?)
+}
+
+/// The row key, with the generation of each of these segments if a token has it.
+pub(super) async fn key_of(
+    seals: &Seals,
+    segments: impl Iterator<Item = &Segment>,
+) -> sqlx::Result<Arc<RowKey>> {
+    let key = row_key(seals)?;
+    let unknown = segments.filter_map(Segment::generation).filter(|it| !key.has(*it)).max();
+    match unknown {
+        Some(generation) => {
+            seals.learn(generation).await;
+            row_key(seals)
+        }
+        None => Ok(key),
+    }
+}
+
+/// Whether an instance wrote the segment. Notes if not.
+pub(super) fn is_own(seals: &Seals, key: &RowKey, segment: &Segment) -> bool {
+    let verified = segment.verify(key);
+    if let Err(flaw) = verified {
+        // Only without a row key there are no findings.
+        let _ = seals.note(RowName { table: TABLE, id: segment.id }, flaw);
+    }
+    verified.is_ok()
+}
+
+/// Adds segments to a log, in one transaction.
+async fn add(
+    connection: &mut PgConnection,
+    open: &mut OpenLog,
+    batch: &[Segment],
+) -> Result<(), SealError> {
+    let (mut tree, mut growth) = (open.tree.clone(), Growth::default());
+    for segment in batch {
+        growth.segments.push(segment.id);
+        append(&mut tree, segment, &mut growth);
+    }
     let root = tree.root();
-    if !store::grow(connection, open.log, &open.head, &growth, root).await? {
-        return Err(SealError::Moved);
+    let size = store::grow(connection, open.log, &open.head, &growth, root).await?;
+    if size.is_none() {
+        return Err(moved(connection, open).await?);
     }
     open.head.size = tree.size();
     open.head.root = root;
     open.tree = tree;
     Ok(())
+}
+
+/// Adds the leaves of a segment to a tree, and the nodes that they complete to its growth.
+pub(super) fn append(tree: &mut Tree, segment: &Segment, growth: &mut Growth) {
+    for (_, hash) in &segment.leaves {
+        tree.append(*hash, |node| growth.nodes.push(node));
+    }
+}
+
+/// Why the head is another one. The connection has the lock, so that no other instance seals: only `audit init` gives
+/// the log another origin meanwhile.
+pub(super) async fn moved(
+    connection: &mut PgConnection,
+    open: &OpenLog,
+) -> sqlx::Result<SealError> {
+    let head = store::head(connection, open.log).await?;
+    let is_renewed = head.is_some_and(|head| head.origin != open.head.origin);
+    Ok(if is_renewed { SealError::Renewed } else { SealError::Moved(open.log) })
 }

@@ -3,18 +3,41 @@
 use sqlx::PgConnection;
 
 use super::Sealer;
-use super::growth::OpenLog;
+use super::growth::{OpenLog, append, is_own, row_key};
 use crate::ledger::Log;
 use crate::ledger::anchor::AnchorError;
 use crate::ledger::head::Head;
 use crate::ledger::key::{NotSigned, SigningKey};
 use crate::ledger::seal_error::SealError;
-use crate::ledger::store;
-use crate::ledger::tree::extends;
+use crate::ledger::store::{self, Growth};
+use crate::ledger::tree::{extends, load_tree};
 use crate::ledger::witness::{NotCosigned, Witness};
+use crate::seals::Seals;
+use formats::clock::Timestamp;
 use formats::tlog::{Checkpoint, Hash, Note, Signature};
 
+/// The number of positions that a query may read, which is more than one segment can hide.
+const PAGE: i64 = 2_000;
+
+/// The latest checkpoint of a log that this process has signed or verified.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) checkpoint: Checkpoint,
+    /// When it was new, by the clock of this process. Of the first one, the database says when it was signed.
+    pub(super) at: Timestamp,
+}
+
 impl Sealer {
+    /// Remembers a checkpoint that is larger than those before.
+    pub(super) fn know(&mut self, log: Log, checkpoint: Checkpoint, signed_at: Timestamp) {
+        let place = (log, checkpoint.origin.clone());
+        let (before, now) = (self.known.get(&place), self.status.now());
+        let at = before.map_or(signed_at.min(now), |_| now);
+        if before.is_none_or(|it| it.checkpoint.size < checkpoint.size) {
+            self.known.insert(place, Known { checkpoint, at });
+        }
+    }
+
     /// Compares a log with the witness of `audit.seal.anchor`. What the witness has cosigned was in the
     /// database before.
     pub(super) async fn compare(
@@ -100,27 +123,24 @@ impl Sealer {
             let Some(head) = store::head(&self.pool, log).await? else {
                 continue;
             };
-            let note = head.signed.as_ref().map(|signed| signed.note.as_str());
-            // The instance that seals reports a checkpoint that is not valid.
-            let Some(Ok(Some(latest))) = note.map(|it| own(it, &head, &keys, log, "the database"))
-            else {
+            let Some(signed) = &head.signed else {
                 continue;
             };
-            let place = (log, latest.origin.clone());
-            if self.known.get(&place).is_none_or(|it| it.size < latest.size) {
-                self.known.insert(place, latest);
+            // The instance that seals reports a checkpoint that is not valid.
+            if let Ok(Some(latest)) = own(&signed.note, &head, &keys, log, "the database") {
+                self.know(log, latest, signed.at);
             }
         }
         Ok(())
     }
 
-    /// Checks that a log extends each checkpoint that is known.
+    /// Checks that a log extends each checkpoint that is known. Returns the size of the largest one.
     pub(super) async fn check(
         &self,
         connection: &mut PgConnection,
         keys: &[SigningKey],
-        open: &mut OpenLog,
-    ) -> Result<(), SealError> {
+        open: &OpenLog,
+    ) -> Result<u64, SealError> {
         let anchored = match &self.anchor {
             Some(anchor) => anchor.read(open.log, &open.head.origin).await?,
             None => None,
@@ -135,7 +155,8 @@ impl Sealer {
             }
         }
         let remembered = self.known.get(&(open.log, open.head.origin.clone()));
-        known.extend(remembered.cloned().map(|it| (it, "memory")));
+        known.extend(remembered.map(|it| (it.checkpoint.clone(), "memory")));
+        let mut largest = 0;
         for (checkpoint, place) in known {
             let (size, head) = (checkpoint.size, &open.head);
             let (old, new) = ((size, checkpoint.root), (head.size, head.root));
@@ -143,8 +164,47 @@ impl Sealer {
             if !extends(connection, open.log, old, new).await? {
                 return Err(SealError::Fork { log: open.log, size, place });
             }
+            largest = size.max(largest);
         }
-        Ok(())
+        Ok(largest)
+    }
+}
+
+/// The tree of a log that is `trusted` up to a size: from there on, instances wrote its segments, and their hashes
+/// lead to the head. The login of the service can give positions to other segments, and compute another root.
+pub(super) async fn grown(
+    connection: &mut PgConnection,
+    seals: &Seals,
+    (log, head): (Log, &Head),
+    trusted: u64,
+) -> Result<(), SealError> {
+    let tree = load_tree(&mut *connection, log, trusted).await?;
+    let (mut tree, key) = (tree.ok_or(SealError::Broken(log))?, row_key(seals)?);
+    let mut growth = Growth::default();
+    while tree.size() < head.size {
+        let (start, end) = (tree.size(), head.size);
+        let found = store::positioned(&mut *connection, log, start..end, PAGE).await?;
+        // The first ones can end before.
+        let found = found.iter().skip_while(|(base, _)| *base < start);
+        for (base, segment) in found {
+            if *base != tree.size() || !is_own(seals, &key, segment) {
+                return Err(SealError::Untrusted(log));
+            }
+            append(&mut tree, segment, &mut growth);
+        }
+        if tree.size() == start {
+            return Err(SealError::Untrusted(log));
+        }
+    }
+    for node in growth.nodes {
+        let place = node.index..node.index + 1;
+        if store::hashes(&mut *connection, log, node.level, place).await? != [node.hash] {
+            return Err(SealError::Untrusted(log));
+        }
+    }
+    match tree.size() == head.size && tree.root() == head.root {
+        true => Ok(()),
+        false => Err(SealError::Untrusted(log)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The job that seals records. Of several instances, one at a time seals.
 //!
-//! A batch of records, their hashes and the new head are one transaction, which changes nothing if the
-//! head is not the one that the sealer knows. Only a committed head is signed. So neither a sealer that
+//! The positions of some segments, their hashes and the new head are one transaction, which changes nothing if
+//! the head is not the one that the sealer knows. Only a committed head is signed. So neither a sealer that
 //! has lost its lock nor a crash can lead to two checkpoints that contradict each other. What the
 //! database itself loses, the anchor and the memory of this process show. A checkpoint is in the anchor
 //! before a client can read it. The anchor accepts one history only, also if two databases accept writes.
@@ -9,32 +9,35 @@
 mod growth;
 mod history;
 mod numbers;
+mod sample;
+mod signing;
+mod stragglers;
+mod sweeping;
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::mem;
 use std::time::Duration;
 
 use sqlx::PgConnection;
 use tokio::time::{Instant, sleep, timeout};
 
-use self::growth::{OpenLog, Unsigned, WINDOWS, seal};
-use self::numbers::read_status;
+use self::growth::OpenLog;
+use self::history::{Known, grown};
+use self::sweeping::seal;
 use super::Log;
-use super::anchor::{AnchorError, AnchorFile};
+use super::anchor::AnchorFile;
 use super::distributor::Distributor;
-use super::head::Signed;
 use super::key::SigningKey;
 use super::seal_error::SealError;
 use super::status::{SealState, SealStatus};
 use super::store;
-use super::sweep::Sweep;
 use super::tree::load_tree;
 use super::witness::InvalidWitness;
 use crate::db::Pool;
 use crate::jobs::{Job, Leader, Leadership, Pulse};
 use crate::settings::{Seal, SealAnchor};
 use formats::clock::Timestamp;
-use formats::tlog::Checkpoint;
 
 /// The time after which a statement of the sealer has failed.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -52,8 +55,11 @@ pub struct Sealer {
     anchor: Option<AnchorFile>,
     distributor: Distributor,
     status: SealStatus,
+    started: Timestamp,
     /// The latest checkpoints that this process has signed, or has seen while another instance seals.
-    known: BTreeMap<(Log, String), Checkpoint>,
+    known: BTreeMap<(Log, String), Known>,
+    /// The log whose head moved while this process had the lock, and its origin: it does not seal this log again.
+    moved: Option<(Log, String)>,
 }
 
 /// The leadership, and the logs as they are.
@@ -81,8 +87,10 @@ impl Sealer {
                 Some(SealAnchor::File(path)) => Some(AnchorFile::new(path)),
                 Some(SealAnchor::Witness(_)) | None => None,
             },
+            started: status.now(),
             status,
             known: BTreeMap::new(),
+            moved: None,
         })
     }
 
@@ -94,7 +102,7 @@ impl Sealer {
         loop {
             let before = self.status.state();
             let state = match self.seal_while_leading(&mut leader, &pulse).await {
-                Ok(()) | Err(SealError::Moved) => SealState::Standby,
+                Ok(()) | Err(SealError::Renewed) => SealState::Standby,
                 Err(SealError::NotInitialized) => SealState::NotInitialized,
                 Err(error) => SealState::Failed(error.to_string()),
             };
@@ -118,7 +126,7 @@ impl Sealer {
                 }
             }
             self.status.set_state(state);
-            let read = timeout(TIMEOUT, read_status(&self.pool, &self.distributor)).await;
+            let read = timeout(TIMEOUT, self.read_status()).await;
             if let Ok(Ok(logs)) = read {
                 self.status.set_logs(logs);
             }
@@ -162,10 +170,7 @@ impl Sealer {
             in_time(self.tick(session)).await?;
             pulse.succeeded();
             if counted_at.elapsed() >= STATUS_INTERVAL || self.status.logs().is_empty() {
-                self.status.set_logs(
-                    in_time(async { Ok(read_status(&self.pool, &self.distributor).await?) })
-                        .await?,
-                );
+                self.status.set_logs(in_time(async { Ok(self.read_status().await?) }).await?);
                 counted_at = Instant::now();
             }
             sleep(self.interval.saturating_sub(started.elapsed())).await;
@@ -173,6 +178,7 @@ impl Sealer {
     }
 
     async fn open(&mut self, mut leadership: Leadership) -> Result<SealingSession, SealError> {
+        self.remember().await?;
         let connection = leadership.connection();
         let keys = self.keys(&mut *connection).await?;
         let mut logs = Vec::new();
@@ -181,21 +187,20 @@ impl Sealer {
             let head = head.ok_or(SealError::NotInitialized)?;
             // Under another origin, the checkpoints of this log would not be compared.
             let origin = store::origin(self.pool.rows_on(&mut *connection), log).await?;
-            if origin.as_ref() != Some(&head.origin) {
+            if origin.as_ref().map(|it| &it.origin) != Some(&head.origin) {
                 return Err(SealError::Origin(log));
             }
             let tree = load_tree(&mut *connection, log, head.size).await?;
             let tree = tree.filter(|tree| tree.root() == head.root);
-            let mut open = OpenLog {
-                log,
-                is_new: head.size == 0,
-                tree: tree.ok_or(SealError::Broken(log))?,
-                head,
-                sweeps: WINDOWS.map(Sweep::new),
-                unsigned: None,
-            };
-            self.check(&mut *connection, &keys, &mut open).await?;
+            let mut open = OpenLog::new(log, head, tree.ok_or(SealError::Broken(log))?);
+            let signed = self.check(&mut *connection, &keys, &open).await?;
+            let accepted = origin.map_or(0, |origin| origin.accepted.unsigned_abs());
+            let trusted = signed.max(accepted.min(open.head.size));
+            grown(connection, self.pool.seals(), (log, &open.head), trusted).await?;
             self.compare(&mut *connection, &keys, &mut open).await?;
+            if self.moved.as_ref() == Some(&(log, open.head.origin.clone())) {
+                return Err(SealError::Moved(log));
+            }
             logs.push(open);
         }
         Ok(SealingSession { leadership, keys, logs })
@@ -211,8 +216,11 @@ impl Sealer {
         let mut failure = None;
         for open in &mut *logs {
             let deadline = Instant::now() + self.interval;
-            seal(&mut *connection, open, now, deadline).await?;
-            self.sign_in_turn(connection, keys, open, now).await?;
+            let sealed = self.continue_log(connection, keys, open, (now, deadline)).await;
+            if let Err(SealError::Moved(log)) = sealed {
+                self.moved = Some((log, open.head.origin.clone()));
+            }
+            sealed?;
             failure = failure.or(open.unsigned.as_ref().map(|it| it.reason.clone()));
         }
         let signs_with_ed25519 = keys.first().is_some_and(SigningKey::is_ed25519);
@@ -233,96 +241,24 @@ impl Sealer {
         Ok(())
     }
 
+    /// Seals what one log needs, and signs.
+    async fn continue_log(
+        &mut self,
+        connection: &mut PgConnection,
+        keys: &[SigningKey],
+        open: &mut OpenLog,
+        (now, deadline): (Timestamp, Instant),
+    ) -> Result<(), SealError> {
+        seal(&mut *connection, self.pool.seals(), open, now, deadline).await?;
+        self.status.note_stragglers(open.log, mem::take(&mut open.stragglers));
+        self.sign_in_turn(&mut *connection, keys, open, now).await?;
+        sample::check(connection, self.pool.seals(), open).await?;
+        Ok(())
+    }
+
     /// The signing keys, newest first. If the newest row did not count, an older key would sign.
     async fn keys(&self, connection: &mut PgConnection) -> Result<Vec<SigningKey>, SealError> {
-        if !store::are_whole(self.pool.rows_on(connection)).await? {
-            return Err(SealError::Rows);
-        }
-        Ok(store::keys(self.pool.rows_on(connection)).await?)
-    }
-
-    /// Signs and stores a checkpoint of the head, unless there is one. Records are sealed without a
-    /// checkpoint while the token or the witness of the anchor is out.
-    async fn sign_in_turn(
-        &mut self,
-        connection: &mut PgConnection,
-        keys: &[SigningKey],
-        open: &mut OpenLog,
-        now: Timestamp,
-    ) -> Result<(), SealError> {
-        let is_current = |signed: &Signed| signed.size == open.head.size;
-        let is_waiting = |it: &Unsigned| Instant::now() < it.retry_at;
-        if open.head.signed.as_ref().is_some_and(is_current)
-            || open.unsigned.as_ref().is_some_and(is_waiting)
-        {
-            return Ok(());
-        }
-        let (reason, pause) = match self.sign(connection, keys, open, now).await {
-            Ok(()) => {
-                open.unsigned = None;
-                return Ok(());
-            }
-            Err(SealError::NotSigned(error)) => (error.to_string(), self.interval),
-            Err(SealError::Anchor(error @ AnchorError::Witness { .. })) => {
-                (error.to_string(), self.distributor.pause())
-            }
-            Err(error) => return Err(error),
-        };
-        let retry_at = Instant::now() + pause;
-        open.unsigned = Some(Unsigned { reason, retry_at });
-        Ok(())
-    }
-
-    async fn sign(
-        &mut self,
-        connection: &mut PgConnection,
-        keys: &[SigningKey],
-        open: &mut OpenLog,
-        now: Timestamp,
-    ) -> Result<(), SealError> {
-        // A connection that ended has lost the lock, and another instance may seal.
-        let head = store::head(&mut *connection, open.log).await?;
-        if head.is_none_or(|head| head.checkpoint() != open.head.checkpoint()) {
-            return Err(SealError::Moved);
-        }
-        let held = match &self.anchor {
-            Some(anchor) => Some(anchor.hold().await?),
-            None => None,
-        };
-        self.check(connection, keys, open).await?;
-        let key = keys.first().ok_or(SealError::NotInitialized)?;
-        let checkpoint = open.head.checkpoint();
-        let mut note = key.sign(&self.token, &checkpoint).await?;
-        if self.post_quantum {
-            note = self.cosigned(connection, (&note, &checkpoint), now).await?;
-        }
-        // A checkpoint that clients can read is in the anchor.
-        if let Some(anchor) = &held {
-            anchor.write(open.log, &note).await?;
-        }
-        if let Some(witness) = self.distributor.anchor() {
-            note = self.confirmed(witness, open, &note).await?;
-        }
-        let place = (open.log, checkpoint.origin.clone());
-        self.known.insert(place, checkpoint);
-        let signed = Signed { note, size: open.head.size, at: now };
-        store::put_checkpoint(connection, open.log, &open.head.origin, &signed).await?;
-        open.head.signed = Some(signed);
-        Ok(())
-    }
-
-    /// The note with the cosignature of the newest key, if there is one. Without a key, `tick` reports that
-    /// it is missing.
-    async fn cosigned(
-        &self,
-        connection: &mut PgConnection,
-        (note, checkpoint): (&str, &Checkpoint),
-        now: Timestamp,
-    ) -> Result<String, SealError> {
-        match store::cosigners(self.pool.rows_on(connection)).await?.first() {
-            Some(key) => Ok(key.cosign(&self.token, (note, checkpoint), now).await?),
-            None => Ok(note.to_owned()),
-        }
+        store::whole_keys(self.pool.rows_on(connection)).await?.ok_or(SealError::Rows)
     }
 }
 

@@ -1,37 +1,43 @@
 //! The numbers that metrics and the dashboard show of the logs.
 
-use crate::db::Pool;
+use super::Sealer;
 use crate::ledger::Log;
-use crate::ledger::distributor::Distributor;
 use crate::ledger::status::{LogStatus, WitnessStatus};
 use crate::ledger::store;
+use crate::ledger::sweep::AHEAD;
 
-/// The state of each log.
-pub(super) async fn read_status(
-    pool: &Pool,
-    distributor: &Distributor,
-) -> sqlx::Result<Vec<LogStatus>> {
-    let mut connection = pool.acquire().await?;
-    let mut logs = Vec::new();
-    for log in Log::ALL {
-        let Some(head) = store::head(&mut *connection, log).await? else {
-            continue;
-        };
-        let mut known = store::witnesses(&mut *connection, log).await?;
-        let witnesses = distributor.names().map(|name| {
-            let found = known.iter().position(|it| it.name == name);
-            found.map_or_else(|| WitnessStatus::unknown(name), |at| known.swap_remove(at))
-        });
-        let witnesses = witnesses.collect();
-        let unsealed = store::count_newer(&mut *connection, log, LogStatus::MOST).await?;
-        logs.push(LogStatus {
-            log,
-            size: head.size,
-            unsealed,
-            checkpoint_size: head.signed.as_ref().map_or(0, |signed| signed.size),
-            checkpoint_at: head.signed.map(|signed| signed.at),
-            witnesses,
-        });
+impl Sealer {
+    /// The state of each log. The login of the service can write any origin, time and size of a checkpoint, so this
+    /// process says which one it has verified, and when it was new; without one, since when it knows none.
+    pub(super) async fn read_status(&self) -> sqlx::Result<Vec<LogStatus>> {
+        let mut connection = self.pool.acquire().await?;
+        let mut logs = Vec::new();
+        for log in Log::ALL {
+            let Some(head) = store::head(&mut *connection, log).await? else {
+                continue;
+            };
+            let mut answers = store::witnesses(&mut *connection, log).await?;
+            let witnesses = self.distributor.names().map(|name| {
+                let found = answers.iter().position(|it| it.name == name);
+                found.map_or_else(|| WitnessStatus::unknown(name), |at| answers.swap_remove(at))
+            });
+            let witnesses = witnesses.collect();
+            let of_log = self.known.iter().filter(|((known, _), _)| *known == log);
+            let known = of_log.map(|(_, known)| known).max_by_key(|known| known.at);
+            let waits_since = known.map_or(self.started, |known| known.at);
+            let latest = waits_since.plus(AHEAD);
+            let unsealed =
+                store::count_newer(&mut *connection, log, latest, LogStatus::MOST).await?;
+            logs.push(LogStatus {
+                log,
+                size: head.size,
+                unsealed,
+                checkpoint_size: known.map_or(0, |known| known.checkpoint.size),
+                checkpoint_at: known.map(|known| known.at),
+                waits_since,
+                witnesses,
+            });
+        }
+        Ok(logs)
     }
-    Ok(logs)
 }

@@ -3,7 +3,6 @@
 use sqlx::{PgConnection, Postgres};
 use uuid::Uuid;
 
-use super::number;
 use crate::ledger::Log;
 use crate::management::{Action, ResourceType};
 
@@ -22,7 +21,8 @@ pub(crate) struct AttestingEvent {
 
 /// The events about the resources of a type in a range of identifiers, the oldest first: of each the last sealed
 /// one with its whole state, and what follows it. Events that the log should have by now, and does not have,
-/// attest nothing: whoever writes to the database can add such.
+/// attest nothing: the login of the service can add such. Of those that it adds, the sealer makes the segment. So an
+/// event attests a whole state only if its transaction wrote its segment, which then has its name.
 pub(in crate::ledger) async fn last_attesting(
     connection: &mut PgConnection,
     of: ResourceType,
@@ -31,19 +31,21 @@ pub(in crate::ledger) async fn last_attesting(
 ) -> sqlx::Result<Vec<AttestingEvent>> {
     let found = sqlx::query_as::<Postgres, AttestingEvent>(
         "WITH newest AS (
-             SELECT h.size, i.record_ts
+             SELECT audit_id_time(p.segment) AS record_ts
                FROM audit_log_heads h
-               LEFT JOIN audit_log_index i ON i.log = h.log AND i.log_index = h.size - 1
+               LEFT JOIN audit_log_positions p ON p.log = h.log AND p.base + p.count = h.size AND p.base < h.size
               WHERE h.log = $1
          ), known AS (
              SELECT e.resource_id, e.id, e.at, e.before IS NULL AND e.action = ANY ($4) AS is_partial,
-                    EXISTS (SELECT FROM audit_log_index i
-                             WHERE i.log = $1 AND i.record_id = e.id
-                               AND i.log_index < (SELECT size FROM newest)) AS is_sealed,
+                    sealed.segment IS NOT NULL AS is_sealed,
                     row_number() OVER (PARTITION BY e.resource_id ORDER BY e.id) AS place
                FROM management_events e
+               LEFT JOIN LATERAL (
+                    SELECT segment FROM audit_log_places($1, e.id) ORDER BY segment <> e.id LIMIT 1
+               ) AS sealed ON true
               WHERE e.resource_type = $2 AND e.action = ANY ($3) AND num_nonnulls(e.before, e.after) > 0
                 AND e.resource_id > $5 AND ($6::uuid IS NULL OR e.resource_id <= $6)
+                AND ((e.before IS NULL AND e.action = ANY ($4)) OR coalesce(sealed.segment = e.id, true))
          ), marked AS (
              SELECT *, max(place) FILTER (WHERE is_sealed AND NOT is_partial)
                            OVER (PARTITION BY resource_id) AS last_place
@@ -56,7 +58,7 @@ pub(in crate::ledger) async fn last_attesting(
                                AND at > coalesce(record_ts, '-infinity') - interval '10 minutes'))
           ORDER BY resource_id, place",
     )
-    .bind(number(Log::Management))
+    .bind(Log::Management.number())
     .bind(of)
     .bind(attesting())
     .bind(Action::TAKING_AWAY)
@@ -72,14 +74,16 @@ pub(in crate::ledger) async fn attesting_of(
     id: Uuid,
 ) -> sqlx::Result<Vec<Uuid>> {
     sqlx::query_scalar(
-        "SELECT id FROM management_events
+        "SELECT id FROM management_events e
           WHERE resource_type = $1 AND action = ANY ($2) AND num_nonnulls(before, after) > 0
-            AND NOT (before IS NULL AND action = ANY ($3)) AND resource_id = $4",
+            AND NOT (before IS NULL AND action = ANY ($3)) AND resource_id = $4
+            AND EXISTS (SELECT FROM audit_log_places($5, e.id) AS sealed WHERE sealed.segment = e.id)",
     )
     .bind(of)
     .bind(attesting())
     .bind(Action::TAKING_AWAY)
     .bind(id)
+    .bind(Log::Management.number())
     .fetch_all(connection)
     .await
 }

@@ -6,7 +6,7 @@ use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
 use sqlx::{PgExecutor, Postgres};
 
-use super::{natural, number, signed_number};
+use super::{natural, signed_number};
 use crate::ledger::Log;
 use crate::ledger::head::Signed;
 use crate::ledger::status::WitnessStatus;
@@ -20,7 +20,7 @@ fn with_checkpoint<'q>(
     signed: &'q Signed,
 ) -> Query<'q, Postgres, PgArguments> {
     sqlx::query(sql)
-        .bind(number(log))
+        .bind(log.number())
         .bind(origin)
         .bind(&signed.note)
         .bind(signed_number(signed.size))
@@ -72,7 +72,7 @@ pub(in crate::ledger) async fn publish(
                   SET published = $3, published_size = $4, published_at = clock_timestamp()
                 WHERE log = $1 AND origin = $2 AND published_size <= $4 AND checkpoint_size >= $4
                   AND published IS DISTINCT FROM $3
-                  AND (published_at IS NULL
+                  AND (published_at IS NULL OR published_at > clock_timestamp()
                        OR published_at <= clock_timestamp() - make_interval(secs => $5))";
     let change = with_checkpoint(sql, log, origin, signed).bind(interval.as_secs_f64());
     change.execute(database).await?;
@@ -88,7 +88,7 @@ pub(in crate::ledger) async fn published(
         "SELECT published, published_size FROM audit_log_heads
           WHERE log = $1 AND published IS NOT NULL",
     )
-    .bind(number(log))
+    .bind(log.number())
     .fetch_optional(database)
     .await?;
     row.map(|(note, size)| Ok((note, natural(size)?))).transpose()
@@ -102,7 +102,7 @@ pub(in crate::ledger) async fn witnesses(
     let rows: Vec<(String, i64, Option<Timestamp>, Option<String>)> = sqlx::query_as(
         "SELECT witness, size, cosigned_at, failure FROM audit_log_witnesses WHERE log = $1",
     )
-    .bind(number(log))
+    .bind(log.number())
     .fetch_all(database)
     .await?;
     rows.into_iter()
@@ -126,7 +126,7 @@ pub(in crate::ledger) async fn put_witness(
                 cosigned_at = coalesce(EXCLUDED.cosigned_at, audit_log_witnesses.cosigned_at),
                 failure = EXCLUDED.failure",
     )
-    .bind(number(log))
+    .bind(log.number())
     .bind(&witness.name)
     .bind(signed_number(witness.size))
     .bind(witness.cosigned_at)

@@ -2,7 +2,7 @@
 
 use sqlx::{PgConnection, PgExecutor};
 
-use super::{hash, natural, number};
+use super::{hash, natural};
 use crate::ledger::Log;
 use crate::ledger::head::{Head, Signed};
 use formats::clock::Timestamp;
@@ -31,7 +31,7 @@ pub(in crate::ledger) async fn head(
                 cosigned, cosigned_size, cosigned_at
            FROM audit_log_heads WHERE log = $1",
     )
-    .bind(number(log))
+    .bind(log.number())
     .fetch_optional(database)
     .await?;
     row.map(|row| {
@@ -63,7 +63,7 @@ pub(in crate::ledger) async fn put_origin(
                                          published = NULL, published_size = 0, published_at = NULL,
                                          cosigned = NULL, cosigned_size = 0, cosigned_at = NULL",
     )
-    .bind(number(log))
+    .bind(log.number())
     .bind(origin)
     .bind(Hash::of_empty_tree().as_bytes())
     .execute(connection)

@@ -1,9 +1,11 @@
 //! The keys of checkpoints, and the origins of the logs. A row that does not count is none of them.
 
+use std::cmp::Reverse;
+
 use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
-use super::number;
+use super::signed_number;
 use crate::db::undecodable;
 use crate::ids::AuditLogId;
 use crate::ledger::Log;
@@ -31,51 +33,62 @@ pub(in crate::ledger) async fn cosigners(
     keys.iter().map(|key| signing_key(key.id.uuid(), &key.public_key)).collect()
 }
 
-/// Whether the rows of all keys and origins that were ever made count. Without the newest key, an older one
-/// would sign.
-pub(in crate::ledger) async fn are_whole(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<bool> {
-    Ok(is_whole::<LogKey>(rows.again()).await?
-        && is_whole::<LogCosigner>(rows.again()).await?
-        && is_whole::<LogOrigin>(rows).await?)
+/// The signing keys, newest first; none while the row of a key or an origin that was ever made does not count.
+/// Without the newest key, an older one would sign.
+pub(in crate::ledger) async fn whole_keys(
+    mut rows: Rows<&mut PgConnection>,
+) -> sqlx::Result<Option<Vec<SigningKey>>> {
+    let Some(mut keys) = whole::<LogKey>(rows.again()).await? else {
+        return Ok(None);
+    };
+    if whole::<LogCosigner>(rows.again()).await?.is_none()
+        || whole::<LogOrigin>(rows).await?.is_none()
+    {
+        return Ok(None);
+    }
+    keys.sort_by_key(|key| Reverse((key.created_at, key.id)));
+    let keys = keys.iter().map(|key| signing_key(key.id.uuid(), &key.public_key));
+    keys.collect::<sqlx::Result<_>>().map(Some)
 }
 
-async fn is_whole<R: Stored + Send + Unpin>(
+/// The rows of a kind; none while one that was ever made does not count.
+async fn whole<R: Stored + Send + Unpin>(
     mut rows: Rows<&mut PgConnection>,
-) -> sqlx::Result<bool> {
+) -> sqlx::Result<Option<Vec<R>>> {
     let valid: Vec<R> = select("ORDER BY id").fetch_all(rows.again()).await?;
     let made = ever_made(rows.executor, R::TABLE).await?;
-    Ok(made.iter().all(|id| valid.iter().any(|row| row.uuid() == *id)))
+    let is_whole = made.iter().all(|id| valid.iter().any(|row| row.uuid() == *id));
+    Ok(is_whole.then_some(valid))
 }
 
 /// The origin of a log, as `audit init` sealed it.
 pub(in crate::ledger) async fn origin(
     rows: Rows<impl PgExecutor<'_>>,
     log: Log,
-) -> sqlx::Result<Option<String>> {
-    let found: Option<LogOrigin> =
-        select("WHERE id = $1").bind(id_of(log)).fetch_optional(rows).await?;
-    Ok(found.map(|row| row.origin))
+) -> sqlx::Result<Option<LogOrigin>> {
+    select("WHERE id = $1").bind(id_of(log)).fetch_optional(rows).await
 }
 
 /// Seals the origin of a log.
 pub(in crate::ledger) async fn keep_origin(
     mut rows: Rows<&mut PgConnection>,
     log: Log,
-    origin: String,
+    (origin, size): (String, u64),
 ) -> sqlx::Result<()> {
+    let accepted = signed_number(size);
     let known: Option<LogOrigin> =
         select("WHERE id = $1").bind(id_of(log)).lock(rows.again()).await?;
     match known {
         Some(known) => {
-            let renewed = LogOrigin { origin, ..known.rewritten() };
+            let renewed = LogOrigin { origin, accepted, ..known.rewritten() };
             resource::update(rows, &renewed, What::Changed).await
         }
-        None => resource::insert(rows, &LogOrigin::new(id_of(log), origin)).await,
+        None => resource::insert(rows, &LogOrigin::new(id_of(log), origin, accepted)).await,
     }
 }
 
 fn id_of(log: Log) -> AuditLogId {
-    AuditLogId::from_uuid(Uuid::from_u128(number(log).unsigned_abs().into()))
+    AuditLogId::from_uuid(Uuid::from_u128(log.number().unsigned_abs().into()))
 }
 
 fn signing_key(id: Uuid, spki: &[u8]) -> sqlx::Result<SigningKey> {

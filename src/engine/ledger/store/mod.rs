@@ -6,6 +6,7 @@ mod clock;
 mod head;
 mod keys;
 mod records;
+mod segments;
 mod tree;
 
 pub(crate) use self::attesting::AttestingEvent;
@@ -15,23 +16,15 @@ pub(super) use self::checkpoints::{
 };
 pub(super) use self::clock::now;
 pub(super) use self::head::{head, lock_init, put_origin};
-pub(super) use self::keys::{are_whole, cosigners, keep_origin, keys, origin};
-pub(super) use self::records::{
-    RecordKey, Sealed, Slice, attached_days, count_newer, first_sealed_from, kept_from,
-    leaf_hashes, sealed, sealed_around, sealed_record, slice,
+pub(super) use self::keys::{cosigners, keep_origin, keys, origin, whole_keys};
+pub(super) use self::records::{RecordKey, attached_days, count_newer, kept_from, records_after};
+pub(super) use self::segments::{
+    Sealed, around, first_sealed_from, has_waiting, lock_stragglers, positioned, random, sealed,
+    sealed_around, sealed_record, slice,
 };
 pub(super) use self::tree::{Growth, grow, hashes};
-use super::Log;
 use crate::db::undecodable;
 use formats::tlog::Hash;
-
-/// The number of a log in the tables.
-pub(super) const fn number(log: Log) -> i16 {
-    match log {
-        Log::Operations => 1,
-        Log::Management => 2,
-    }
-}
 
 pub(super) fn signed_number(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)

@@ -1,15 +1,13 @@
-//! The records that a log seals, and the sealed ones.
+//! The records that a log seals.
 
-use std::collections::{HashMap, HashSet};
-use std::ops::Range;
+use std::collections::HashSet;
 
-use sqlx::{AssertSqlSafe, PgConnection, PgExecutor};
+use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
-use super::{hash, natural, number, signed_number};
+use super::natural;
 use crate::ledger::Log;
 use formats::clock::Timestamp;
-use formats::tlog::Hash;
 
 /// What identifies a record in its table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,225 +16,81 @@ pub(in crate::ledger) struct RecordKey {
     pub(in crate::ledger) id: Uuid,
 }
 
-/// A sealed record.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::ledger) struct Sealed {
-    pub(in crate::ledger) index: u64,
-    pub(in crate::ledger) key: RecordKey,
-    pub(in crate::ledger) leaf_hash: Hash,
-}
+impl RecordKey {
+    /// The key of a record, whose identifier begins with its time.
+    pub(in crate::ledger) fn of(id: Uuid) -> Self {
+        Self { ts: time_of(id), id }
+    }
 
-/// The records after the key `$1`, `$2`, at most `$3`, in the order of an index. Identifiers of management
-/// events begin with their time.
-const fn records_after(log: Log) -> &'static str {
-    match log {
-        Log::Operations => {
-            "SELECT ts, id, row_number() OVER (ORDER BY ts, id) AS place FROM crypto_operations_audit
-              WHERE ts >= $1 AND (ts, id) > ($1, $2) ORDER BY ts, id LIMIT $3"
-        }
-        Log::Management => {
-            "SELECT at AS ts, id, row_number() OVER (ORDER BY id) AS place FROM management_events
-              WHERE id > $2 AND $1::timestamptz IS NOT NULL ORDER BY id LIMIT $3"
-        }
+    /// The first identifier of the time of this key, unless the key names a record.
+    pub(in crate::ledger) fn first_id(self) -> Uuid {
+        let millis = u128::try_from(self.ts.as_millis()).unwrap_or_default();
+        if self.id.is_nil() { Uuid::from_u128(millis << 80) } else { self.id }
     }
 }
 
-/// The first identifier of records with the time of this key, unless the key names a record.
-fn first_id(key: RecordKey) -> Uuid {
-    let millis = u128::try_from(key.ts.as_millis()).unwrap_or_default();
-    if key.id.is_nil() { Uuid::from_u128(millis << 80) } else { key.id }
+fn time_of(id: Uuid) -> Timestamp {
+    Timestamp::from_millis(i64::try_from(id.as_u128() >> 80).unwrap_or_default())
 }
 
-/// A part of the records in the order of their keys.
-#[derive(Debug, Default)]
-pub(in crate::ledger) struct Slice {
-    /// The records without a position in their log.
-    pub(in crate::ledger) unsealed: Vec<RecordKey>,
-    /// The last record of the part. None if there are no more records after the part.
-    pub(in crate::ledger) end: Option<RecordKey>,
-}
-
-/// The `limit` records after `after`, of a log with `size` records. Only committed records are visible, so
-/// the order of commits does not matter.
-pub(in crate::ledger) async fn slice(
+/// The `limit` records after `after`, in the order of an index. Only committed records are visible, so the order of
+/// commits does not matter.
+pub(in crate::ledger) async fn records_after(
     connection: &mut PgConnection,
     log: Log,
     after: RecordKey,
     limit: i64,
-    size: u64,
-) -> sqlx::Result<Slice> {
-    let id = match log {
-        Log::Operations => after.id,
-        Log::Management => first_id(after),
+) -> sqlx::Result<Vec<RecordKey>> {
+    let (sql, id) = match log {
+        Log::Operations => (
+            "SELECT ts, id FROM crypto_operations_audit
+              WHERE ts >= $1 AND (ts, id) > ($1, $2) ORDER BY ts, id LIMIT $3",
+            after.id,
+        ),
+        // Identifiers of events begin with their time.
+        Log::Management => (
+            "SELECT at, id FROM management_events
+              WHERE id > $2 AND $1::timestamptz IS NOT NULL ORDER BY id LIMIT $3",
+            after.first_id(),
+        ),
     };
-    let sql = format!(
-        "WITH slice AS MATERIALIZED ({}),
-         marked AS (
-             SELECT *, EXISTS (SELECT FROM audit_log_index i
-                                WHERE i.record_id = slice.id
-                                  AND i.record_ts = date_trunc('milliseconds', slice.ts)
-                                  AND i.log = $4 AND i.log_index < $5) AS sealed
-               FROM slice)
-         SELECT ts, id, sealed, place = $3 FROM marked WHERE NOT sealed OR place = $3 ORDER BY place",
-        records_after(log)
-    );
-    let rows: Vec<(Timestamp, Uuid, bool, bool)> = sqlx::query_as(AssertSqlSafe(sql))
-        .bind(after.ts)
-        .bind(id)
-        .bind(limit)
-        .bind(number(log))
-        .bind(signed_number(size))
-        .fetch_all(connection)
-        .await?;
-    let mut slice = Slice::default();
-    for (ts, id, is_sealed, is_last) in rows {
-        let key = RecordKey { ts, id };
-        if !is_sealed {
-            slice.unsealed.push(key);
-        }
-        if is_last {
-            slice.end = Some(key);
-        }
-    }
-    Ok(slice)
+    let found = sqlx::query_as(sql).bind(after.ts).bind(id).bind(limit);
+    let found: Vec<(Timestamp, Uuid)> = found.fetch_all(connection).await?;
+    Ok(found.into_iter().map(|(ts, id)| RecordKey { ts, id }).collect())
 }
 
-/// The times of the sealed records around this time: the last one until it, and the first one after it.
-pub(in crate::ledger) async fn sealed_around(
-    connection: &mut PgConnection,
-    log: Log,
-    ts: Timestamp,
-) -> sqlx::Result<(Option<Timestamp>, Option<Timestamp>)> {
-    sqlx::query_as(
-        "SELECT max(record_ts) FILTER (WHERE record_ts <= $2),
-                min(record_ts) FILTER (WHERE record_ts > $2)
-           FROM audit_log_index WHERE log = $1",
-    )
-    .bind(number(log))
-    .bind(ts)
-    .fetch_one(connection)
-    .await
-}
-
-#[derive(sqlx::FromRow)]
-struct SealedRow {
-    log_index: i64,
-    record_ts: Timestamp,
-    record_id: Uuid,
-    leaf_hash: Vec<u8>,
-}
-
-impl TryFrom<SealedRow> for Sealed {
-    type Error = sqlx::Error;
-
-    fn try_from(row: SealedRow) -> sqlx::Result<Self> {
-        Ok(Self {
-            index: natural(row.log_index)?,
-            key: RecordKey { ts: row.record_ts, id: row.record_id },
-            leaf_hash: hash(&row.leaf_hash)?,
-        })
-    }
-}
-
-/// Sealed records of a log, in its order. Positions beyond the log are none of it.
-pub(in crate::ledger) async fn sealed(
-    database: impl PgExecutor<'_>,
-    log: Log,
-    indexes: Range<u64>,
-) -> sqlx::Result<Vec<Sealed>> {
-    let rows: Vec<SealedRow> = sqlx::query_as(
-        "SELECT log_index, record_ts, record_id, leaf_hash FROM audit_log_index
-          WHERE log = $1 AND log_index >= $2 AND log_index < $3
-            AND log_index < (SELECT size FROM audit_log_heads WHERE log = $1)
-          ORDER BY log_index",
-    )
-    .bind(number(log))
-    .bind(signed_number(indexes.start))
-    .bind(signed_number(indexes.end))
-    .fetch_all(database)
-    .await?;
-    rows.into_iter().map(Sealed::try_from).collect()
-}
-
-/// A record in a log, if it is sealed.
-pub(in crate::ledger) async fn sealed_record(
-    database: impl PgExecutor<'_>,
-    log: Log,
-    id: Uuid,
-) -> sqlx::Result<Option<Sealed>> {
-    let row: Option<SealedRow> = sqlx::query_as(
-        "SELECT log_index, record_ts, record_id, leaf_hash FROM audit_log_index
-          WHERE log = $1 AND record_id = $2",
-    )
-    .bind(number(log))
-    .bind(id)
-    .fetch_optional(database)
-    .await?;
-    row.map(Sealed::try_from).transpose()
-}
-
-/// The leaf hashes of those of these records that a log has.
-pub(in crate::ledger) async fn leaf_hashes(
-    database: impl PgExecutor<'_>,
-    log: Log,
-    ids: &[Uuid],
-) -> sqlx::Result<HashMap<Uuid, Hash>> {
-    let rows: Vec<(Uuid, Vec<u8>)> = sqlx::query_as(
-        "SELECT record_id, leaf_hash FROM audit_log_index
-          WHERE log = $1 AND record_id = ANY ($2)
-            AND log_index < (SELECT size FROM audit_log_heads WHERE log = $1)",
-    )
-    .bind(number(log))
-    .bind(ids)
-    .fetch_all(database)
-    .await?;
-    rows.into_iter().map(|(id, leaf_hash)| Ok((id, hash(&leaf_hash)?))).collect()
-}
-
-/// The first sealed record from this position on.
-pub(in crate::ledger) async fn first_sealed_from(
-    connection: &mut PgConnection,
-    log: Log,
-    index: u64,
-) -> sqlx::Result<Option<Sealed>> {
-    let row: Option<SealedRow> = sqlx::query_as(
-        "SELECT log_index, record_ts, record_id, leaf_hash FROM audit_log_index
-          WHERE log = $1 AND log_index >= $2 ORDER BY log_index LIMIT 1",
-    )
-    .bind(number(log))
-    .bind(signed_number(index))
-    .fetch_optional(connection)
-    .await?;
-    row.map(Sealed::try_from).transpose()
-}
-
-/// The number of records after the newest sealed one, up to `limit`.
+/// The number of records after the newest sealed one, up to `limit`. A segment that is later than `latest` does not
+/// count as the newest one: the login of the service can add a record of the future. The order makes Postgres use the
+/// index, whose selectivity it does not know.
 pub(in crate::ledger) async fn count_newer(
     database: impl PgExecutor<'_>,
     log: Log,
+    latest: Timestamp,
     limit: i64,
 ) -> sqlx::Result<u64> {
-    let newer = match log {
+    let sql = match log {
         Log::Operations => {
-            "SELECT FROM crypto_operations_audit WHERE ts > coalesce((SELECT record_ts FROM newest), '-infinity')"
+            "SELECT count(*) FROM (
+                 SELECT FROM crypto_operations_audit WHERE ts > least($3, coalesce(
+                     (SELECT audit_id_time(segment) FROM audit_log_positions WHERE log = $1 AND base < (
+                          SELECT size FROM audit_log_heads WHERE log = $1) ORDER BY base DESC LIMIT 1), '-infinity'))
+                  ORDER BY ts LIMIT $2) AS newer"
         }
         Log::Management => {
-            "SELECT FROM management_events
-              WHERE id > coalesce((SELECT record_id FROM newest), '00000000-0000-0000-0000-000000000000')"
+            "SELECT count(*) FROM (
+                 SELECT FROM management_events WHERE id > least($3, coalesce(
+                     (SELECT segment FROM audit_log_positions WHERE log = $1 AND base < (
+                          SELECT size FROM audit_log_heads WHERE log = $1) ORDER BY base DESC LIMIT 1),
+                     '00000000-0000-0000-0000-000000000000'))
+                  ORDER BY id LIMIT $2) AS newer"
         }
     };
-    let sql = format!(
-        "WITH newest AS (SELECT record_ts, record_id
-                           FROM audit_log_index i JOIN audit_log_heads h USING (log)
-                          WHERE log = $1 AND log_index = h.size - 1)
-         SELECT count(*) FROM ({newer} LIMIT $2) AS newer"
-    );
-    let count: i64 = sqlx::query_scalar(AssertSqlSafe(sql))
-        .bind(number(log))
-        .bind(limit)
-        .fetch_one(database)
-        .await?;
-    natural(count)
+    let count = sqlx::query_scalar(sql).bind(log.number()).bind(limit);
+    let count = match log {
+        Log::Operations => count.bind(latest),
+        Log::Management => count.bind(RecordKey { ts: latest, id: Uuid::nil() }.first_id()),
+    };
+    natural(count.fetch_one(database).await?)
 }
 
 /// The starts of the days in the audit log of operations.

@@ -2,18 +2,19 @@
 
 use std::ops::Range;
 
-use sqlx::{Connection as _, PgConnection, PgExecutor};
+use sqlx::{PgConnection, PgExecutor};
+use uuid::Uuid;
 
-use super::records::RecordKey;
-use super::{hash, number, signed_number};
+use super::segments::sealed;
+use super::{hash, natural, signed_number};
 use crate::ledger::Log;
 use crate::ledger::head::Head;
 use formats::tlog::{Hash, Node};
 
-/// The new rows of a batch of records.
+/// The new rows of some segments.
 #[derive(Debug, Default)]
 pub(in crate::ledger) struct Growth {
-    pub(in crate::ledger) leaves: Vec<(RecordKey, Hash)>,
+    pub(in crate::ledger) segments: Vec<Uuid>,
     pub(in crate::ledger) nodes: Vec<Node>,
 }
 
@@ -24,79 +25,46 @@ pub(in crate::ledger) async fn hashes(
     level: u8,
     places: Range<u64>,
 ) -> sqlx::Result<Vec<Hash>> {
-    let sql = match level {
-        0 => {
-            "SELECT leaf_hash FROM audit_log_index
-               WHERE log = $1 AND $4 = 0 AND log_index >= $2 AND log_index < $3 ORDER BY log_index"
-        }
-        _ => {
-            "SELECT hash FROM audit_log_nodes
-               WHERE log = $1 AND level = $4 AND place >= $2 AND place < $3 ORDER BY place"
-        }
-    };
-    let rows: Vec<Vec<u8>> = sqlx::query_scalar(sql)
-        .bind(number(log))
-        .bind(signed_number(places.start))
-        .bind(signed_number(places.end))
-        .bind(i16::from(level))
-        .fetch_all(database)
-        .await?;
+    if level == 0 {
+        let sealed = sealed(database, log, places.clone()).await?;
+        let in_order = sealed.iter().zip(places).take_while(|(it, place)| it.index == *place);
+        return Ok(in_order.map(|(it, _)| it.leaf_hash).collect());
+    }
+    let rows: Vec<Vec<u8>> = sqlx::query_scalar(
+        "SELECT hash FROM audit_log_nodes
+          WHERE log = $1 AND level = $4 AND place >= $2 AND place < $3 ORDER BY place",
+    )
+    .bind(log.number())
+    .bind(signed_number(places.start))
+    .bind(signed_number(places.end))
+    .bind(i16::from(level))
+    .fetch_all(database)
+    .await?;
     rows.iter().map(|bytes| hash(bytes)).collect()
 }
 
-/// Adds records to a log whose head is `old`, in one transaction. False if the head is another one;
-/// then nothing changes.
+/// Gives segments positions in a log whose head is `old`, in one transaction. Returns the new size. None if the head
+/// is another one; then nothing changes.
 pub(in crate::ledger) async fn grow(
     connection: &mut PgConnection,
     log: Log,
     old: &Head,
     growth: &Growth,
     root: Hash,
-) -> sqlx::Result<bool> {
-    let mut transaction = connection.begin().await?;
-    let start = signed_number(old.size);
-    let size = start.saturating_add(i64::try_from(growth.leaves.len()).unwrap_or(i64::MAX));
-    let moved = sqlx::query(
-        "UPDATE audit_log_heads SET size = $5, root = $6
-          WHERE log = $1 AND origin = $2 AND size = $3 AND root = $4",
-    )
-    .bind(number(log))
-    .bind(&old.origin)
-    .bind(start)
-    .bind(old.root.as_bytes())
-    .bind(size)
-    .bind(root.as_bytes())
-    .execute(&mut *transaction)
-    .await?;
-    if moved.rows_affected() != 1 {
-        return Ok(false);
-    }
-    let leaves = &growth.leaves;
-    sqlx::query(
-        "INSERT INTO audit_log_index (log, log_index, record_ts, record_id, leaf_hash)
-         SELECT $1, $2 + place - 1, ts, id, hash
-           FROM UNNEST($3::timestamptz[], $4::uuid[], $5::bytea[]) WITH ORDINALITY
-                AS leaf (ts, id, hash, place)",
-    )
-    .bind(number(log))
-    .bind(start)
-    .bind(leaves.iter().map(|(key, _)| key.ts).collect::<Vec<_>>())
-    .bind(leaves.iter().map(|(key, _)| key.id).collect::<Vec<_>>())
-    .bind(leaves.iter().map(|(_, hash)| hash.as_bytes().as_slice()).collect::<Vec<_>>())
-    .execute(&mut *transaction)
-    .await?;
+) -> sqlx::Result<Option<u64>> {
     let nodes = &growth.nodes;
-    sqlx::query(
-        "INSERT INTO audit_log_nodes (log, level, place, hash)
-         SELECT $1, level, place, hash FROM UNNEST($2::int2[], $3::int8[], $4::bytea[])
-                AS node (level, place, hash)",
-    )
-    .bind(number(log))
-    .bind(nodes.iter().map(|node| i16::from(node.level)).collect::<Vec<_>>())
-    .bind(nodes.iter().map(|node| signed_number(node.index)).collect::<Vec<_>>())
-    .bind(nodes.iter().map(|node| node.hash.as_bytes().as_slice()).collect::<Vec<_>>())
-    .execute(&mut *transaction)
-    .await?;
-    transaction.commit().await?;
-    Ok(true)
+    let size: Option<i64> =
+        sqlx::query_scalar("SELECT seal_audit_segments($1, $2, $3, $4, $5, $6, $7, $8, $9)")
+            .bind(log.number())
+            .bind(&old.origin)
+            .bind(signed_number(old.size))
+            .bind(old.root.as_bytes())
+            .bind(root.as_bytes())
+            .bind(&growth.segments)
+            .bind(nodes.iter().map(|node| i16::from(node.level)).collect::<Vec<_>>())
+            .bind(nodes.iter().map(|node| signed_number(node.index)).collect::<Vec<_>>())
+            .bind(nodes.iter().map(|node| node.hash.as_bytes().as_slice()).collect::<Vec<_>>())
+            .fetch_one(connection)
+            .await?;
+    size.map(natural).transpose()
 }

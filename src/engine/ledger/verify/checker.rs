@@ -1,6 +1,8 @@
 //! The comparison of a sequence of records with checkpoints.
 
-use super::finding::{Change, Finding, NotVerified};
+use std::mem;
+
+use super::finding::{Change, Finding, Findings, NotVerified};
 use super::trust::Trust;
 use formats::tlog::{Hash, Tree};
 
@@ -43,11 +45,16 @@ pub(super) struct Checker<'a> {
     trust: &'a Trust,
     progress: Progress<'a>,
     tree: Tree,
+    /// The position of the next record.
+    next: u64,
+    /// Whether the tree does not have all hashes before it, so that no further root can be compared.
+    is_broken: bool,
     verified: VerifiedLog,
-    /// The first record that differs from the hash that the log keeps.
-    changed: Option<Change>,
+    /// The records since the last verified checkpoint that differ from the hash that the log keeps.
+    changed: Vec<Change>,
     /// The size of the largest verified tree.
     proven: u64,
+    findings: Findings,
 }
 
 impl<'a> Checker<'a> {
@@ -59,61 +66,69 @@ impl<'a> Checker<'a> {
             trust,
             progress,
             tree: Tree::default(),
+            next: 0,
+            is_broken: false,
             verified: VerifiedLog::default(),
-            changed: None,
+            changed: Vec::new(),
             proven: 0,
+            findings: Findings::default(),
         })
     }
 
-    /// The number of records so far.
+    /// The number of positions so far.
     pub(super) fn size(&self) -> u64 {
-        self.tree.size()
+        self.next
     }
 
-    pub(super) fn push(&mut self, step: LoggedRecord<'_>) -> Result<(), NotVerified> {
+    /// Adds a record. Without a gap before it, it is the next one.
+    pub(super) fn push(&mut self, step: LoggedRecord<'_>) {
         let LoggedRecord { index, record, own, kept } = step;
-        let expected = self.tree.size();
-        if index > expected {
-            return Err(self.tampered(Change::Missing(expected)));
+        if index < self.next {
+            return self.find(Change::Added { record: record.to_owned() });
         }
-        if index < expected {
-            let record = record.to_owned();
-            return Err(self.tampered(Change::Added { record }));
+        if index > self.next {
+            self.find(Change::Missing(self.next));
+            self.skip_to(index);
         }
         let Some(hash) = kept.or(own) else {
-            return Err(self.tampered(Change::Missing(index)));
+            self.find(Change::Missing(index));
+            return self.skip_to(index + 1);
         };
-        if own.is_some_and(|own| own != hash) && self.changed.is_none() {
-            let record = record.to_owned();
-            self.changed = Some(Change::Changed { index, record });
+        if own.is_some_and(|own| own != hash) {
+            self.changed.push(Change::Changed { index, record: record.to_owned() });
         }
         self.tree.append(hash, |_| ());
-        if own.is_none() {
-            self.verified.retired += 1;
+        self.next += 1;
+        self.verified.retired += u64::from(own.is_none());
+        if self.next.is_multiple_of(PROGRESS) {
+            (self.progress)(self.next);
         }
-        if self.tree.size().is_multiple_of(PROGRESS) {
-            (self.progress)(self.tree.size());
-        }
-        self.compare()
+        self.compare();
+    }
+
+    /// Goes on with a later position.
+    pub(super) fn skip_to(&mut self, index: u64) {
+        self.is_broken = true;
+        self.next = index;
     }
 
     /// Compares the tree with the checkpoint of its size.
-    fn compare(&mut self) -> Result<(), NotVerified> {
-        let size = self.tree.size();
+    fn compare(&mut self) {
+        let size = self.next;
         let checkpoints = self.trust.checkpoints();
         let Some(checkpoint) = checkpoints.iter().find(|it| it.size == size) else {
-            return Ok(());
+            return;
         };
         // The hashes that the log keeps are proven or not, whatever the records are.
-        if checkpoint.root != self.tree.root() {
-            let range = Change::Within(self.proven..size);
-            let change = self.changed.take().unwrap_or(range);
-            return Err(self.tampered(change));
+        if !self.is_broken && checkpoint.root != self.tree.root() {
+            if self.changed.is_empty() {
+                self.changed.push(Change::Within(self.proven..size));
+            }
+            self.is_broken = true;
         }
         self.proven = size;
-        match self.changed.take() {
-            Some(change) => Err(self.tampered(change)),
-            None => Ok(()),
+        for change in mem::take(&mut self.changed) {
+            self.find(change);
         }
     }
 
@@ -126,26 +141,27 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn finish(mut self) -> Result<VerifiedLog, NotVerified> {
-        let (size, covered) = (self.tree.size(), self.trust.size());
+        let (size, covered) = (self.next, self.trust.size());
         if size == 0 {
-            self.compare()?;
+            self.compare();
         }
         if size < covered {
-            return Err(self.tampered(Change::Missing(size)));
+            self.find(Change::Missing(size));
         }
-        if let Some(change) = self.changed.take() {
-            return Err(NotVerified::Tampered(Finding { change, checkpoint: None }));
+        for change in mem::take(&mut self.changed) {
+            self.findings.add(Finding { change, checkpoint: None });
         }
-        Ok(VerifiedLog { covered, newer: size - covered, ..self.verified })
+        match self.findings.is_empty() {
+            true => Ok(VerifiedLog { covered, newer: size - covered, ..self.verified }),
+            false => Err(NotVerified::Tampered(self.findings)),
+        }
     }
 
-    /// The finding, proven by the first checkpoint that covers it.
-    pub(super) fn tampered(&self, change: Change) -> NotVerified {
-        let size = self.tree.size();
+    /// Adds a finding, proven by the first checkpoint that covers it.
+    pub(super) fn find(&mut self, change: Change) {
+        let size = self.next;
         let mut checkpoints = self.trust.checkpoints().iter().map(|it| it.size);
-        NotVerified::Tampered(Finding {
-            change,
-            checkpoint: checkpoints.find(|covered| *covered >= size),
-        })
+        let checkpoint = checkpoints.find(|covered| *covered >= size);
+        self.findings.add(Finding { change, checkpoint });
     }
 }

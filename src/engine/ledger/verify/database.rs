@@ -1,5 +1,6 @@
 //! Verification of the records in the database.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use sqlx::PgConnection;
@@ -11,15 +12,18 @@ use super::span::Span;
 use super::trust::Trust;
 use crate::db::Pool;
 use crate::ids::{EventId, RecordId};
-use crate::ledger::leaf::{NotARecord, leaf};
 use crate::ledger::retired::RetiredDays;
 use crate::ledger::store::{RecordKey, Sealed};
 use crate::ledger::{Log, read, store};
+use crate::segments::{NotARecord, leaf};
 use formats::clock::Timestamp;
 use formats::tlog::Hash;
 
 /// The number of records in one query.
 const CHUNK: u64 = 1_000;
+
+/// The number of records in one query of records that may have no position.
+const STEP: i64 = 10_000;
 
 /// The maximum delay of a commit. A working sealer has sealed older records.
 const LATEST_COMMIT: Duration = Duration::from_secs(2 * 60 * 60);
@@ -62,13 +66,13 @@ struct Reader<'r> {
 
 impl Reader<'_> {
     /// Verifies the records from the last verified one to the end of the log. The rows decide what the end
-    /// is: no hash covers the size in the database.
+    /// is: no hash covers the size in the database. It goes on after a gap.
     async fn read_sealed(&mut self) -> Result<(), NotVerified> {
         loop {
             let start = self.checker.size();
             let found = read::lines(self.connection, self.log, start..start + CHUNK).await?;
             for (sealed, line) in &found {
-                self.verify(sealed, line.as_deref())?;
+                self.verify(sealed, line.as_deref());
             }
             if !found.is_empty() {
                 continue;
@@ -76,40 +80,39 @@ impl Reader<'_> {
             match store::first_sealed_from(self.connection, self.log, start).await? {
                 // It was sealed in the meantime.
                 Some(next) if next.index == start => {}
-                Some(_) if start < self.covered => {
-                    return Err(self.checker.tampered(Change::Missing(start)));
-                }
                 Some(next) => {
                     let record = name(self.log, next.key.id);
-                    return Err(self.checker.tampered(Change::Added { record }));
+                    let is_covered = start < self.covered;
+                    self.checker.find(match is_covered {
+                        true => Change::Missing(start),
+                        false => Change::Added { record },
+                    });
+                    self.checker.skip_to(next.index);
                 }
                 None => return Ok(()),
             }
         }
     }
 
-    fn verify(&mut self, sealed: &Sealed, line: Option<&str>) -> Result<(), NotVerified> {
+    fn verify(&mut self, sealed: &Sealed, line: Option<&str>) {
         let (index, ts) = (sealed.index, sealed.key.ts);
-        let own = match line {
+        let is_retired =
+            self.span.allows_retired_of(self.log, ts) && self.retired.include(self.log, ts);
+        let own = line.map(|line| {
+            self.span.add(index, ts);
             // A row without a leaf was changed: no sealed record has the hash of its text.
-            Some(line) => {
-                self.span.add(index, ts);
-                let leaf = leaf(self.log, line).unwrap_or_else(|NotARecord| line.to_owned().into());
-                Some(Hash::of_leaf(&leaf))
-            }
-            None if self.span.allows_retired_of(self.log, ts)
-                && self.retired.include(self.log, ts) =>
-            {
-                None
-            }
-            None => return Err(self.checker.tampered(Change::Missing(index))),
-        };
+            let leaf = leaf(self.log, line).unwrap_or_else(|NotARecord| line.to_owned().into());
+            Hash::of_leaf(&leaf)
+        });
+        if own.is_none() && !is_retired {
+            self.checker.find(Change::Missing(index));
+        }
         self.checker.push(LoggedRecord {
             index,
             record: &name(self.log, sealed.key.id),
             own,
             kept: Some(sealed.leaf_hash),
-        })
+        });
     }
 
     /// Finds old records outside of the log.
@@ -119,8 +122,9 @@ impl Reader<'_> {
         let mut place = RecordKey { ts: Timestamp::from_millis(0), id: Uuid::nil() };
         'slices: loop {
             let size = self.checker.size();
-            let slice = store::slice(self.connection, self.log, place, 10_000, size).await?;
-            let unsealed: Vec<_> = slice.unsealed.iter().filter(|key| key.ts < old).collect();
+            let found = store::records_after(self.connection, self.log, place, STEP).await?;
+            let mut unsealed = self.unsealed(&found, size).await?;
+            unsealed.retain(|key| key.ts < old);
             for key in &unsealed {
                 if interruption.is_none_or(|end| key.ts >= end) {
                     match store::sealed_around(self.connection, self.log, key.ts).await? {
@@ -131,17 +135,46 @@ impl Reader<'_> {
                         (_, Some(_)) if self.is_sealed_now(key).await? => continue 'slices,
                         (_, Some(_)) => {
                             let record = name(self.log, key.id);
-                            return Err(self.checker.tampered(Change::Added { record }));
+                            self.checker.find(Change::Added { record });
                         }
                     }
                 }
             }
             self.checker.note_unsealed(unsealed.len() as u64);
-            match slice.end {
-                Some(end) => place = end,
+            match found.last() {
+                Some(end) => place = *end,
                 None => return Ok(()),
             }
         }
+    }
+
+    /// Those of these records that have no position in a log of this size. A record with the identifier of a sealed
+    /// one and another time is not sealed. Names those with more than one position.
+    async fn unsealed(
+        &mut self,
+        found: &[RecordKey],
+        size: u64,
+    ) -> Result<Vec<RecordKey>, NotVerified> {
+        let ids = || found.iter().map(|record| record.id);
+        let Some(range) = ids().min().zip(ids().max()) else {
+            return Ok(Vec::new());
+        };
+        let around = store::around(self.connection, self.log, range, size).await?.into_iter();
+        let sealed = around.filter(|(_, is_sealed)| *is_sealed);
+        let mut positions = HashMap::<Uuid, u32>::new();
+        for (id, _) in sealed.flat_map(|(segment, _)| segment.leaves) {
+            *positions.entry(id).or_default() += 1;
+        }
+        for key in found {
+            if positions.get(&key.id).is_some_and(|count| *count > 1) {
+                self.checker.find(Change::Repeated { record: name(self.log, key.id) });
+            }
+        }
+        let has_time =
+            |key: &RecordKey| self.log == Log::Management || key.ts == RecordKey::of(key.id).ts;
+        let unsealed =
+            found.iter().filter(|key| !positions.contains_key(&key.id) || !has_time(key));
+        Ok(unsealed.copied().collect())
     }
 
     /// Whether a record was sealed since the last verified one.

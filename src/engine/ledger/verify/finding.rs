@@ -12,7 +12,7 @@ use crate::seals::Deviation;
 pub enum NotVerified {
     /// The log was changed.
     #[error("TAMPERED: {0}")]
-    Tampered(Finding),
+    Tampered(Findings),
     /// Rows are not as their last sealed events say.
     #[error("TAMPERED: {} rows are not as their last events say{}", .0.len(), lines(.0))]
     Rows(Vec<Deviation>),
@@ -32,7 +32,53 @@ pub enum NotVerified {
     Database(#[from] sqlx::Error),
 }
 
-/// The first difference between the records and the checkpoints.
+/// The most differences that are kept. The others are counted.
+const MOST: usize = 100;
+
+/// The differences between the records and the checkpoints, in the order in which they were found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// The first ones.
+    pub first: Vec<Finding>,
+    /// The number of the others.
+    pub further: u64,
+}
+
+impl From<Finding> for Findings {
+    fn from(finding: Finding) -> Self {
+        Self { first: vec![finding], further: 0 }
+    }
+}
+
+impl Findings {
+    pub(super) fn add(&mut self, finding: Finding) {
+        if self.first.iter().any(|known| known.change == finding.change) {
+            return;
+        }
+        if self.first.len() < MOST {
+            self.first.push(finding);
+        } else {
+            self.further += 1;
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_empty()
+    }
+}
+
+impl fmt::Display for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let texts: Vec<String> = self.first.iter().map(ToString::to_string).collect();
+        f.write_str(&texts.join("\n  "))?;
+        match self.further {
+            0 => Ok(()),
+            further => write!(f, "\n  and {further} more"),
+        }
+    }
+}
+
+/// A difference between the records and the checkpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// What was changed.
@@ -59,6 +105,11 @@ pub enum Change {
         /// The identifier of the record.
         record: String,
     },
+    /// The record has more than one position.
+    Repeated {
+        /// The identifier of the record.
+        record: String,
+    },
     /// Some record at these positions was changed, added or removed, and its hash as well.
     Within(Range<u64>),
     /// Two checkpoints contradict each other.
@@ -82,6 +133,9 @@ impl fmt::Display for Finding {
                 write!(f, "the record {record} with log_index {index} was changed")?;
             }
             Change::Added { record } => write!(f, "the record {record} was added")?,
+            Change::Repeated { record } => {
+                write!(f, "the record {record} has more than one position")?;
+            }
             Change::Within(Range { start, end }) if end - start == 1 => {
                 write!(f, "the record with log_index {start} was changed")?;
             }

@@ -13,7 +13,7 @@ mod trust;
 pub use self::checker::{Progress, VerifiedLog};
 pub use self::database::database;
 pub use self::export::export;
-pub use self::finding::{Change, Finding, NotVerified};
+pub use self::finding::{Change, Finding, Findings, NotVerified};
 pub use self::record::record;
 pub use self::tiles::{TileFolder, tiles};
 pub use self::trust::Trust;

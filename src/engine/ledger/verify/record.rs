@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::checker::VerifiedLog;
 use super::finding::{Change, Finding, NotVerified};
 use super::trust::Trust;
-use crate::ledger::leaf::leaf;
+use crate::segments::leaf;
 use formats::tlog::{Hash, ProofText, verify_inclusion};
 
 /// A proof in JSON, as the API returns it.
@@ -41,10 +41,9 @@ pub fn record(trust: &mut Trust, record: &str, proof: &str) -> Result<VerifiedLo
     // The leaf does not contain the position.
     let is_elsewhere = named.log_index.is_some_and(|index| index != proof.index);
     if included.is_err() || is_elsewhere {
-        return Err(NotVerified::Tampered(Finding {
-            change: Change::Proof { record: named.id },
-            checkpoint: Some(size),
-        }));
+        return Err(NotVerified::Tampered(
+            Finding { change: Change::Proof { record: named.id }, checkpoint: Some(size) }.into(),
+        ));
     }
     Ok(VerifiedLog { covered: 1, ..VerifiedLog::default() })
 }

@@ -66,10 +66,9 @@ impl Trust {
         let checkpoint = self.open(note)?;
         for known in &self.checkpoints {
             if known.size == checkpoint.size && known.root != checkpoint.root {
-                return Err(NotVerified::Tampered(Finding {
-                    change: Change::Fork,
-                    checkpoint: Some(known.size),
-                }));
+                return Err(NotVerified::Tampered(
+                    Finding { change: Change::Fork, checkpoint: Some(known.size) }.into(),
+                ));
             }
         }
         if !self.checkpoints.contains(&checkpoint) {
@@ -88,9 +87,9 @@ impl Trust {
             }
         }
         Err(match failure {
-            InvalidCheckpoint::Signature => {
-                NotVerified::Tampered(Finding { change: Change::Signature, checkpoint: None })
-            }
+            InvalidCheckpoint::Signature => NotVerified::Tampered(
+                Finding { change: Change::Signature, checkpoint: None }.into(),
+            ),
             InvalidCheckpoint::Note | InvalidCheckpoint::Format | InvalidCheckpoint::Origin => {
                 NotVerified::NotChecked(format!("the checkpoint {failure}"))
             }
@@ -109,10 +108,10 @@ impl Trust {
             let name = witness.name();
             let mut lines = note.signatures().iter();
             if lines.any(|it| it.name == name && it.key_id == witness.id()) {
-                return Err(NotVerified::Tampered(Finding {
-                    change: Change::Cosignature(name.to_owned()),
-                    checkpoint: None,
-                }));
+                return Err(NotVerified::Tampered(
+                    Finding { change: Change::Cosignature(name.to_owned()), checkpoint: None }
+                        .into(),
+                ));
             }
             return Err(NotVerified::NotChecked(format!(
                 "the checkpoint has no cosignature of the witness {name}"

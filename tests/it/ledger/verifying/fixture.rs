@@ -102,11 +102,11 @@ pub(super) fn finds(
     change: &Change,
     checkpoint: Option<u64>,
 ) {
-    let Err(NotVerified::Tampered(finding)) = result else {
+    let Err(NotVerified::Tampered(findings)) = result else {
         panic!("{result:?}");
     };
     let change = change.clone();
-    assert_eq!(finding, Finding { change, checkpoint });
+    assert_eq!(findings.first[0], Finding { change, checkpoint });
 }
 
 /// The key and the checkpoint of the management log.

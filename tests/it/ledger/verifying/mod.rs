@@ -108,10 +108,10 @@ async fn a_hash_in_place_of_a_management_event_is_found() {
     let trust = management_log(&sealed.kept.pool).await;
     let retired = json!({ "log_index": 0, "leaf_hash": sealed.hash(0).await }).to_string();
     let result = verify::export(&trust, retired.as_bytes(), None, &mut |_| ());
-    let Err(NotVerified::Tampered(finding)) = result else {
+    let Err(NotVerified::Tampered(findings)) = result else {
         panic!("{result:?}");
     };
-    assert_eq!(finding.change, Change::Missing(0));
+    assert_eq!(findings.first[0].change, Change::Missing(0));
 }
 
 #[tokio::test]

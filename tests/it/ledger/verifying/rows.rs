@@ -1,7 +1,7 @@
 //! Changes of rows in the database.
 
 use engine::ids::RecordId;
-use engine::ledger::verify::Change;
+use engine::ledger::verify::{Change, NotVerified};
 use engine::ledger::{self, Log};
 use serde_json::{Value, json};
 
@@ -52,7 +52,8 @@ async fn a_row_whose_hash_was_changed_too_is_found() {
         .execute(&format!(
             "UPDATE crypto_operations_audit r SET response_status = 500
                FROM audit_log_index i WHERE i.record_id = r.id AND log_index = 1;
-             UPDATE audit_log_index SET leaf_hash = decode('{hex}', 'hex') WHERE log_index = 1"
+             UPDATE audit_log_segments s SET hashes = overlay(hashes PLACING decode('{hex}', 'hex') FROM 33)
+               FROM audit_log_positions p WHERE p.log = 1 AND p.base = 0 AND s.log = 1 AND s.id = p.segment"
         ))
         .await;
     finds(sealed.database().await, &Change::Within(0..4), Some(4));
@@ -73,7 +74,7 @@ async fn a_removed_row_is_found() {
     finds(sealed.database().await, &Change::Missing(2), Some(4));
 }
 
-/// No hash covers the time of a record in the index.
+/// No hash covers the identifier of a record in its segment. This one is of 2020.
 #[tokio::test]
 async fn a_removed_row_with_an_older_time_in_the_index_is_found() {
     let sealed = Sealed::new().await;
@@ -82,7 +83,8 @@ async fn a_removed_row_with_an_older_time_in_the_index_is_found() {
         .execute(
             "DELETE FROM crypto_operations_audit r USING audit_log_index i
               WHERE i.record_id = r.id AND log_index = 2;
-             UPDATE audit_log_index SET record_ts = '2020-01-01' WHERE log = 1 AND log_index = 2",
+             UPDATE audit_log_segments s SET ids[3] = '016f5e66-e800-7000-8000-000000000000'
+               FROM audit_log_positions p WHERE p.log = 1 AND p.base = 0 AND s.log = 1 AND s.id = p.segment",
         )
         .await;
     finds(sealed.database().await, &Change::Missing(2), Some(4));
@@ -123,10 +125,12 @@ async fn an_added_row_with_a_position_beyond_the_log_is_found() {
     sealed
         .kept
         .execute(&format!(
-            "INSERT INTO audit_log_index (log, log_index, record_ts, record_id, leaf_hash)
-             VALUES (1, 4000000000000000000, '2100-01-01', '{}', decode(repeat('00', 32), 'hex'));
+            "INSERT INTO audit_log_segments (log, id, ids, hashes, mac)
+             VALUES (1, '{id}', ARRAY['{id}'::uuid], decode(repeat('00', 32), 'hex'), '');
+             INSERT INTO audit_log_positions (log, base, count, segment)
+             VALUES (1, 4000000000000000000, 1, '{id}');
              UPDATE audit_log_heads SET size = 4000000000000000001 WHERE log = 1",
-            id.uuid()
+            id = id.uuid()
         ))
         .await;
     let added = Change::Added { record: id.to_string() };
@@ -192,4 +196,44 @@ async fn records_after_the_last_sealed_one_are_not_reported_as_added() {
     add(&sealed.kept, 3).await;
     let verified = sealed.database().await.unwrap();
     assert_eq!((verified.covered, verified.unsealed), (2, 1));
+}
+
+/// Verification does not end with the first finding.
+#[tokio::test]
+async fn every_change_is_named() {
+    let sealed = Sealed::new().await;
+    let [changed, repeated] = [1, 4].map(|index| sealed.id(index));
+    sealed
+        .kept
+        .execute(
+            "UPDATE crypto_operations_audit r SET response_status = 500
+               FROM audit_log_index i WHERE i.record_id = r.id AND log_index = 1;
+             DELETE FROM crypto_operations_audit r USING audit_log_index i
+              WHERE i.record_id = r.id AND log_index = 2;
+             INSERT INTO audit_log_segments (log, id, ids, hashes, mac)
+             SELECT log, audit_segment_bound(record_id), ARRAY[record_id], leaf_hash, ''
+               FROM audit_log_index WHERE log_index = 4;
+             INSERT INTO audit_log_positions (log, base, count, segment)
+             SELECT log, 6, 1, audit_segment_bound(record_id) FROM audit_log_index WHERE log_index = 4;
+             UPDATE audit_log_heads SET size = 7 WHERE log = 1",
+        )
+        .await;
+    let Err(NotVerified::Tampered(findings)) = sealed.database().await else {
+        panic!("the log was changed");
+    };
+    let changes: Vec<Change> = findings.first.into_iter().map(|finding| finding.change).collect();
+    let expected = [
+        Change::Missing(2),
+        Change::Changed { index: 1, record: changed },
+        Change::Repeated { record: repeated },
+    ];
+    assert_eq!(changes, expected);
+}
+
+/// The segments are contiguous.
+#[tokio::test]
+async fn a_segment_at_a_later_position_is_found() {
+    let sealed = Sealed::new().await;
+    sealed.kept.execute("UPDATE audit_log_positions SET base = 5 WHERE log = 1 AND base = 4").await;
+    finds(sealed.database().await, &Change::Missing(4), Some(4));
 }

@@ -1,7 +1,7 @@
 //! States of resources in long management events, whose leaves have only the hashes of the states.
 
 use engine::ledger::Log;
-use engine::ledger::verify::{self, Change, Finding, NotVerified, Trust};
+use engine::ledger::verify::{self, Change, NotVerified, Trust};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use sqlx::types::Json;
@@ -69,10 +69,10 @@ impl Long {
 
 #[track_caller]
 fn finds(result: Result<verify::VerifiedLog, NotVerified>, expected: &Change) {
-    let Err(NotVerified::Tampered(Finding { change, .. })) = result else {
+    let Err(NotVerified::Tampered(findings)) = result else {
         panic!("{result:?}");
     };
-    assert_eq!(change, *expected);
+    assert_eq!(findings.first[0].change, *expected);
 }
 
 #[tokio::test]

@@ -1,17 +1,23 @@
 //! The leaves of the logs. They are made from lines of exports, so that an export alone is enough to
 //! compute them again.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::Log;
+use formats::hex::hex;
 use formats::json::Text;
+use formats::tlog::Hash;
 
 /// The longest entry of a log, in bytes.
 const MAX: usize = 65_535;
 
 /// The member of an exported line that replaces a record whose day is retired.
-pub(super) const RETIRED: &str = "leaf_hash";
+pub(crate) const RETIRED: &str = "leaf_hash";
+
+/// The member of a line whose record is not the one that was sealed.
+const CHANGED: &str = "changed";
 
 /// The members that a hash replaces in a leaf that is too long.
 const LONG: [&str; 2] = ["before", "after"];
@@ -33,6 +39,7 @@ pub struct NotARecord;
 pub fn leaf(log: Log, line: &str) -> Result<Vec<u8>, NotARecord> {
     let mut record = object(line)?;
     record.remove("log_index");
+    record.remove(CHANGED);
     record.retain(|_, value| !value.is_null());
     // Only the leaves of long records, which collectors receive, have the hash of a state.
     if !record.contains_key("v") && LONG.iter().any(|name| is_hashed(record.get(*name))) {
@@ -56,8 +63,14 @@ pub fn leaf(log: Log, line: &str) -> Result<Vec<u8>, NotARecord> {
     if leaf.len() > MAX { Err(NotARecord) } else { Ok(leaf) }
 }
 
+/// The hash of the leaf of a record; none if it has no leaf.
+pub(crate) fn hash_of(log: Log, record: &impl Serialize) -> Option<Hash> {
+    let line = serde_json::to_string(record).ok()?;
+    leaf(log, &line).ok().map(|leaf| Hash::of_leaf(&leaf))
+}
+
 /// Refuses a line in place of a retired record that has members of a record, which no hash covers.
-pub(super) fn check_retired(log: Log, line: &str) -> Result<(), NotARecord> {
+pub(crate) fn check_retired(log: Log, line: &str) -> Result<(), NotARecord> {
     let is_known = |(name, value): (&String, &Value)| match name.as_str() {
         "log_index" | RETIRED => true,
         "type" => value == kind(log),
@@ -68,7 +81,7 @@ pub(super) fn check_retired(log: Log, line: &str) -> Result<(), NotARecord> {
 }
 
 /// Whether a line has the hash of a state in place of the state.
-pub(super) fn has_hash_of_state(line: &str) -> bool {
+pub(crate) fn has_hash_of_state(line: &str) -> bool {
     object(line).is_ok_and(|record| LONG.iter().any(|name| is_hashed(record.get(*name))))
 }
 
@@ -86,19 +99,15 @@ fn object(line: &str) -> Result<Map<String, Value>, NotARecord> {
 }
 
 /// The member `type` of the records of a log.
-pub(super) const fn kind(log: Log) -> &'static str {
+pub(crate) const fn kind(log: Log) -> &'static str {
     match log {
         Log::Operations => "operation",
         Log::Management => "management",
     }
 }
 
-fn canonical(value: &impl serde::Serialize) -> Result<Vec<u8>, NotARecord> {
+fn canonical(value: &impl Serialize) -> Result<Vec<u8>, NotARecord> {
     serde_json_canonicalizer::to_vec(value).map_err(|_| NotARecord)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,231 @@
+//! The segments that wait for a position, and those that have one.
+
+use std::ops::Range;
+
+use sqlx::postgres::PgRow;
+use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
+use uuid::Uuid;
+
+use super::records::RecordKey;
+use super::{hash, natural, signed_number};
+use crate::ledger::Log;
+use crate::segments::{MOST, Segment, SegmentRow};
+use formats::clock::Timestamp;
+use formats::tlog::Hash;
+
+/// A part of the segments in the order of their identifiers.
+#[derive(Debug, Default)]
+pub(in crate::ledger) struct Slice {
+    /// The segments without a position.
+    pub(in crate::ledger) waiting: Vec<Segment>,
+    /// The last segment of the part. None if there are no more segments after the part.
+    pub(in crate::ledger) end: Option<Uuid>,
+}
+
+/// A segment with its position, if it has one. In SQL: the columns of [`SegmentRow`] and `base`.
+struct Based {
+    segment: SegmentRow,
+    base: Option<i64>,
+}
+
+impl<'r> FromRow<'r, PgRow> for Based {
+    fn from_row(row: &'r PgRow) -> sqlx::Result<Self> {
+        Ok(Self { segment: SegmentRow::from_row(row)?, base: row.try_get("base")? })
+    }
+}
+
+/// The `limit` segments between two identifiers, of a log with `size` records. The position is a subquery of the select list,
+/// which Postgres always answers from the index of a segment: a join could read all positions.
+pub(in crate::ledger) async fn slice(
+    connection: &mut PgConnection,
+    log: Log,
+    (after, before): (Uuid, Uuid),
+    limit: i64,
+    size: u64,
+) -> sqlx::Result<Slice> {
+    let rows = sqlx::query(
+        "SELECT id, ids, hashes, mac, place = $3 AS is_last, base IS NULL OR base >= $4 AS is_waiting FROM (
+             SELECT s.id, s.ids, s.hashes, s.mac, row_number() OVER (ORDER BY s.id) AS place,
+                    (SELECT p.base FROM audit_log_positions p WHERE p.log = s.log AND p.segment = s.id) AS base
+               FROM audit_log_segments s WHERE s.log = $1 AND s.id > $2 AND s.id < $5
+              ORDER BY s.id LIMIT $3
+         ) AS slice WHERE base IS NULL OR base >= $4 OR place = $3 ORDER BY place",
+    )
+    .bind(log.number())
+    .bind(after)
+    .bind(limit)
+    .bind(signed_number(size))
+    .bind(before)
+    .fetch_all(connection)
+    .await?;
+    let mut slice = Slice::default();
+    for row in &rows {
+        if row.try_get("is_waiting")? {
+            slice.waiting.push(SegmentRow::from_row(row)?.of(log));
+        }
+        if row.try_get("is_last")? {
+            slice.end = Some(row.try_get("id")?);
+        }
+    }
+    Ok(slice)
+}
+
+/// The segments that can have records of this range, and whether each has a position in a log with `size` records.
+pub(in crate::ledger) async fn around(
+    connection: &mut PgConnection,
+    log: Log,
+    (first, last): (Uuid, Uuid),
+    size: u64,
+) -> sqlx::Result<Vec<(Segment, bool)>> {
+    let found: Vec<Based> = sqlx::query_as(
+        "SELECT s.id, s.ids, s.hashes, s.mac,
+                (SELECT p.base FROM audit_log_positions p WHERE p.log = s.log AND p.segment = s.id) AS base
+           FROM audit_log_segments s
+          WHERE s.log = $1 AND s.id >= $2 AND s.id <= audit_segment_bound($3) ORDER BY s.id",
+    )
+    .bind(log.number())
+    .bind(first)
+    .bind(last)
+    .fetch_all(connection)
+    .await?;
+    let size = signed_number(size);
+    let found = found.into_iter();
+    Ok(found.map(|it| (it.segment.of(log), it.base.is_some_and(|base| base < size))).collect())
+}
+
+/// The newest segments among which one without a position is looked for. The sealer gives all waiting segments their
+/// positions at once, and passes over forged ones.
+const NEWEST: i64 = 64;
+
+/// Whether one of the newest segments of a log has no position yet.
+pub(in crate::ledger) async fn has_waiting(
+    database: impl PgExecutor<'_>,
+    log: Log,
+) -> sqlx::Result<bool> {
+    sqlx::query_scalar(
+        "SELECT EXISTS (
+             SELECT FROM (SELECT id FROM audit_log_segments WHERE log = $1 ORDER BY id DESC LIMIT $2) AS s
+              WHERE NOT EXISTS (SELECT FROM audit_log_positions p WHERE p.log = $1 AND p.segment = s.id))",
+    )
+    .bind(log.number())
+    .bind(NEWEST)
+    .fetch_one(database)
+    .await
+}
+
+/// Waits for other processes that write segments of records without one, until the transaction ends.
+pub(in crate::ledger) async fn lock_stragglers(connection: &mut PgConnection) -> sqlx::Result<()> {
+    let lock = "SELECT pg_advisory_xact_lock(hashtext('audit_log_segments'), 1)";
+    sqlx::query(lock).execute(connection).await?;
+    Ok(())
+}
+
+/// 32 random bits.
+pub(in crate::ledger) async fn random(database: impl PgExecutor<'_>) -> sqlx::Result<u32> {
+    let id: Uuid = sqlx::query_scalar("SELECT gen_random_uuid()").fetch_one(database).await?;
+    let [.., a, b, c, d] = *id.as_bytes();
+    Ok(u32::from_be_bytes([a, b, c, d]))
+}
+
+/// The segments of a log that have positions in this range, in its order, with the position of each.
+pub(in crate::ledger) async fn positioned(
+    database: impl PgExecutor<'_>,
+    log: Log,
+    indexes: Range<u64>,
+    limit: i64,
+) -> sqlx::Result<Vec<(u64, Segment)>> {
+    let found: Vec<Based> = sqlx::query_as(
+        "SELECT p.base, s.id, s.ids, s.hashes, s.mac
+           FROM (SELECT log, base, segment FROM audit_log_positions
+                  WHERE log = $1 AND base > $2 AND base < $3 ORDER BY base LIMIT $4) AS p
+          CROSS JOIN LATERAL (SELECT * FROM audit_log_segments s
+                               WHERE s.log = p.log AND s.id = p.segment OFFSET 0) AS s
+          ORDER BY p.base",
+    )
+    .bind(log.number())
+    .bind(signed_number(indexes.start) - i64::try_from(MOST).unwrap_or(i64::MAX))
+    .bind(signed_number(indexes.end))
+    .bind(limit)
+    .fetch_all(database)
+    .await?;
+    let found = found.into_iter();
+    found.map(|it| Ok((natural(it.base.unwrap_or(-1))?, it.segment.of(log)))).collect()
+}
+
+/// A sealed record.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ledger) struct Sealed {
+    pub(in crate::ledger) index: u64,
+    pub(in crate::ledger) key: RecordKey,
+    pub(in crate::ledger) leaf_hash: Hash,
+}
+
+/// The sealed records in a range of positions, in the order of the log. With missing or overlapping segments, a
+/// position is missing or there are several records with it.
+pub(in crate::ledger) async fn sealed(
+    database: impl PgExecutor<'_>,
+    log: Log,
+    indexes: Range<u64>,
+) -> sqlx::Result<Vec<Sealed>> {
+    let found = positioned(database, log, indexes.clone(), i64::MAX).await?;
+    let records = found.into_iter().flat_map(|(base, segment)| {
+        (base..).zip(segment.leaves).map(|(index, (id, leaf_hash))| Sealed {
+            index,
+            key: RecordKey::of(id),
+            leaf_hash,
+        })
+    });
+    Ok(records.filter(|sealed| indexes.contains(&sealed.index)).collect())
+}
+
+/// A record in a log, if it is sealed.
+pub(in crate::ledger) async fn sealed_record(
+    database: impl PgExecutor<'_>,
+    log: Log,
+    id: Uuid,
+) -> sqlx::Result<Option<Sealed>> {
+    let found: Option<(i64, Vec<u8>)> =
+        sqlx::query_as("SELECT log_index, leaf_hash FROM audit_log_places($1, $2) LIMIT 1")
+            .bind(log.number())
+            .bind(id)
+            .fetch_optional(database)
+            .await?;
+    let sealed = found.map(|(index, leaf_hash)| {
+        Ok(Sealed { index: natural(index)?, key: RecordKey::of(id), leaf_hash: hash(&leaf_hash)? })
+    });
+    sealed.transpose()
+}
+
+/// The first sealed record from this position on.
+pub(in crate::ledger) async fn first_sealed_from(
+    connection: &mut PgConnection,
+    log: Log,
+    index: u64,
+) -> sqlx::Result<Option<Sealed>> {
+    // No segment before it can have so many records.
+    let found = positioned(connection, log, index..u64::MAX, MOST as i64 + 1).await?;
+    let first = found.into_iter().find_map(|(base, segment)| {
+        let records = (base..).zip(segment.leaves);
+        records.into_iter().find(|(at, _)| *at >= index)
+    });
+    Ok(first.map(|(index, (id, leaf_hash))| Sealed { index, key: RecordKey::of(id), leaf_hash }))
+}
+
+/// The times of the sealed segments around this time: the last one until it, and the first one after it.
+pub(in crate::ledger) async fn sealed_around(
+    connection: &mut PgConnection,
+    log: Log,
+    ts: Timestamp,
+) -> sqlx::Result<(Option<Timestamp>, Option<Timestamp>)> {
+    let end = RecordKey { ts: ts.plus(std::time::Duration::from_millis(1)), id: Uuid::nil() };
+    sqlx::query_as(
+        "SELECT (SELECT audit_id_time(segment) FROM audit_log_positions
+                  WHERE log = $1 AND segment < $2 ORDER BY segment DESC LIMIT 1),
+                (SELECT audit_id_time(segment) FROM audit_log_positions
+                  WHERE log = $1 AND segment >= $2 ORDER BY segment LIMIT 1)",
+    )
+    .bind(log.number())
+    .bind(end.first_id())
+    .fetch_one(connection)
+    .await
+}

@@ -1,0 +1,256 @@
+//! Receives the requests of every API in the same way: the caller, its rate limit, and the body.
+//!
+//! A door tells where its requests carry the credential and which bodies it reads. The order of the refusals
+//! is that of this module.
+
+#![deny(clippy::wildcard_enum_match_arm)]
+
+mod admin_caller;
+mod application;
+mod batch;
+mod frame;
+mod sent;
+
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::request::Parts;
+use tokio::time::timeout;
+use tracing::Instrument as _;
+
+pub use self::admin_caller::{AdminCaller, access_token_of_person};
+pub use self::application::{Admission, Origin, anonymous_record};
+pub use self::batch::{authentication, begin_within, token_operations};
+pub use self::frame::{note_client, refused_head, request_tag, traceparent};
+pub use self::sent::sent;
+use crate::audit::{Endpoint, Unrecorded};
+use crate::auth::{Caller, Credentials, Denied};
+use crate::body_memory::{BodyBytes, BodyShare, SMALL_BODY};
+use crate::protection::{Answer, Call, Protection, Refusal};
+use crate::ratelimit::{BucketState, Exceeded, network_of};
+use crate::telemetry::step;
+use crate::web::{Engine, LoggedCaller, UnreadableBody, read_body};
+
+/// Where requests of an API have their parts.
+#[derive(Clone, Copy, Debug)]
+pub struct Door {
+    /// The credentials of a request.
+    pub credentials: for<'p> fn(&'p Parts) -> Credentials<'p>,
+    /// Refuses a body by its headers.
+    pub check_body: fn(&Parts) -> Result<(), UnreadableBody>,
+}
+
+/// The number of tokens that a body takes from the rate limit.
+pub type CountTokens = dyn Fn(&[u8]) -> NonZeroU32 + Send + Sync;
+
+/// An operation that a request asks for.
+#[derive(Clone, Copy)]
+pub struct Reading<'a> {
+    pub endpoint: Endpoint,
+    /// The maximum size of the body.
+    pub limit: usize,
+    /// The number of tokens that the body takes from the rate limit; none if each takes one.
+    pub tokens: Option<&'a CountTokens>,
+}
+
+/// A request of an identified caller, with its body.
+pub struct Received {
+    pub call: Call,
+    pub parts: Parts,
+    pub body: BodyBytes,
+    pub standing: BucketState,
+    /// The memory of the body and of the response.
+    pub share: Option<Arc<BodyShare>>,
+}
+
+/// A request that is refused before its operation.
+pub enum NotReceived {
+    /// The request is not authenticated. The API answers and records it with [`anonymous_record`].
+    Anonymous(Box<Anonymous>),
+    /// The refusal of an identified caller is recorded.
+    Refused(Result<Answer, Unrecorded>, BucketState),
+}
+
+/// An unauthenticated request.
+pub struct Anonymous {
+    pub origin: Origin,
+    pub parts: Parts,
+    pub denied: Denied,
+    pub body: Result<BodyBytes, UnreadableBody>,
+}
+
+/// The time in which the body of a log-in must arrive.
+const LOG_IN_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Reading a body that takes longer has the credential checked again.
+pub const CREDENTIAL_FRESHNESS: Duration = Duration::from_millis(250);
+
+/// Receives a request. The credential is checked before the body is read; the order of refusals is
+/// kept all the same: malformed JSON comes before a bad credential.
+pub async fn receive(
+    engine: &Arc<Engine>,
+    protection: &Protection,
+    door: Door,
+    reading: Reading<'_>,
+    request: Request,
+) -> Result<Received, NotReceived> {
+    let origin = Origin::of(engine, reading.endpoint, &request);
+    let (parts, body) = request.into_parts();
+    let credentials = (door.credentials)(&parts);
+    let authenticated = engine.authenticate(&credentials, origin.client);
+    match authenticated.instrument(step!("caller")).await {
+        Ok(caller) => {
+            LoggedCaller::note(&parts.extensions, caller.id());
+            let arrived = Arrived { engine, protection, door, origin };
+            arrived.body_of(caller, reading, parts, body).await
+        }
+        Err(denied) => {
+            let limit = engine.settings.limits.max_body_bytes;
+            let body = read_refused(engine, door, origin.client, &parts, body, limit).await;
+            Err(anonymous(origin, parts, denied, body))
+        }
+    }
+}
+
+/// Reads the body of a request that will be refused.
+pub async fn read_refused(
+    engine: &Engine,
+    door: Door,
+    client: IpAddr,
+    parts: &Parts,
+    body: Body,
+    limit: usize,
+) -> Result<BodyBytes, UnreadableBody> {
+    (door.check_body)(parts)?;
+    match engine.body_memory.refused.try_take(Some(network_of(client)), 1) {
+        Some(_permit) => read_body(parts, body, limit, None).await,
+        None => Err(UnreadableBody::NoMemory),
+    }
+}
+
+/// Reads the body of a log-in, whose caller it names.
+pub async fn read_log_in(
+    engine: &Engine,
+    door: Door,
+    client: IpAddr,
+    parts: &Parts,
+    body: Body,
+) -> Result<BodyBytes, UnreadableBody> {
+    (door.check_body)(parts)?;
+    let permit = engine.body_memory.log_ins.try_take(Some(network_of(client)), 1);
+    let _permit = permit.ok_or(UnreadableBody::NoMemory)?;
+    let reading = read_body(parts, body, SMALL_BODY, None);
+    timeout(LOG_IN_PATIENCE, reading).await.unwrap_or(Err(UnreadableBody::Late))
+}
+
+fn anonymous(
+    origin: Origin,
+    parts: Parts,
+    denied: Denied,
+    body: Result<BodyBytes, UnreadableBody>,
+) -> NotReceived {
+    NotReceived::Anonymous(Box::new(Anonymous { origin, parts, denied, body }))
+}
+
+/// A request whose caller is authenticated.
+struct Arrived<'a> {
+    engine: &'a Arc<Engine>,
+    protection: &'a Protection,
+    door: Door,
+    origin: Origin,
+}
+
+impl Arrived<'_> {
+    async fn body_of(
+        self,
+        caller: Caller,
+        reading: Reading<'_>,
+        parts: Parts,
+        body: Body,
+    ) -> Result<Received, NotReceived> {
+        let Self { engine, protection, door, .. } = self;
+        let admitted = engine.admit(&caller).instrument(step!("limit")).await;
+        let body = if admitted.is_ok() {
+            match (door.check_body)(&parts) {
+                Ok(()) => {
+                    let memory = Some(engine.memory_of(&caller));
+                    read_body(&parts, body, reading.limit, memory).await
+                }
+                Err(unreadable) => Err(unreadable),
+            }
+        } else {
+            // Without a token, the body is read for its syntax only.
+            read_refused(engine, door, self.origin.client, &parts, body, reading.limit).await
+        };
+        let caller = match self.revalidate(caller, &parts).await {
+            Ok(caller) => caller,
+            Err(denied) => return Err(anonymous(self.origin, parts, denied, body)),
+        };
+        let (admitted, body) = match (admitted, reading.tokens, body) {
+            (Ok(standing), Some(count), Ok(body)) => {
+                match protection.tokens(&caller, &body, count).await {
+                    Ok(tokens) => {
+                        (admit_items(engine, &caller, standing, tokens, &body).await, Ok(body))
+                    }
+                    Err(refusal) => (Ok(standing), Err(refusal)),
+                }
+            }
+            (admitted, _, body) => (admitted, body.map_err(Refusal::from)),
+        };
+        let standing = admitted.unwrap_or_else(|exceeded| exceeded.standing);
+        let Origin { endpoint, tag, arrived, .. } = self.origin;
+        let again = authentication(engine, door, &parts);
+        let call = Call::new((caller, again), admitted, endpoint, tag, arrived);
+        match body {
+            Ok(body) => Ok(Received { call, parts, share: body.share(), body, standing }),
+            Err(refusal) => {
+                let refusal = match (refusal, call.application()) {
+                    // The syntax of a longer body is unknown.
+                    (
+                        Refusal::UnreadableBody(
+                            UnreadableBody::TooLarge | UnreadableBody::NoMemory,
+                        ),
+                        Err(limited),
+                    ) if admitted.is_err() => limited,
+                    (refusal, _) => refusal,
+                };
+                let answered = protection.refuse(call, refusal).await;
+                Err(NotReceived::Refused(answered, standing))
+            }
+        }
+    }
+
+    /// Checks a credential again after a slow body, in case it was revoked meanwhile.
+    async fn revalidate(&self, caller: Caller, parts: &Parts) -> Result<Caller, Denied> {
+        let now = self.engine.clock.monotonic();
+        if now.saturating_sub(self.origin.arrived) < CREDENTIAL_FRESHNESS {
+            return Ok(caller);
+        }
+        let credentials = (self.door.credentials)(parts);
+        let again = self.engine.authenticate(&credentials, self.origin.client);
+        again.instrument(step!("caller")).await
+    }
+}
+
+/// Takes the tokens of the items of a batch, in exchange for the one that the request has taken.
+async fn admit_items(
+    engine: &Engine,
+    caller: &Caller,
+    standing: BucketState,
+    tokens: NonZeroU32,
+    body: &[u8],
+) -> Result<BucketState, Exceeded> {
+    if tokens == NonZeroU32::MIN {
+        return Ok(standing);
+    }
+    let admission = engine.admit_items(caller, tokens).instrument(step!("limit")).await;
+    // A refused batch takes no tokens, except one if its body is large.
+    if admission.is_err() && body.len() > SMALL_BODY {
+        let _ = engine.admit(caller).await;
+    }
+    admission
+}

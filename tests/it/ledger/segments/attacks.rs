@@ -1,0 +1,318 @@
+//! What the login of the service can do, and what it does not gain by it.
+
+use engine::ledger::{Log, SealState};
+use formats::tlog::{Hash, Tree};
+use sqlx::AssertSqlSafe;
+use uuid::Uuid;
+
+use super::fixture::Written;
+use testkit::{PATIENCE, Site, within};
+
+/// A segment of the newest record with another hash and no valid MAC.
+const FORGED: &str = "INSERT INTO audit_log_segments (log, id, ids, hashes, mac)
+    SELECT 1, '00000000-0000-7000-8000-000000000000', ARRAY[id], decode(repeat('11', 32), 'hex'),
+           decode('00000001' || repeat('22', 32), 'hex')
+      FROM crypto_operations_audit ORDER BY id DESC LIMIT 1";
+
+impl Written {
+    /// Runs SQL with the login of the service.
+    async fn as_service(&self, sql: &str) -> Result<(), String> {
+        let done = sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&self.kept.pool).await;
+        done.map(|_| ()).map_err(|error| {
+            let code = error.as_database_error().and_then(|error| error.code());
+            code.expect("a code").into_owned()
+        })
+    }
+
+    /// Gives a segment the next position, with a root that is right or wrong.
+    async fn position(&self, segment: Uuid, leaves: &[Hash], root: Option<Hash>) {
+        let (size, root_before): (i64, Vec<u8>) =
+            sqlx::query_as("SELECT size, root FROM audit_log_heads WHERE log = 1")
+                .fetch_one(&self.kept.pool)
+                .await
+                .expect("a head");
+        let mut tree = Tree::default();
+        leaves.iter().for_each(|leaf| tree.append(*leaf, |_| ()));
+        let sealed: Option<i64> = sqlx::query_scalar(
+            "SELECT seal_audit_segments(1::smallint, origin, $1, $2, $3, ARRAY[$4], '{}', '{}', '{}')
+               FROM audit_log_heads WHERE log = 1",
+        )
+        .bind(size)
+        .bind(root_before)
+        .bind(root.unwrap_or_else(|| tree.root()).as_bytes())
+        .bind(segment)
+        .fetch_one(&self.kept.pool)
+        .await
+        .expect("a position");
+        assert!(sealed.is_some(), "the head is another one");
+    }
+
+    /// The waiting segments and their hashes, in order.
+    async fn segments(&self) -> Vec<(Uuid, Vec<Hash>)> {
+        let rows: Vec<(Uuid, Vec<u8>)> =
+            sqlx::query_as("SELECT id, hashes FROM audit_log_segments WHERE log = 1 ORDER BY id")
+                .fetch_all(&self.kept.owner)
+                .await
+                .expect("segments");
+        let hashes = |bytes: Vec<u8>| {
+            bytes.chunks(32).map(|hash| Hash::try_from(hash).expect("a hash")).collect()
+        };
+        rows.into_iter().map(|(id, bytes)| (id, hashes(bytes))).collect()
+    }
+}
+
+fn says(part: &'static str) -> impl Fn(&SealState) -> bool {
+    move |state| matches!(state, SealState::Failed(error) if error.contains(part))
+}
+
+const MOVED: &str = "moved while this instance had the lock of the sealer";
+
+const UNTRUSTED: &str = "has grown by records that no instance sealed";
+
+#[tokio::test]
+async fn the_login_only_inserts_segments() {
+    let written = Written::new().await;
+    written.write(1).await;
+    const FORBIDDEN: &str = "42501";
+    for attempt in [
+        "UPDATE audit_log_segments SET hashes = hashes",
+        "DELETE FROM audit_log_segments",
+        "INSERT INTO audit_log_positions VALUES (1, 0, 1, gen_random_uuid())",
+        "UPDATE audit_log_positions SET base = 1",
+        "DELETE FROM audit_log_positions",
+        "INSERT INTO audit_log_nodes VALUES (1, 1, 0, decode(repeat('00', 32), 'hex'))",
+        "UPDATE audit_log_heads SET size = 1",
+        "UPDATE audit_log_heads SET root = root",
+        "DELETE FROM audit_log_heads",
+    ] {
+        assert_eq!(written.as_service(attempt).await, Err(FORBIDDEN.to_owned()), "{attempt}");
+    }
+    assert_eq!(written.as_service(FORGED).await, Ok(()));
+}
+
+/// What the functions of the owner refuse.
+const INVALID: &str = "SW005";
+
+#[tokio::test]
+async fn nodes_of_tiles_that_the_log_does_not_fill_are_refused() {
+    let written = Written::new().await;
+    written.write(1).await;
+    for (levels, places) in [("1", "0"), ("7", "5"), ("0", "0"), ("1", "NULL")] {
+        let seal = format!(
+            "SELECT seal_audit_segments(1::smallint, origin, size, root, root, ARRAY[s.id], '{{{levels}}}', '{{{places}}}',
+                                        ARRAY[decode(repeat('11', 32), 'hex')])
+               FROM audit_log_heads h JOIN audit_log_segments s ON s.log = h.log WHERE h.log = 1"
+        );
+        assert_eq!(written.as_service(&seal).await, Err(INVALID.to_owned()), "{seal}");
+    }
+}
+
+/// Its records would get another segment meanwhile, and then have two positions.
+#[tokio::test]
+async fn the_mac_of_a_segment_is_not_put_back() {
+    let written = Written::new().await;
+    written.write(1).await;
+    let renew = async |mac: &str| {
+        let renewed = format!(
+            "SELECT renew_audit_segments(1::smallint, array_agg(id), array_agg({mac})) FROM audit_log_segments
+              WHERE log = 1"
+        );
+        written.count(&renewed).await
+    };
+    assert_eq!(renew(r"'\x00000002aa'::bytea").await, 0, "a generation that does not exist");
+    let second = "INSERT INTO row_keys VALUES (2, 1, decode(repeat('22', 32), 'hex'))";
+    sqlx::query(second).execute(&written.kept.owner).await.expect("a generation");
+    written.kept.execute("CREATE TABLE kept AS SELECT mac FROM audit_log_segments").await;
+    assert_eq!(renew(r"'\x00000002aa'::bytea").await, 1);
+    for mac in ["(SELECT mac FROM kept)", r"'\x00000002bb'::bytea", r"'\x00000003bb'::bytea"] {
+        assert_eq!(renew(mac).await, 0, "{mac}");
+    }
+}
+
+#[tokio::test]
+async fn a_segment_that_is_no_segment_gets_no_position() {
+    let written = Written::new().await;
+    let hash = "decode(repeat('11', 32), 'hex')";
+    let id = "'01900000-0000-7000-8000-000000000001'::uuid";
+    for (name, ids, hashes) in [
+        (id, "'{}'::uuid[]".to_owned(), "''".to_owned()),
+        (id, format!("ARRAY[{id}]"), format!("{hash} || {hash}")),
+        (id, format!("ARRAY[[{id}]]"), hash.to_owned()),
+        (
+            "'01900000-0101-7000-8000-000000000001'",
+            format!("ARRAY[{id}, {id}]"),
+            format!("{hash} || {hash}"),
+        ),
+        ("'018fffff-ffff-7000-8000-000000000001'", format!("ARRAY[{id}]"), hash.to_owned()),
+    ] {
+        let seal = "SELECT seal_audit_segments(1::smallint, origin, size, root, root, ARRAY[NAME::uuid], '{}', '{}', '{}')
+                      FROM audit_log_heads WHERE log = 1".replace("NAME", name);
+        let insert =
+            format!("INSERT INTO audit_log_segments VALUES (1, {name}, {ids}, {hashes}, '')");
+        written.as_service(&insert).await.expect(&insert);
+        assert_eq!(written.as_service(&seal).await, Err(INVALID.to_owned()), "{insert}");
+        written.kept.execute("DELETE FROM audit_log_segments").await;
+    }
+    let unknown = "SELECT seal_audit_segments(1::smallint, origin, size, root, root, ARRAY[gen_random_uuid()], '{}', '{}', '{}')
+                     FROM audit_log_heads WHERE log = 1";
+    assert_eq!(written.as_service(unknown).await, Err(INVALID.to_owned()));
+    assert_eq!(written.count("SELECT size FROM audit_log_heads WHERE log = 1").await, 0);
+}
+
+#[tokio::test]
+async fn a_forged_segment_is_named_and_passed_over() {
+    let written = Written::new().await;
+    written.write(3).await;
+    written.as_service(FORGED).await.expect("a segment");
+    let sealer = written.kept.sealer().await;
+    written.assert_sealed_once(3).await;
+    sealer.state(|state| *state == SealState::Sealing).await;
+    within(PATIENCE, async || written.flaws("audit_log_segments") == ["forged"]).await;
+}
+
+/// Whoever writes a record by SQL cannot hide it from the log with a forged segment.
+#[tokio::test]
+async fn a_forged_segment_does_not_hide_a_record_without_one() {
+    let written = Written::new().await;
+    written.write(1).await;
+    written.kept.record(1).await;
+    written
+        .as_service(&FORGED.replace("'00000000-0000-7000-8000-000000000000'", "id"))
+        .await
+        .expect("a segment");
+    let _sealer = written.kept.sealer().await;
+    written.assert_sealed_once(2).await;
+}
+
+/// The metric shows it, because an instance without its token writes such records too.
+#[tokio::test]
+async fn a_new_record_that_no_instance_wrote_is_sealed_and_counted() {
+    let written = Written::new().await;
+    written.write(2).await;
+    let sealer = written.kept.sealer().await;
+    written.assert_sealed_once(2).await;
+    written.kept.record(3).await;
+    written.assert_sealed_once(5).await;
+    let counted = || sealer.status.stragglers().map(|(_, count)| count).collect::<Vec<_>>();
+    within(PATIENCE, async || counted() == [3, 0]).await;
+    assert_eq!(written.flaws("crypto_operations_audit"), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_old_record_that_no_instance_wrote_is_sealed_and_named() {
+    let written = Written::new().await;
+    written.write(1).await;
+    written.kept.record_at(2, "inserted", "now() - interval '2 hours'").await;
+    let sealer = written.kept.sealer().await;
+    written.assert_sealed_once(3).await;
+    sealer.state(|state| *state == SealState::Sealing).await;
+    assert_eq!(written.flaws("crypto_operations_audit"), ["unsealed"]);
+}
+
+#[tokio::test]
+async fn a_record_that_is_too_long_is_named_and_stops_nothing() {
+    let written = Written::new().await;
+    written.write(1).await;
+    written.kept.record(1).await;
+    let long = "UPDATE crypto_operations_audit SET error_message = repeat('x', 70000) WHERE request_id = 'r'";
+    written.kept.execute(long).await;
+    let sealer = written.kept.sealer().await;
+    sealer.state(|state| *state == SealState::Sealing).await;
+    written.write(1).await;
+    written.kept.covered(2).await;
+    within(PATIENCE, async || written.flaws("crypto_operations_audit") == ["unsealed"]).await;
+}
+
+#[tokio::test]
+async fn a_head_that_moves_while_the_lock_is_held_stops_sealing() {
+    let written = Written::new().await;
+    let sealer = written.kept.sealer().await;
+    sealer.state(|state| *state == SealState::Sealing).await;
+    written.as_service(FORGED_ALONE).await.expect("a segment");
+    let [(segment, leaves)] = written.segments().await.try_into().expect("one segment");
+    written.position(segment, &leaves, None).await;
+    written.write(1).await;
+    sealer.state(|state| says(MOVED)(state) || says(UNTRUSTED)(state)).await;
+    sealer.stop().await;
+    // After a restart its MAC decides.
+    let sealer = written.kept.sealer().await;
+    sealer.state(says(UNTRUSTED)).await;
+    assert!(written.kept.checkpoint().await.is_none_or(|checkpoint| checkpoint.size == 0));
+    // An operator accepts the log as it is.
+    let renewal = engine::ledger::Renewal { origin: true, ..Default::default() };
+    crate::ledger::fixture::initialize_in(&written.kept.pool, renewal).await;
+    written.kept.covered(2).await;
+    sealer.state(|state| *state == SealState::Sealing).await;
+}
+
+/// A segment of no record.
+const FORGED_ALONE: &str = "INSERT INTO audit_log_segments (log, id, ids, hashes, mac)
+    VALUES (1, '01900000-0000-7000-8000-000000000000', '{01900000-0000-7000-8000-000000000000}',
+            decode(repeat('11', 32), 'hex'), decode('00000001' || repeat('22', 32), 'hex'))";
+
+#[tokio::test]
+async fn an_operator_removes_the_segments_that_no_instance_wrote() {
+    let site = Site::new().await;
+    site.run(&["audit", "init"]).success();
+    let mut owner = site.connect().await;
+    let mut count = async |sql: &'static str| -> i64 {
+        sqlx::query_scalar(sql).fetch_one(&mut owner).await.expect(sql)
+    };
+    const SEGMENTS: &str = "SELECT count(*) FROM audit_log_segments";
+    let genuine = count(SEGMENTS).await;
+    assert!(genuine > 0);
+    sqlx::query(FORGED_ALONE).execute(&mut site.connect().await).await.expect("a segment");
+    let removed = site.run(&["rows", "remove-segments"]).success().stdout;
+    assert_eq!(removed, "01900000-0000-7000-8000-000000000000\n1 segments are removed\n");
+    assert_eq!(count(SEGMENTS).await, genuine);
+    assert_eq!(site.run(&["rows", "remove-segments"]).success().line(), "0 segments are removed");
+}
+
+#[tokio::test]
+async fn growth_by_genuine_segments_is_trusted_after_a_restart() {
+    let written = Written::new().await;
+    written.write(3).await;
+    for (segment, leaves) in written.segments().await {
+        written.position(segment, &leaves, None).await;
+    }
+    let _sealer = written.kept.sealer().await;
+    written.assert_sealed_once(3).await;
+}
+
+#[tokio::test]
+async fn a_false_root_is_not_signed() {
+    let written = Written::new().await;
+    written.write(1).await;
+    let (segment, leaves) = written.segments().await.remove(0);
+    written.position(segment, &leaves, Some(Hash::of_leaf(b"another"))).await;
+    let sealer = written.kept.sealer().await;
+    sealer.state(says("the hashes of the operations log do not match its head")).await;
+    assert!(written.kept.checkpoint().await.is_none());
+}
+
+/// Otherwise a session that keeps the lock of the sealer would also keep the alert away.
+#[tokio::test]
+async fn the_age_of_a_checkpoint_is_not_what_the_login_writes() {
+    let written = Written::new().await;
+    written.write(1).await;
+    let sealer = written.kept.sealer().await;
+    written.kept.covered(1).await;
+    sealer.stop().await;
+    let mut intruder = written.kept.pool.acquire().await.expect("a session");
+    sqlx::query("SELECT pg_advisory_lock(hashtextextended('sealward job sealer', 0))")
+        .execute(&mut *intruder)
+        .await
+        .expect("the lock");
+    let signed = "SELECT floor(extract(epoch FROM checkpoint_at))::bigint FROM audit_log_heads WHERE log = 1";
+    let signed = written.count(signed).await;
+    let sealer = written.kept.sealer().await;
+    let known = || sealer.status.logs().into_iter().find(|it| it.log == Log::Operations);
+    within(PATIENCE, async || known().is_some()).await;
+    let forged = "UPDATE audit_log_heads SET origin = 'x', checkpoint_size = size, checkpoint_at = now() + interval '1 hour'";
+    written.as_service(forged).await.expect("a change");
+    written.write(1).await;
+    within(PATIENCE, async || known().is_some_and(|it| it.unsealed == 1)).await;
+    let status = known().expect("a status");
+    assert_eq!(status.checkpoint_size, 1);
+    assert_eq!(status.checkpoint_at.map(|at| at.as_millis() / 1000), Some(signed));
+}

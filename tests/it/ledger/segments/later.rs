@@ -1,0 +1,90 @@
+//! Events that this release does not know, and events that it could not read.
+
+use engine::ids::EventId;
+use formats::clock::{Clock, Entropy};
+use serde_json::{Value, json};
+use sqlx::AssertSqlSafe;
+
+use crate::ledger::sealed_world;
+use testkit::{PATIENCE, RECORD_ID, World, pool, within};
+
+/// During an upgrade, instances of both releases run. The login of the service could write such an event, too.
+#[tokio::test]
+async fn an_event_of_a_later_release_is_shown_and_stops_nothing() {
+    let world = sealed_world().await;
+    let id = EventId::new(&Clock::system(), &Entropy::system());
+    let uuid = id.uuid();
+    let later = "INSERT INTO management_events (id, at, actor, action, resource_type, resource_id)
+                 VALUES ($1, now(), 'a later release', 'split', 'branch', $1)";
+    let inserted = sqlx::query(later).bind(id).execute(&pool(world.as_application())).await;
+    inserted.expect("an event");
+
+    let admin = world.admin();
+    // The schemas of the tests know no later release.
+    let lines = world.admin().with("accept", "application/x-ndjson");
+    let lines = lines.get("/admin/audit/management").await.ok().body;
+    let mut events = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let event = events.find(|event| event["id"] == id.to_string()).expect("the event");
+    let shown = ["action", "resource_type", "resource_id"].map(|member| event[member].clone());
+    assert_eq!(shown, ["split", "branch", &uuid.to_string()].map(Value::from));
+    let csv = world.admin().with("accept", "text/csv");
+    assert!(csv.get("/admin/audit/management").await.ok().body.contains("split,branch"));
+
+    world.service("first").await;
+    let created = "/admin/audit/management?resourceType=service";
+    within(PATIENCE, async || {
+        admin.get(created).await.ok().json()["items"][0]["log_index"].is_u64()
+    })
+    .await;
+    let named = json!({ "table": "management_events", "flaw": "unsealed" });
+    let invalid = "/admin/audit/management?action=row.invalid";
+    within(PATIENCE, async || admin.get(invalid).await.ok().json()["items"][0]["after"] == named)
+        .await;
+}
+
+/// Otherwise closing its day and summing its requests would fail for ever.
+#[tokio::test]
+async fn a_record_that_no_index_could_hold_is_refused() {
+    let world = World::new().await;
+    let service = pool(world.as_application());
+    for column in ["policy_number", "error_code"] {
+        let sql = format!(
+            "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date);
+             INSERT INTO crypto_operations_audit
+                    (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome, {column})
+             SELECT {RECORD_ID}, ts, 'r', 0, 200, 1.3, 'done', repeat('x', 513)
+               FROM date_trunc('milliseconds', now()) AS ts"
+        );
+        let refused = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&service).await;
+        let refused = refused.expect_err(column).to_string();
+        assert!(refused.contains(&format!("{column}_check")), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn an_event_that_no_instance_could_read_is_refused() {
+    let world = World::new().await;
+    let service = pool(world.as_application());
+    let nested = |depth| format!("'{}{}'", "[".repeat(depth), "]".repeat(depth));
+    let insert = async |[at, approved_by, before]: [&str; 3]| {
+        let sql = format!(
+            "INSERT INTO management_events (id, at, actor, action, resource_type, approved_by, before)
+             VALUES (gen_random_uuid(), {at}, 'a', 'create', 'service', {approved_by}, {before})"
+        );
+        let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&service).await;
+        done.map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(insert(["now()", "NULL", &nested(90)]).await, Ok(()));
+    assert_eq!(insert(["now()", "ARRAY['ada']", "'[-1.5e300]'"]).await, Ok(()));
+    for event in [
+        ["'infinity'", "NULL", "NULL"],
+        ["now()", "ARRAY['ada', NULL]", "NULL"],
+        ["now()", "NULL", &nested(130)],
+        ["now()", "NULL", r#"'{"a": [1e400]}'"#],
+        ["now()", "NULL", "'-1e400'"],
+    ] {
+        let refused = insert(event).await.expect_err(event[0]);
+        assert!(refused.contains("management_events_can_be_read"), "{event:?}: {refused}");
+    }
+    world.admin().get("/admin/audit/management").await.ok();
+}

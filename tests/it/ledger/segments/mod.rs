@@ -1,0 +1,10 @@
+//! Segments: the transaction of some records writes their hashes, and the sealer gives positions to them.
+
+mod attacks;
+mod changed;
+mod fixture;
+mod later;
+mod plans;
+mod text;
+mod transactions;
+mod writing;

@@ -1,0 +1,83 @@
+//! No statement of the sealer, of lists, proofs or tiles reads a whole table.
+
+use engine::audit::{EntryFilter, entries};
+use engine::ledger::{self, Log, Renewal};
+use formats::clock::Clock;
+use formats::tlog::{Hash, Tile, TileContent, Tree};
+use testkit::{PATIENCE, RECORD_ID, pool, within};
+
+use super::fixture::Written;
+use crate::ledger::fixture::initialize_in;
+
+const RECORDS: u64 = 131_072;
+
+const TABLES: &str = "relname ~ '^(audit_log_segments|audit_log_positions|audit_log_nodes|crypto_operations_audit_2)'";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_statement_reads_a_whole_table() {
+    let written = Written::new().await;
+    // A log of two full trees with invented hashes. An operator accepts it.
+    let node = Hash::of_leaf(b"a node");
+    let tree = Tree::from_edge(RECORDS, vec![vec![], vec![], vec![node; 2]]).expect("a tree");
+    let [node, root] = [node, tree.root()]
+        .map(|hash| hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+    written
+        .kept
+        .execute(&format!(
+            "SELECT make_audit_day(((now() - interval '1 day' * day) AT TIME ZONE 'UTC')::date)
+               FROM generate_series(0, 1) AS day;
+             INSERT INTO crypto_operations_audit
+                    (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
+             SELECT {RECORD_ID}, ts, 'r', 0, 200, 1.3, 'done'
+               FROM generate_series(1, {RECORDS}) AS number,
+                    date_trunc('milliseconds', now() - number * interval '100 milliseconds') AS ts;
+             INSERT INTO audit_log_segments SELECT 1, id, ARRAY[id], decode('{node}', 'hex'), ''
+               FROM crypto_operations_audit;
+             INSERT INTO audit_log_positions SELECT 1, row_number() OVER (ORDER BY id) - 1, 1, id
+               FROM audit_log_segments WHERE log = 1;
+             INSERT INTO audit_log_nodes SELECT 1, 2, place, decode('{node}', 'hex') FROM generate_series(0, 1) AS place;
+             UPDATE audit_log_heads SET size = {RECORDS}, root = decode('{root}', 'hex') WHERE log = 1"
+        ))
+        .await;
+    written.kept.execute("ANALYZE").await;
+    let renewal = Renewal { origin: true, ..Renewal::default() };
+    initialize_in(&written.kept.pool, renewal).await;
+    // Postgres reads a table of a few rows as a whole, for example that of the nodes.
+    let reads = || {
+        format!(
+            "SELECT coalesce(sum(seq_tup_read), 0)::bigint FROM pg_stat_user_tables WHERE {TABLES}"
+        )
+    };
+    let before = settled(&written, &reads()).await;
+
+    let pool = pool((*written.kept.pool.current().connect_options()).clone());
+    let sealer = written.kept.sealer().await;
+    written.write(20).await;
+    written.kept.covered(RECORDS + 20).await;
+    let now = Clock::system().now();
+    let page = entries(&pool, now, &EntryFilter::default(), None, 200).await.expect("a page");
+    assert_eq!(page.len(), 200);
+    let (own, others) = page.split_at(20);
+    assert!(own.iter().all(|entry| entry.log_index.is_some() && !entry.changed));
+    // No instance wrote the segments of the others.
+    assert!(others.iter().all(|entry| entry.log_index.is_none()));
+    for entry in own {
+        ledger::prove(&pool, Log::Operations, entry.id.uuid()).await.expect("a proof");
+    }
+    let tile = Tile::in_tree(TileContent::Hashes(0), 100, RECORDS).expect("a tile");
+    ledger::tile(&pool, Log::Operations, &tile).await.expect("hashes").expect("a tile");
+    sealer.stop().await;
+    pool.current().close().await;
+    written.kept.pool.current().close().await;
+    let read = settled(&written, &reads()).await - before;
+    assert!(read < RECORDS.cast_signed(), "{read} rows");
+}
+
+/// The number once sessions that have ended have reported theirs.
+async fn settled(written: &Written, sql: &str) -> i64 {
+    let sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+                       AND backend_type = 'client backend' AND application_name LIKE '%sealer'";
+    within(PATIENCE, async || written.count(sessions).await == 0).await;
+    written.kept.execute("SELECT pg_stat_force_next_flush()").await;
+    written.count(sql).await
+}
