@@ -5,6 +5,7 @@ mod approvals;
 mod collector;
 mod credentials;
 mod database;
+mod floor;
 mod provider;
 mod records;
 mod report;
@@ -38,6 +39,10 @@ pub(super) struct Arguments {
     /// Connect to the tokens without trying their operations. A token under load then generates no keys.
     #[arg(long, conflicts_with = "report")]
     skip_trials: bool,
+    /// Show what a cryptographic floor with this minimum strength in bits (112, 128 or 192) would stop, instead
+    /// of that of the settings.
+    #[arg(long, value_name = "BITS", value_parser = floor::minimum)]
+    floor: Option<u16>,
     /// Write every call into the PKCS#11 modules to this file, with its return code and the shape of its
     /// arguments. The file contains no secrets, keys, labels or serial numbers.
     #[arg(long, value_name = "FILE")]
@@ -83,6 +88,7 @@ pub(super) async fn run(
     let provider = provider::check(&settings, environment, pool).await?;
     let people = approvals::check(pool, &settings.approvals).await;
     let sealing = sealing::check(pool, &settings.audit.seal).await;
+    let floor = floor::examine(pool, &settings.crypto, arguments.floor).await;
     if let Some(token) = token {
         token.close().await;
     }
@@ -97,10 +103,11 @@ pub(super) async fn run(
         let sealing = sealing::as_json(sealing.as_deref());
         let credentials = credentials::as_json(&credentials);
         let examined = rows::as_json(&examined);
+        let floor = floor::as_json(floor.as_ref());
         let whole = json!({
             "tokens": reports, "login": login, "records": records, "collector": collector,
             "openIdConnect": provider, "credentials": credentials, "approvals": people,
-            "auditLogs": sealing, "rows": examined,
+            "auditLogs": sealing, "rows": examined, "floor": floor,
         });
         writeln!(io::stdout(), "{whole:#}")?;
     } else if arguments.report {
@@ -117,6 +124,7 @@ pub(super) async fn run(
         io::stdout().write_all(provider::text(provider.as_ref()).as_bytes())?;
         io::stdout().write_all(credentials::text(&credentials).as_bytes())?;
         io::stdout().write_all(approvals::text(people.as_deref()).as_bytes())?;
+        io::stdout().write_all(floor::text(floor.as_ref()).as_bytes())?;
     }
     let mut ill = Vec::new();
     for (label, report) in reports {
