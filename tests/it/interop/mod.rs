@@ -11,6 +11,7 @@ mod ml_dsa;
 mod nimbus;
 mod partners;
 mod peer;
+mod reports;
 mod signatures;
 
 pub(crate) use self::peer::{Peer, home};

@@ -44,6 +44,11 @@ impl Peer {
         Self::start("cryptography", &home().join("venv/bin/python"), "hpke_peer.py")
     }
 
+    /// PyPI `cyclonedx-python-lib`, which has the official schema of bills of materials.
+    pub(super) fn cyclonedx() -> Self {
+        Self::start("cyclonedx", &home().join("venv/bin/python"), "cyclonedx_peer.py")
+    }
+
     /// Sends a request and waits for its response.
     pub(crate) fn ask(&mut self, request: &Value) -> Value {
         writeln!(self.requests, "{request}").unwrap();
