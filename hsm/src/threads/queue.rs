@@ -2,9 +2,9 @@
 //!
 //! Any free worker takes a read. At most one write runs at a time, because tokens do not support
 //! concurrent writes, and queued writes do not delay reads. Reads and writes wait in lanes, which
-//! take turns: a caller's burst delays its own operations first. When the queue is full, the
-//! longest lane gives up its newest job for a job of a shorter lane. A lane has no share of the
-//! sessions: a caller that is alone can use all of them.
+//! take turns: a caller's burst delays its own operations first. When the reads or the writes are
+//! too many, their longest lane gives up its newest job for a job of a shorter lane: neither keeps
+//! the others out. A lane has no share of the sessions: a caller that is alone can use all of them.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 use super::job::{Access, Job};
 use crate::{ErrorKind, HsmError};
 use formats::turns::Turns;
+
+/// The most writes that wait. Each can take minutes.
+const WRITES: usize = 64;
 
 #[derive(Debug)]
 pub(crate) struct Queue {
@@ -82,11 +85,14 @@ impl Queue {
             return Err(HsmError::new(ErrorKind::TokenOut, "the token is unavailable"));
         }
         let mut displaced = None;
-        if inner.len() >= self.bound {
-            inner.reads.retain(|job| !job.is_abandoned());
-            inner.writes.retain(|job| !job.is_abandoned());
+        let bound = match job.kind() {
+            Access::Read => self.bound,
+            Access::Write | Access::Probe => self.bound.min(WRITES),
+        };
+        if inner.lanes(job.kind()).len() >= bound {
+            inner.lanes(job.kind()).retain(|job| !job.is_abandoned());
         }
-        if inner.len() >= self.bound {
+        if inner.lanes(job.kind()).len() >= bound {
             displaced = inner.lanes(job.kind()).displace_for(job.lane());
             if displaced.is_none() {
                 return Err(HsmError::queue_full());

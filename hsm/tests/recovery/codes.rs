@@ -50,20 +50,22 @@ fn a_thousand_bad_ciphertexts_do_not_open_the_breaker() {
 fn the_canary_follows_a_bad_envelope_as_late_as_a_good_one() {
     in_child_processes(|fixture| async move {
         let mut config = fixture.config();
-        // Within this test, only operations trigger canaries.
-        config.canary_interval = Duration::from_secs(600);
+        // Within a round, only operations trigger canaries.
+        config.canary_interval = Duration::from_secs(20);
         let token = Token::open(config).await.unwrap();
         let canaries = || fixture.faults.calls("C_Sign");
-        let mut before = canaries();
         // The generation of the key is an operation too.
         let created = generate_key(&token, Algorithm::Rsa2048, Purpose::Envelope).await;
+        let before = canaries();
         wait_until("a canary runs", || canaries() > before).await;
         let good = seal(&created, OaepHash::Sha1, b"a content key");
         let bad = vec![0x42; 256];
-        for (envelope, is_good) in [(&bad, false), (&good, true), (&bad, false)] {
-            before = canaries();
+        let mut rounds = [(&bad, false), (&good, true), (&bad, false)].into_iter().peekable();
+        while let Some(&(envelope, is_good)) = rounds.peek() {
+            let before = canaries();
             let began = Instant::now();
             let opened = token.decrypt_oaep(&created.key, OaepHash::Sha1, envelope).await;
+            let during = canaries();
             assert_eq!(opened.is_ok(), is_good);
             if let Err(error) = opened {
                 assert_eq!(error.kind(), ErrorKind::BadInput);
@@ -74,8 +76,12 @@ fn the_canary_follows_a_bad_envelope_as_late_as_a_good_one() {
                 };
                 assert!(format!("{error:?}").contains(code), "{error:?}");
             }
-            wait_until("a canary runs", || canaries() > before).await;
-            assert!(began.elapsed() >= CANARY_AFTER_USE, "the canary was early");
+            wait_until("a canary runs", || canaries() > during).await;
+            // An operation that outlives its canary causes a second one: that round measures nothing.
+            if during == before {
+                assert!(began.elapsed() >= CANARY_AFTER_USE, "the canary was early");
+                rounds.next();
+            }
         }
         assert_eq!(status(&token, "one").state, TokenState::Serving);
         assert_eq!(status(&token, "one").counters.outages, 0);

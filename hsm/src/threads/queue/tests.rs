@@ -51,7 +51,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Each accepted job is handed to exactly one worker or returned, the bound holds, and two
+    /// Each accepted job is handed to exactly one worker or returned, the bounds hold, and two
     /// writes never run at the same time.
     #[test]
     fn each_job_is_answered_once(steps in steps()) {
@@ -93,7 +93,7 @@ proptest! {
                 Step::Open => queue.open(),
                 Step::Close => queue.close(),
             }
-            prop_assert!(queue.len() <= BOUND);
+            prop_assert!(queue.len() <= 2 * BOUND);
         }
         // At the end the queue is emptied, and every remaining caller has its answer.
         queue.open();
@@ -170,6 +170,18 @@ fn a_full_queue_drops_abandoned_jobs() {
     assert_eq!(error.kind(), ErrorKind::Busy);
     drop(answer);
     queue.push(job(Access::Read).0).unwrap();
+}
+
+#[test]
+fn too_many_writes_keep_no_read_out() {
+    let queue = Queue::new(1024);
+    queue.open();
+    let writes: Vec<_> = (0..=WRITES).map(|_| job(Access::Write)).collect();
+    let (jobs, _answers): (Vec<_>, Vec<_>) = writes.into_iter().unzip();
+    let refused: Vec<_> = jobs.into_iter().map(|job| queue.push(job).is_err()).collect();
+    assert_eq!(refused.iter().position(|is_refused| *is_refused), Some(WRITES));
+    let (read, _answer) = job(Access::Read);
+    queue.push(read).unwrap();
 }
 
 #[test]
