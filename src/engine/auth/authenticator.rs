@@ -10,7 +10,7 @@ use super::directory::Directory;
 use super::frozen::EmergencySwitch;
 use super::identity::{CredentialRefused, StoredKey};
 use super::workloads::{Unusable, Workloads};
-use super::{Admission, ApiKeyDigest, Caller, LastUse, store};
+use super::{Admission, ApiKeyDigest, Caller, LastUse, Lifetime, store};
 use crate::catalog::{Cache, Catalog, Topic};
 use crate::client_certificates::ClientCertificate;
 use crate::db::Pool;
@@ -160,7 +160,8 @@ impl Authenticator {
                 return Err(CredentialRefused::OtherCertificate);
             }
         }
-        Ok(self.used(Caller::new(Arc::clone(&key.identity), client)))
+        let lifetime = Lifetime { since: None, until: key.expires_at };
+        Ok(self.used(Caller::new(Arc::clone(&key.identity), client).living(lifetime)))
     }
 
     /// Notes that the caller used its credential.

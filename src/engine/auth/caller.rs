@@ -8,6 +8,7 @@ use super::identity::{CredentialRefused, Identity, Noted, Workload};
 use super::{ApiKeyType, CallerId, Frozen, RateLimit, Roles};
 use crate::ids::{CredentialId, PolicyId, ServiceId};
 use crate::operation::{Operation, Operations};
+use formats::clock::Timestamp;
 
 /// The number of characters of a subject that the audit log keeps.
 const SUBJECT: usize = 256;
@@ -26,8 +27,16 @@ pub struct Caller {
     identity: Arc<Identity>,
     token_subject: Option<Arc<str>>,
     client_address: IpAddr,
+    lifetime: Lifetime,
     /// Whether everything is frozen.
     is_emergency: bool,
+}
+
+/// When a credential is valid, as far as it says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lifetime {
+    pub since: Option<Timestamp>,
+    pub until: Option<Timestamp>,
 }
 
 /// A caller of the runtime API. Only look-ups have answers for one that is frozen.
@@ -53,7 +62,13 @@ pub enum WrongKind {
 
 impl Caller {
     pub(super) fn new(identity: Arc<Identity>, client_address: IpAddr) -> Self {
-        Self { identity, token_subject: None, client_address, is_emergency: false }
+        let lifetime = Lifetime::default();
+        Self { identity, token_subject: None, client_address, lifetime, is_emergency: false }
+    }
+
+    /// The same caller, with a credential that is valid for this time.
+    pub(super) fn living(self, lifetime: Lifetime) -> Self {
+        Self { lifetime, ..self }
     }
 
     /// The same caller, while everything is frozen or not.
@@ -123,6 +138,16 @@ impl Caller {
 
     pub fn client_address(&self) -> IpAddr {
         self.client_address
+    }
+
+    /// When its credential is valid.
+    pub fn lifetime(&self) -> Lifetime {
+        self.lifetime
+    }
+
+    /// The name of the calling service; none for administrators.
+    pub fn service_name(&self) -> Option<&str> {
+        self.identity.service_name.as_deref()
     }
 
     /// This caller as an application.

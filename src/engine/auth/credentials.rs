@@ -13,13 +13,15 @@ pub struct Credentials<'a> {
     pub certificate: ClientCertificate,
 }
 
-/// The `Authorization` header of a request.
+/// The `Authorization` header of a request, or what stands for it.
 #[derive(Clone, Copy)]
 pub enum Authorization<'a> {
     /// There is none.
     Absent,
     /// The only one.
     One(&'a [u8]),
+    /// The credential itself, from another place of the request.
+    Token(&'a [u8]),
     /// There are several.
     Several,
 }
@@ -27,17 +29,25 @@ pub enum Authorization<'a> {
 /// The credentials of a request that outlive it. They wipe themselves.
 #[derive(Debug)]
 pub struct KeptCredentials {
-    /// The only `Authorization` header; none if there is none.
-    authorization: Option<Wiped<Vec<u8>>>,
+    authorization: KeptAuthorization,
     certificate: ClientCertificate,
+}
+
+/// An [`Authorization`] that outlives its request.
+#[derive(Debug)]
+enum KeptAuthorization {
+    Absent,
+    One(Wiped<Vec<u8>>),
+    Token(Wiped<Vec<u8>>),
 }
 
 impl KeptCredentials {
     /// The credentials as a request presents them.
     pub fn presented(&self) -> Credentials<'_> {
         let authorization = match &self.authorization {
-            Some(only) => Authorization::One(only),
-            None => Authorization::Absent,
+            KeptAuthorization::Absent => Authorization::Absent,
+            KeptAuthorization::One(only) => Authorization::One(only),
+            KeptAuthorization::Token(token) => Authorization::Token(token),
         };
         Credentials { authorization, certificate: self.certificate.clone() }
     }
@@ -59,11 +69,22 @@ impl<'a> Credentials<'a> {
         }
     }
 
+    /// The text of the API key or token that authenticates the request; none for another credential.
+    pub fn secret(&self) -> Option<&'a str> {
+        match self.authorization {
+            Authorization::One(value) => bearer_text(value).ok(),
+            Authorization::Token(value) => str::from_utf8(value).ok(),
+            Authorization::Absent | Authorization::Several => None,
+        }
+    }
+
     /// A copy that outlives the request. Several headers authenticate nobody, so none of them is kept.
     pub fn keep(&self) -> KeptCredentials {
+        let kept = |value: &[u8]| Wiped::new(value.to_vec());
         let authorization = match self.authorization {
-            Authorization::One(value) => Some(Wiped::new(value.to_vec())),
-            Authorization::Absent | Authorization::Several => None,
+            Authorization::One(value) => KeptAuthorization::One(kept(value)),
+            Authorization::Token(value) => KeptAuthorization::Token(kept(value)),
+            Authorization::Absent | Authorization::Several => KeptAuthorization::Absent,
         };
         KeptCredentials { authorization, certificate: self.certificate.clone() }
     }
@@ -74,7 +95,11 @@ impl<'a> Credentials<'a> {
             return Err(client_certificates::CertificateRefused::Malformed.into());
         }
         match (self.authorization, &self.certificate) {
-            (Authorization::One(value), _) => bearer(value),
+            (Authorization::One(value), _) => credential(bearer_text(value)?),
+            (Authorization::Token(value), _) => {
+                let text = str::from_utf8(value).map_err(|_| CredentialRefused::Malformed)?;
+                credential(text)
+            }
             (Authorization::Absent, ClientCertificate::Presented(_)) => Ok(Presented::Certificate),
             (Authorization::Absent | Authorization::Several, _) => Err(CredentialRefused::Missing),
         }
@@ -87,19 +112,23 @@ impl std::fmt::Debug for Authorization<'_> {
         f.write_str(match self {
             Self::Absent => "Absent",
             Self::One(_) => "One([redacted])",
+            Self::Token(_) => "Token([redacted])",
             Self::Several => "Several",
         })
     }
 }
 
 /// The credential in `Bearer <credential>`. The scheme is case-insensitive (RFC 9110, section 11.1).
-fn bearer(value: &[u8]) -> Result<Presented<'_>, CredentialRefused> {
+fn bearer_text(value: &[u8]) -> Result<&str, CredentialRefused> {
     let value = std::str::from_utf8(value).map_err(|_| CredentialRefused::Malformed)?;
     let (scheme, credential) = value.split_once(' ').ok_or(CredentialRefused::Malformed)?;
     if !scheme.eq_ignore_ascii_case("bearer") {
         return Err(CredentialRefused::Malformed);
     }
-    let credential = credential.trim_matches(' ');
+    Ok(credential.trim_matches(' '))
+}
+
+fn credential(credential: &str) -> Result<Presented<'_>, CredentialRefused> {
     // API keys have no dots.
     if credential.contains('.') {
         return Ok(Presented::Token(credential));

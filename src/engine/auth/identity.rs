@@ -24,6 +24,7 @@ pub struct Identity {
     pub(super) kind: Option<ApiKeyType>,
     pub(super) roles: Roles,
     pub(super) service_id: Option<ServiceId>,
+    pub(super) service_name: Option<Box<str>>,
     /// Whether the service is frozen.
     pub(super) is_frozen: bool,
     pub(super) rate_limit: RateLimit,
@@ -157,6 +158,7 @@ impl Identity {
             kind: Some(ApiKeyType::Live),
             roles: Roles::default(),
             service_id: Some(ServiceId::from_uuid(Uuid::from_u128(2))),
+            service_name: Some("sample".into()),
             is_frozen: false,
             rate_limit: RateLimit::OF_ADMINS,
             bound_policy: None,

@@ -33,7 +33,7 @@ mod workloads;
 pub use self::administrator::Administrator;
 pub use self::admission::Admission;
 pub use self::authenticator::Authenticator;
-pub use self::caller::{Application, Caller, WrongKind};
+pub use self::caller::{Application, Caller, Lifetime, WrongKind};
 pub use self::caller_id::CallerId;
 pub use self::credential::{ApiKeyDigest, ApiKeySecret, Malformed};
 pub use self::credentials::{Authorization, Credentials, KeptCredentials};

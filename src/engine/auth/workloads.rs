@@ -14,7 +14,7 @@ use super::caller::recorded_subject;
 use super::denied::Denied;
 use super::directory::Directory;
 use super::identity::{CredentialRefused, Workload};
-use super::{Admission, Caller, store};
+use super::{Admission, Caller, Lifetime, store};
 use crate::catalog::{Cache, Catalog, Topic};
 use crate::db::Pool;
 use crate::jwt::{
@@ -199,7 +199,10 @@ fn admit(
     client: IpAddr,
 ) -> Result<Caller, CredentialRefused> {
     let workload = workload.ok_or(CredentialRefused::NoIdentity)?;
-    Caller::of_workload(&workload, Arc::clone(&verified.subject), client)
+    let token = &verified.token;
+    let lifetime = Lifetime { since: token.issued_at, until: Some(token.expires_at) };
+    let caller = Caller::of_workload(&workload, Arc::clone(&verified.subject), client)?;
+    Ok(caller.living(lifetime))
 }
 
 impl TokenKey {

@@ -94,7 +94,8 @@ impl Deprivable for Person {
 
     fn deprive(&mut self, at: Timestamp) {
         self.status = PersonStatus::Locked;
-        self.locked_at.get_or_insert(at);
+        // The login of the service can add an entry with an earlier time.
+        self.locked_at = self.locked_at.max(Some(at));
     }
 }
 
@@ -140,11 +141,13 @@ impl Person {
         }
     }
 
-    /// The same person after the end of a lock.
-    pub(crate) fn unlocked(self) -> Self {
+    /// The same person after the end of a lock. The login of the service can add an entry with an earlier time: a lock
+    /// by an entry alone ends what is older than its end, one in the row what is older than the lock.
+    pub(crate) fn unlocked(self, now: Timestamp) -> Self {
+        let of_entry = self.locked_by.is_none().then_some(now);
         Self {
             status: PersonStatus::Active,
-            tokens_from: self.locked_at,
+            tokens_from: self.tokens_from.max(self.locked_at).max(of_entry),
             locked_at: None,
             locked_by: None,
             lock_reason: None,

@@ -79,8 +79,17 @@ pub(crate) async fn make(mut rows: Rows<&mut PgConnection>, person: &Person) -> 
 /// Whether the admin keys of a person are refused: the person is locked, or a row does not count that could
 /// say so.
 pub(crate) async fn is_cut_off(rows: Rows<&mut PgConnection>, subject: &str) -> sqlx::Result<bool> {
+    Ok(not_cut_off(rows, subject).await?.is_none())
+}
+
+/// The people with a subject; none if one is locked, or a row does not count that could say so.
+pub(crate) async fn not_cut_off(
+    rows: Rows<&mut PgConnection>,
+    subject: &str,
+) -> sqlx::Result<Option<Vec<Person>>> {
     let (people, are_whole) = of_subject(rows, subject).await?;
-    Ok(!are_whole || people.iter().any(Person::is_locked))
+    let is_cut_off = !are_whole || people.iter().any(Person::is_locked);
+    Ok((!is_cut_off).then_some(people))
 }
 
 /// The same, or a person was locked since that time.

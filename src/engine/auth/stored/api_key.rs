@@ -63,6 +63,8 @@ resource! {
             digest: ApiKeyDigest;
             /// The people who may know the key besides its own person.
             known_to: Vec<String>;
+            /// The people who created the key or one that created it, also while no approvals are required.
+            made_by: Vec<String>;
         }
         @volatile {
             /// The time of the last authenticated request, with a delay of some seconds.
