@@ -4,6 +4,7 @@ CREATE TABLE keys (
     id            uuid PRIMARY KEY,
     service_id    uuid NOT NULL REFERENCES services (id),
     name          text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
+    version       bigint CHECK (version > 0),
     usage         text NOT NULL CHECK (usage IN ('enc', 'sig', 'data')),
     algorithm     text NOT NULL CHECK (algorithm IN (
         'RSA-2048', 'RSA-3072', 'RSA-4096', 'P-256', 'P-384', 'P-521', 'Ed25519', 'ML-DSA-44', 'ML-DSA-65',
@@ -47,6 +48,7 @@ CREATE TABLE keys (
         OR (usage = 'sig' AND family IN ('RSA', 'EC', 'Ed25519', 'ML-DSA', 'HMAC'))
         OR (usage = 'data' AND family = 'AES')
     ),
+    CONSTRAINT keys_have_a_version_unless_for_envelopes CHECK ((usage = 'enc') = (version IS NULL)),
     CONSTRAINT keys_have_one_name_in_the_token CHECK (num_nonnulls(token_id, token_label) <= 1),
     CONSTRAINT keys_have_a_public_half_unless_secret CHECK (
         (family IN ('AES', 'HMAC')) = (public_key IS NULL)
@@ -75,6 +77,8 @@ CREATE TABLE keys (
 
 CREATE UNIQUE INDEX keys_one_active_envelope_key ON keys (service_id, family)
     WHERE usage = 'enc' AND status = 'active';
+CREATE UNIQUE INDEX keys_version_is_unique ON keys (service_id, name, version)
+    WHERE version IS NOT NULL;
 CREATE UNIQUE INDEX keys_token_id_is_unique ON keys (token_id)
     WHERE token_id IS NOT NULL AND status <> 'destroyed';
 CREATE UNIQUE INDEX keys_token_label_is_unique ON keys (token_label)
@@ -95,6 +99,7 @@ COMMENT ON TABLE keys IS 'The records of keys. The record of a destroyed key sta
 COMMENT ON COLUMN keys.id IS 'The UUID of the TypeID key_…, the keyId of the API.';
 COMMENT ON COLUMN keys.service_id IS 'The service that the key belongs to.';
 COMMENT ON COLUMN keys.name IS 'The name for people, 1 to 100 characters.';
+COMMENT ON COLUMN keys.version IS 'The number of the key among those of its service and name; null for enc. The table revisions has the same number.';
 COMMENT ON COLUMN keys.usage IS 'enc for envelopes, sig for signatures, data for the encryption of data.';
 COMMENT ON COLUMN keys.algorithm IS 'The type and size of the key.';
 COMMENT ON COLUMN keys.family IS 'Algorithms whose keys replace each other: a service has one active envelope key per family.';

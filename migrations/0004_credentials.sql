@@ -16,6 +16,7 @@ CREATE TABLE api_keys (
     roles              text[] NOT NULL DEFAULT '{}',
     person             text,
     known_to           text[] NOT NULL DEFAULT '{}',
+    made_by            text[] NOT NULL DEFAULT '{}',
     digest             bytea NOT NULL CHECK (octet_length(digest) = 32),
     last_four          text NOT NULL CHECK (char_length(last_four) = 4),
     expires_at         timestamptz,
@@ -58,6 +59,7 @@ COMMENT ON COLUMN api_keys.certificate_sha256 IS 'The SHA-256 of the client cert
 COMMENT ON COLUMN api_keys.roles IS 'The roles of an admin key: owner, custodian, policy-admin, auditor; empty for other keys.';
 COMMENT ON COLUMN api_keys.person IS 'The person who uses an admin key; null if unknown.';
 COMMENT ON COLUMN api_keys.known_to IS 'The people who may know the key because they created it, or because they may know the key that created it. Empty for keys of the command line and for keys that needed no approval.';
+COMMENT ON COLUMN api_keys.made_by IS 'The people who created the key, or the key that created it, also while no approvals are required. Empty for keys of the command line. With such a key, a locked person is not unlocked.';
 COMMENT ON COLUMN api_keys.digest IS 'SHA-256 of the whole key, which has 256 random bits and needs no salt.';
 COMMENT ON COLUMN api_keys.last_four IS 'The last four characters, by which people distinguish keys.';
 COMMENT ON COLUMN api_keys.expires_at IS 'The time from which the key is refused; null for none.';

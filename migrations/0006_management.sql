@@ -19,6 +19,16 @@ CREATE TABLE management_events (
     request_id     text,
     CONSTRAINT management_events_people_have_issuers CHECK (
         num_nonnulls(person_issuer, person_subject) IN (0, 2)
+    ),
+    -- What the service cannot read would hide the other events of a list.
+    CONSTRAINT management_events_can_be_read CHECK (
+        at >= '2000-01-01 00:00:00+00' AND at < '9999-01-01 00:00:00+00'
+        AND array_position(approved_by, NULL) IS NULL
+        AND NOT jsonb_path_exists(jsonb_build_array(before, after), '$.**{100 to last}')
+        AND NOT jsonb_path_exists(
+            jsonb_build_array(before, after),
+            '$.** ? (@.type() == "number" && (@ > 1.7e308 || @ < -1.7e308))'
+        )
     )
 );
 

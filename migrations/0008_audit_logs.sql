@@ -1,5 +1,5 @@
--- The Merkle logs over the records of `crypto_operations_audit` and `management_events`. The service can only
--- insert into these tables, except the heads and the answers of the witnesses.
+-- The Merkle logs over the records of `crypto_operations_audit` and `management_events`. The service inserts segments;
+-- only functions of the owner give them positions.
 
 CREATE TABLE audit_log_keys (
     id         uuid PRIMARY KEY,
@@ -31,9 +31,25 @@ COMMENT ON COLUMN audit_log_cosigners.created_at IS 'The creation time.';
 COMMENT ON COLUMN audit_log_cosigners.revision IS 'Grows by one with each change.';
 COMMENT ON COLUMN audit_log_cosigners.seal IS 'The MAC of the row under the row key; a row without one does not count.';
 
+CREATE TABLE report_keys (
+    id         uuid PRIMARY KEY,
+    public_key bytea NOT NULL,
+    created_at timestamptz NOT NULL,
+    revision   bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
+    seal       bytea
+);
+
+COMMENT ON TABLE report_keys IS 'The keys that sign reports, which name checkpoints. The newest one signs.';
+COMMENT ON COLUMN report_keys.id IS 'CKA_ID of the private key in the token.';
+COMMENT ON COLUMN report_keys.public_key IS 'The SubjectPublicKeyInfo in DER.';
+COMMENT ON COLUMN report_keys.created_at IS 'The creation time.';
+COMMENT ON COLUMN report_keys.revision IS 'Grows by one with each change.';
+COMMENT ON COLUMN report_keys.seal IS 'The MAC of the row under the row key; a row without one does not count.';
+
 CREATE TABLE audit_log_origins (
     id       uuid PRIMARY KEY,
     origin   text NOT NULL,
+    accepted bigint NOT NULL CHECK (accepted >= 0),
     revision bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
     seal     bytea
 );
@@ -41,6 +57,7 @@ CREATE TABLE audit_log_origins (
 COMMENT ON TABLE audit_log_origins IS 'The origins of the logs, which sealward audit init seals. A head with another origin is not signed.';
 COMMENT ON COLUMN audit_log_origins.id IS 'The log: the number in audit_log_heads, as a UUID.';
 COMMENT ON COLUMN audit_log_origins.origin IS 'The name of the log in its checkpoints.';
+COMMENT ON COLUMN audit_log_origins.accepted IS 'The size of the tree when the log got this origin. sealward audit init accepted it as it was.';
 COMMENT ON COLUMN audit_log_origins.revision IS 'Grows by one with each change.';
 COMMENT ON COLUMN audit_log_origins.seal IS 'The MAC of the row under the row key; a row without one does not count.';
 
@@ -57,7 +74,14 @@ CREATE TABLE audit_log_heads (
     cosigned_at     timestamptz,
     published       text,
     published_size  bigint NOT NULL DEFAULT 0,
-    published_at    timestamptz
+    published_at    timestamptz,
+    -- What the service could not read, or could not replace, would stop the log.
+    CONSTRAINT audit_log_heads_can_be_read CHECK (
+        cosigned_size <= size AND published_size <= size
+        AND checkpoint_at >= '2000-01-01' AND checkpoint_at < '9999-01-01'
+        AND cosigned_at >= '2000-01-01' AND cosigned_at < '9999-01-01'
+        AND published_at >= '2000-01-01' AND published_at < '9999-01-01'
+    )
 );
 
 COMMENT ON TABLE audit_log_heads IS 'The head of each log. Without rows, records are not sealed.';
@@ -75,23 +99,83 @@ COMMENT ON COLUMN audit_log_heads.published IS 'The checkpoint that is served wi
 COMMENT ON COLUMN audit_log_heads.published_size IS 'The size of the tree of that checkpoint.';
 COMMENT ON COLUMN audit_log_heads.published_at IS 'The time of its publication; null before the first.';
 
-CREATE TABLE audit_log_index (
-    log       smallint NOT NULL CHECK (log IN (1, 2)),
-    log_index bigint NOT NULL CHECK (log_index >= 0),
-    record_ts timestamptz NOT NULL,
-    record_id uuid NOT NULL,
-    leaf_hash bytea NOT NULL CHECK (length(leaf_hash) = 32),
-    PRIMARY KEY (log, log_index),
-    -- A record and an event can have the same identifier: the service can insert such a pair.
-    UNIQUE (record_id, log)
+-- Identifiers begin with their time in milliseconds. These functions are inlined into the queries.
+CREATE FUNCTION audit_id_millis(id uuid) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT ('x0000' || encode(substr(uuid_send(id), 1, 6), 'hex'))::bit(64)::bigint
+$$;
+
+CREATE FUNCTION audit_id_time(id uuid) RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT timestamptz 'epoch' + audit_id_millis(id) * interval '1 millisecond'
+$$;
+
+CREATE FUNCTION audit_segment_bound(id uuid) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT (lpad(to_hex(least(audit_id_millis(id) + 256, 281474976710655)), 12, '0') || repeat('f', 20))::uuid
+$$;
+
+COMMENT ON FUNCTION audit_id_millis(uuid) IS 'The time of an identifier in milliseconds since 1970.';
+COMMENT ON FUNCTION audit_id_time(uuid) IS 'The time of an identifier.';
+COMMENT ON FUNCTION audit_segment_bound(uuid) IS 'The last identifier that the segment of a record can have.';
+
+-- There is no CHECK: Postgres would parse its text in each statement. seal_audit_segments checks the rows.
+CREATE TABLE audit_log_segments (
+    log    smallint NOT NULL,
+    id     uuid NOT NULL,
+    ids    uuid[] NOT NULL,
+    hashes bytea NOT NULL,
+    mac    bytea NOT NULL,
+    PRIMARY KEY (log, id)
+) WITH (toast_tuple_target = 8160);
+
+ALTER TABLE audit_log_segments ALTER ids SET STORAGE EXTERNAL, ALTER hashes SET STORAGE EXTERNAL;
+
+COMMENT ON TABLE audit_log_segments IS 'Records that one transaction wrote, at most 512 in 256 ms, with the hashes of their leaves. The transaction of the records writes them. Rows stay when the day of the records is retired.';
+COMMENT ON COLUMN audit_log_segments.log IS 'As in audit_log_heads.';
+COMMENT ON COLUMN audit_log_segments.id IS 'The last of the records, or a later identifier within 256 ms of the first one.';
+COMMENT ON COLUMN audit_log_segments.ids IS 'The records, in ascending order.';
+COMMENT ON COLUMN audit_log_segments.hashes IS 'Their RFC 6962 leaf hashes, 32 bytes each: hashes of the tiles of level 0.';
+COMMENT ON COLUMN audit_log_segments.mac IS 'The generation of the row key, and its MAC of the other columns. The sealer passes over rows with another one.';
+
+CREATE TABLE audit_log_positions (
+    log     smallint NOT NULL CHECK (log IN (1, 2)),
+    base    bigint NOT NULL CHECK (base >= 0),
+    count   smallint NOT NULL CHECK (count > 0),
+    segment uuid NOT NULL,
+    PRIMARY KEY (log, base),
+    UNIQUE (log, segment)
 );
 
-COMMENT ON TABLE audit_log_index IS 'The position of each sealed record in its log. Rows stay when the day of the record is retired.';
+COMMENT ON TABLE audit_log_positions IS 'The positions of the sealed segments.';
+COMMENT ON COLUMN audit_log_positions.log IS 'As in audit_log_heads.';
+COMMENT ON COLUMN audit_log_positions.base IS 'The position of its first record in the log, from 0. The others follow.';
+COMMENT ON COLUMN audit_log_positions.count IS 'The number of its records.';
+COMMENT ON COLUMN audit_log_positions.segment IS 'The segment.';
+
+CREATE VIEW audit_log_index AS
+SELECT p.log, p.base + record.place - 1 AS log_index, audit_id_time(record.id) AS record_ts, record.id AS record_id,
+       substr(s.hashes, (32 * record.place - 31)::integer, 32) AS leaf_hash
+  FROM audit_log_positions p
+  JOIN audit_log_segments s ON s.log = p.log AND s.id = p.segment
+ CROSS JOIN LATERAL unnest(s.ids) WITH ORDINALITY AS record (id, place);
+
+COMMENT ON VIEW audit_log_index IS 'The position of each sealed record in its log. It reads whole logs: for one record, use audit_log_places.';
 COMMENT ON COLUMN audit_log_index.log IS 'As in audit_log_heads.';
 COMMENT ON COLUMN audit_log_index.log_index IS 'The position in the log, from 0.';
-COMMENT ON COLUMN audit_log_index.record_ts IS 'The time of the record, which determines its day.';
+COMMENT ON COLUMN audit_log_index.record_ts IS 'The time in the identifier of the record.';
 COMMENT ON COLUMN audit_log_index.record_id IS 'The record.';
-COMMENT ON COLUMN audit_log_index.leaf_hash IS 'The RFC 6962 leaf hash of the record, a hash of the tiles of level 0.';
+COMMENT ON COLUMN audit_log_index.leaf_hash IS 'The RFC 6962 leaf hash of the record.';
+
+-- Inlined as well, so that a LIMIT ends the search at the first segment, which is nearly always the only one.
+CREATE FUNCTION audit_log_places(which smallint, record uuid)
+RETURNS TABLE (log_index bigint, leaf_hash bytea, segment uuid) LANGUAGE sql STABLE AS $$
+    SELECT p.base + array_position(s.ids, record) - 1, substr(s.hashes, 32 * array_position(s.ids, record) - 31, 32), s.id
+      FROM audit_log_segments s
+      JOIN audit_log_positions p ON p.log = s.log AND p.segment = s.id
+     WHERE s.log = which AND s.id >= record AND s.id <= audit_segment_bound(record) AND record = ANY (s.ids)
+       AND p.base < (SELECT size FROM audit_log_heads WHERE log = which)
+     ORDER BY s.id
+$$;
+
+COMMENT ON FUNCTION audit_log_places(smallint, uuid) IS 'The positions of a record in a log, with their leaf hashes and segments. More than one position shows a forged segment.';
 
 CREATE TABLE audit_log_nodes (
     log   smallint NOT NULL CHECK (log IN (1, 2)),
@@ -111,7 +195,7 @@ CREATE TABLE audit_log_witnesses (
     log         smallint NOT NULL CHECK (log IN (1, 2)),
     witness     text NOT NULL,
     size        bigint NOT NULL CHECK (size >= 0),
-    cosigned_at timestamptz,
+    cosigned_at timestamptz CHECK (cosigned_at >= '2000-01-01' AND cosigned_at < '9999-01-01'),
     failure     text,
     PRIMARY KEY (log, witness)
 );
@@ -123,6 +207,98 @@ COMMENT ON COLUMN audit_log_witnesses.size IS 'The size of the tree of the lates
 COMMENT ON COLUMN audit_log_witnesses.cosigned_at IS 'The time of that cosignature by the clock of the witness; null before the first.';
 COMMENT ON COLUMN audit_log_witnesses.failure IS 'The reason why it did not cosign; null if the latest request succeeded.';
 
-REVOKE UPDATE, DELETE ON audit_log_keys, audit_log_cosigners, audit_log_index, audit_log_nodes
-    FROM sealward_application;
-REVOKE DELETE ON audit_log_heads, audit_log_origins FROM sealward_application;
+-- The rows of segments come from the login of the service, which also computes the root: so the service verifies the
+-- MACs before it calls this, and again when it did not make the call itself.
+CREATE FUNCTION seal_audit_segments(
+    which smallint, old_origin text, old_size bigint, old_root bytea, new_root bytea, sealed uuid[],
+    levels smallint[], places bigint[], node_hashes bytea[]
+) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET timezone = 'UTC' SET datestyle = 'ISO'
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+    added bigint;
+    known bigint;
+    filled bigint;
+BEGIN
+    SELECT sum(cardinality(ids)), count(*) INTO added, known FROM audit_log_segments
+     WHERE log = which AND id = ANY (sealed)
+       AND CASE WHEN array_ndims(ids) = 1 THEN array_position(ids, NULL) IS NULL END AND array_lower(ids, 1) = 1 AND cardinality(ids) BETWEEN 1 AND 512
+       AND length(hashes) = 32 * cardinality(ids)
+       AND ids[1] <= ids[cardinality(ids)] AND ids[cardinality(ids)] <= id AND id <= audit_segment_bound(ids[1]);
+    IF known IS DISTINCT FROM cardinality(sealed) THEN
+        RAISE EXCEPTION 'a segment does not exist or is not valid' USING ERRCODE = 'SW005';
+    END IF;
+    -- The nodes are those of the tiles that the log fills, so that none waits for the log to reach it.
+    SELECT sum((old_size + added >> 8 * level) - (old_size >> 8 * level)) INTO filled FROM generate_series(1, 7) AS level;
+    IF filled IS DISTINCT FROM cardinality(places) OR EXISTS (
+           SELECT FROM unnest(levels, places) AS node (level, place)
+            WHERE (level BETWEEN 1 AND 7 AND place >= old_size >> 8 * level
+                   AND place < old_size + added >> 8 * level) IS NOT TRUE
+       ) THEN
+        RAISE EXCEPTION 'the nodes are not those of the segments' USING ERRCODE = 'SW005';
+    END IF;
+    UPDATE audit_log_heads SET size = old_size + added, root = new_root
+     WHERE log = which AND origin = old_origin AND size = old_size AND root = old_root;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    INSERT INTO audit_log_positions (log, base, count, segment)
+    SELECT which, old_size + sum(cardinality(s.ids)) OVER (ORDER BY named.place) - cardinality(s.ids),
+           cardinality(s.ids), s.id
+      FROM unnest(sealed) WITH ORDINALITY AS named (id, place)
+      JOIN audit_log_segments s ON s.log = which AND s.id = named.id;
+    INSERT INTO audit_log_nodes (log, level, place, hash)
+    SELECT which, level, place, hash FROM unnest(levels, places, node_hashes) AS node (level, place, hash);
+    RETURN old_size + added;
+END
+$$;
+
+COMMENT ON FUNCTION seal_audit_segments(smallint, text, bigint, bytea, bytea, uuid[], smallint[], bigint[], bytea[]) IS 'Gives segments the next positions in a log and moves its head, in one transaction. Returns the new size; null if the head is another one. Raises SW005 if a segment does not exist or is not valid.';
+
+-- The lock waits for transactions that write segments under a former generation. A MAC begins with its generation,
+-- which only grows: otherwise the login could take the MAC of a segment away until its records have another one, and
+-- put it back.
+CREATE FUNCTION renew_audit_segments(which smallint, renewed uuid[], macs bytea[]) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET timezone = 'UTC' SET datestyle = 'ISO' AS $$
+DECLARE
+    changed bigint;
+BEGIN
+    LOCK TABLE audit_log_segments IN SHARE ROW EXCLUSIVE MODE;
+    UPDATE audit_log_segments s SET mac = named.mac FROM unnest(renewed, macs) AS named (id, mac)
+     WHERE s.log = which AND s.id = named.id
+       AND substr(named.mac, 1, 4) > substr(s.mac, 1, 4)
+       AND substr(named.mac, 1, 4) <= (SELECT substr(int8send(max(generation)), 5) FROM row_keys)
+       AND NOT EXISTS (
+               SELECT FROM audit_log_positions p JOIN audit_log_heads h ON h.log = p.log
+                WHERE p.log = s.log AND p.segment = s.id AND p.base + p.count <= h.checkpoint_size
+           );
+    GET DIAGNOSTICS changed = ROW_COUNT;
+    RETURN changed;
+END
+$$;
+
+COMMENT ON FUNCTION renew_audit_segments(smallint, uuid[], bytea[]) IS 'Replaces the MACs of segments that no checkpoint covers. Returns their number.';
+
+DO $$
+DECLARE
+    called regprocedure;
+BEGIN
+    FOREACH called IN ARRAY ARRAY[
+        'seal_audit_segments(smallint, text, bigint, bytea, bytea, uuid[], smallint[], bigint[], bytea[])',
+        'renew_audit_segments(smallint, uuid[], bytea[])'
+    ]::regprocedure[] LOOP
+        EXECUTE format('ALTER FUNCTION %s SET search_path = %I, pg_temp', called, current_schema());
+        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', called);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO sealward_application', called);
+    END LOOP;
+END
+$$;
+
+REVOKE UPDATE, DELETE ON audit_log_keys, audit_log_cosigners, report_keys, audit_log_segments FROM sealward_application;
+REVOKE INSERT, UPDATE, DELETE ON audit_log_positions, audit_log_nodes, audit_log_index FROM sealward_application;
+REVOKE DELETE ON audit_log_origins FROM sealward_application;
+-- Only the functions move a head.
+REVOKE UPDATE, DELETE ON audit_log_heads FROM sealward_application;
+GRANT UPDATE (
+    origin, checkpoint, checkpoint_size, checkpoint_at, cosigned, cosigned_size, cosigned_at, published, published_size,
+    published_at
+) ON audit_log_heads TO sealward_application;

@@ -60,6 +60,10 @@ BEGIN
     EXECUTE format('CREATE INDEX IF NOT EXISTS %I ON %I (operation_type, ts, id)', part || '_operation', part);
     EXECUTE format('CREATE INDEX IF NOT EXISTS %I ON %I (response_status, ts, id)', part || '_status', part);
     EXECUTE format('CREATE INDEX IF NOT EXISTS %I ON %I (policy_number, ts, id)', part || '_policy', part);
+    EXECUTE format(
+        'CREATE INDEX IF NOT EXISTS %I ON %I USING gin '
+        '(application_id, operation_type, response_status, policy_number, key_id)', part || '_value', part
+    );
     EXECUTE format('CREATE INDEX %I ON %I (key_id, ts, id)', part || '_key', part);
     EXECUTE format('ANALYZE %I', part);
     RETURN to_date(right(part, 8), 'YYYYMMDD');
@@ -86,9 +90,21 @@ $$;
 
 COMMENT ON FUNCTION check_audit_retention(date) IS 'Raises SW001 if a day before the given one must be kept, and 22008 if the date has no table name.';
 
--- Before `sealward audit init`, nothing is sealed, and days are retired without this check. Only positions below
--- the size of the log are sealed, and a sealed record has the time of its position: the service can insert other
--- rows into audit_log_index, which do not make a record sealed.
+-- A segment spans 256 ms, so that the first one after midnight can have records of the day before. A day is retired
+-- long after it.
+CREATE FUNCTION audit_positions_of_day(day date) RETURNS SETOF audit_log_positions LANGUAGE sql STABLE AS $$
+    SELECT * FROM audit_log_positions
+     WHERE log = 1
+       AND segment >= (lpad(to_hex(extract(epoch FROM day)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid
+       AND segment <= audit_segment_bound(
+               (lpad(to_hex(extract(epoch FROM day + 1)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid)
+$$;
+
+COMMENT ON FUNCTION audit_positions_of_day(date) IS 'The positions of the segments that can have records of a day.';
+
+-- Before `sealward audit init`, nothing is sealed, and days are retired without this check. Only segments below the
+-- size of the log are sealed, and a sealed record has the time of its identifier. EXCEPT never compares each record
+-- with each position, as a join can.
 CREATE FUNCTION check_audit_day_is_sealed(part text) RETURNS void LANGUAGE plpgsql STABLE
 SET timezone = 'UTC' SET datestyle = 'ISO' AS $$
 DECLARE
@@ -96,11 +112,11 @@ DECLARE
 BEGIN
     IF EXISTS (SELECT FROM audit_log_heads) THEN
         EXECUTE format(
-            'SELECT EXISTS (SELECT FROM %I r WHERE NOT EXISTS '
-            '(SELECT FROM audit_log_index i WHERE i.record_id = r.id AND i.log = 1 '
-            '    AND i.record_ts = date_trunc(''milliseconds'', r.ts) '
-            '    AND i.log_index < (SELECT size FROM audit_log_heads WHERE log = 1)))', part
-        ) INTO unsealed;
+            'SELECT EXISTS (SELECT id, ts FROM %I EXCEPT '
+            'SELECT sealed.id, audit_id_time(sealed.id) FROM audit_positions_of_day($1) p '
+            '  JOIN audit_log_segments s ON s.log = 1 AND s.id = p.segment CROSS JOIN LATERAL unnest(s.ids) AS sealed (id) '
+            ' WHERE p.base < (SELECT size FROM audit_log_heads WHERE log = 1))', part
+        ) INTO unsealed USING to_date(right(part, 8), 'YYYYMMDD');
     END IF;
     IF unsealed THEN
         RAISE EXCEPTION 'the day % has records that are not sealed', right(part, 8) USING ERRCODE = 'SW002';
@@ -116,10 +132,12 @@ DECLARE
     late text;
 BEGIN
     EXECUTE format(
-        'SELECT min(p.target) FROM audit_forward_positions p WHERE p.log = 1 AND EXISTS '
-        '(SELECT FROM %I r JOIN audit_log_index i ON i.record_id = r.id AND i.log = 1 '
-        '  WHERE i.log_index >= p.confirmed)', part
-    ) INTO late;
+        'SELECT min(f.target) FROM audit_forward_positions f WHERE f.log = 1 AND EXISTS '
+        '(SELECT FROM audit_positions_of_day($1) p JOIN audit_log_segments s ON s.log = 1 AND s.id = p.segment '
+        '  CROSS JOIN LATERAL unnest(s.ids) WITH ORDINALITY AS sealed (id, place) '
+        '  JOIN %I r ON r.id = sealed.id AND r.ts = audit_id_time(sealed.id) '
+        '  WHERE p.base + p.count > f.confirmed AND p.base + sealed.place > f.confirmed)', part
+    ) INTO late USING to_date(right(part, 8), 'YYYYMMDD');
     IF late IS NOT NULL THEN
         RAISE EXCEPTION 'the day % has records that are not forwarded to %', right(part, 8), late
             USING ERRCODE = 'SW003';
@@ -211,7 +229,7 @@ BEGIN
     FOREACH called IN ARRAY ARRAY[
         'make_audit_day(date)', 'close_audit_day(date)', 'detach_audit_day(date)', 'drop_audit_day(date)',
         'check_audit_retention(date)', 'check_audit_day_is_sealed(text)', 'check_audit_day_is_forwarded(text)',
-        'check_audit_day_bounds(text)'
+        'check_audit_day_bounds(text)', 'audit_positions_of_day(date)'
     ]::regprocedure[] LOOP
         EXECUTE format('ALTER FUNCTION %s SET search_path = %I, pg_temp', called, current_schema());
         EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', called);

@@ -31,18 +31,26 @@ COMMENT ON COLUMN service_minutes.requests IS 'The number of requests.';
 COMMENT ON COLUMN service_minutes.limited IS 'The number of requests that exceeded the rate limit.';
 
 CREATE TABLE key_use_days (
-    key_id       uuid NOT NULL,
-    day          date NOT NULL,
-    uses         bigint NOT NULL CHECK (uses > 0),
-    last_used_at timestamptz NOT NULL,
-    PRIMARY KEY (key_id, day)
+    key_id            uuid NOT NULL,
+    day               date NOT NULL,
+    protections       bigint NOT NULL CHECK (protections >= 0),
+    openings          bigint NOT NULL CHECK (openings >= 0),
+    last_protected_at timestamptz,
+    last_opened_at    timestamptz,
+    PRIMARY KEY (key_id, day),
+    CONSTRAINT key_use_days_have_uses CHECK (protections + openings > 0),
+    CONSTRAINT key_use_days_date_their_uses CHECK (
+        (protections > 0) = (last_protected_at IS NOT NULL) AND (openings > 0) = (last_opened_at IS NOT NULL)
+    )
 );
 
 COMMENT ON TABLE key_use_days IS 'The uses of each key by day, which show whether a key can be deleted.';
 COMMENT ON COLUMN key_use_days.key_id IS 'The key.';
 COMMENT ON COLUMN key_use_days.day IS 'The day in UTC.';
-COMMENT ON COLUMN key_use_days.uses IS 'The number of requests that used the key.';
-COMMENT ON COLUMN key_use_days.last_used_at IS 'The time of the last of them.';
+COMMENT ON COLUMN key_use_days.protections IS 'The number of requests that protected, encrypted or signed with the key.';
+COMMENT ON COLUMN key_use_days.openings IS 'The number of requests that opened, decrypted or verified with the key.';
+COMMENT ON COLUMN key_use_days.last_protected_at IS 'The time of the last of the former; null for none.';
+COMMENT ON COLUMN key_use_days.last_opened_at IS 'The time of the last of the latter; null for none.';
 
 CREATE TABLE traffic_progress (
     sole         boolean PRIMARY KEY DEFAULT true CHECK (sole),

@@ -8,7 +8,8 @@ CREATE TABLE revisions (
     what       text NOT NULL CHECK (
         what IN ('made', 'changed', 'gone', 'frozen', 'disabled', 'locked', 'revoked')
     ),
-    at         timestamptz NOT NULL DEFAULT now(),
+    -- One that the service cannot read would hide the other entries of its row.
+    at         timestamptz NOT NULL DEFAULT now() CHECK (at >= '1970-01-01' AND at < '9999-01-01'),
     member     uuid,
     PRIMARY KEY (table_name, id, revision)
 );
@@ -119,7 +120,8 @@ COMMENT ON COLUMN locked_people.id IS 'The person.';
 COMMENT ON COLUMN locked_people.subject IS 'The subject of the person.';
 
 -- Nothing is believed by the absence of these entries: an earlier row needs the entry of its own revision, and
--- whoever adds that again finds the newest one after it. Members of groups stay. The login of the service cannot
+-- whoever adds that again finds the newest one after it. Members of groups stay, and logouts as long as a session that
+-- they end can last. The login of the service cannot
 -- call this.
 CREATE FUNCTION forget_superseded_revisions() RETURNS bigint LANGUAGE sql SECURITY DEFINER
     SET timezone = 'UTC' SET datestyle = 'ISO' AS $$
@@ -131,6 +133,7 @@ CREATE FUNCTION forget_superseded_revisions() RETURNS bigint LANGUAGE sql SECURI
          WHERE r.table_name = newest.table_name AND r.id = newest.id AND r.revision < newest.revision
            AND r.member IS NULL
            AND r.what IN ('made', 'changed', 'gone')
+           AND (r.table_name <> 'logouts at the provider' OR r.at < now() - interval '2 days')
         RETURNING 1
     )
     SELECT count(*) FROM forgotten

@@ -31,6 +31,9 @@ pub(super) struct ApiAccess {
 /// Longer than a token needs to generate an RSA key of 4096 bits.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// The largest file, which is kept in memory.
+const LARGEST_FILE: u64 = 1 << 30;
+
 pub(super) struct Client {
     agent: Agent,
     url: String,
@@ -63,6 +66,30 @@ impl Client {
         let request = self.agent.get(format!("{}{path}", self.url));
         let request = request.header("Authorization", self.authorization.as_str());
         self.body_of(path, request.call())
+    }
+
+    /// Reads a file and its signature. An error response becomes a message.
+    pub(super) fn signed_file(
+        &self,
+        path: &str,
+        media: &str,
+    ) -> Result<(Vec<u8>, String), Failure> {
+        let request = self.agent.get(format!("{}{path}", self.url));
+        let request = request.header("Authorization", self.authorization.as_str());
+        let unreached = |error: ureq::Error| Failure::Other(format!("{}{path}: {error}", self.url));
+        let mut response = request.header("Accept", media).call().map_err(unreached)?;
+        let status = response.status();
+        let header = response.headers().get("X-Report-Signature");
+        let signature = header.and_then(|value| value.to_str().ok()).map(ToOwned::to_owned);
+        let body = response.body_mut().with_config().limit(LARGEST_FILE).read_to_vec();
+        let body = body.map_err(unreached)?;
+        match signature {
+            Some(signature) if status.is_success() => Ok((body, signature)),
+            _ => {
+                let answer = serde_json::from_slice(&body).unwrap_or_default();
+                Err(Failure::Other(refusal(status.as_u16(), &answer)))
+            }
+        }
     }
 
     /// Posts a body and returns the body of the response. An error response becomes a message.

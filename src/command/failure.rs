@@ -5,12 +5,14 @@ use std::process::ExitCode;
 
 use hsm::OpenError;
 use sealward_client::ErrorKind;
+use sealward_kube_kms::{CannotBind, CannotServe};
 
 use engine::audit::{Login, RetentionError};
 use engine::auth::oidc::InvalidAuthorities;
 use engine::ledger::forward::CollectorError;
 use engine::management::Error;
 use engine::ratelimit::BadAddress;
+use engine::report_key::NotMade;
 use engine::rows::{NotInitialized, NotRenewed, NotSealed};
 use engine::seals::NotDerived;
 use engine::settings::SecretError;
@@ -46,6 +48,8 @@ pub(super) enum Failure {
     RowKey(#[from] NotDerived),
     #[error(transparent)]
     Initialize(#[from] NotInitialized),
+    #[error(transparent)]
+    ReportKey(#[from] NotMade),
     #[error("{0}")]
     Missing(&'static str),
     #[error(transparent)]
@@ -64,6 +68,10 @@ pub(super) enum Failure {
     Start(#[from] crate::server::CannotStart),
     #[error(transparent)]
     Client(#[from] sealward_client::Error),
+    #[error(transparent)]
+    Socket(#[from] CannotBind),
+    #[error(transparent)]
+    Plugin(#[from] CannotServe),
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
     #[error("{0}")]
@@ -82,6 +90,7 @@ impl From<Error> for Failure {
             | Error::Conflict(_)
             | Error::Outdated
             | Error::NotAllowed(_)
+            | Error::BelowFloor(_)
             | Error::Forbidden(_)
             | Error::NotAnApprover(_)
             | Error::Proposed(_)
@@ -112,6 +121,9 @@ impl Failure {
             | Self::Collector(_)
             | Self::Provider(_)
             | Self::Start(_)
+            | Self::Socket(
+                CannotBind::TooLong(_) | CannotBind::NotASocket(_) | CannotBind::Exposed(_),
+            )
             | Self::Login(_)
             | Self::Missing(_)
             | Self::RowKey(NotDerived::Uninitialized)
@@ -125,7 +137,7 @@ impl Failure {
 
 /// Whether the arguments or the environment must change before a call can succeed.
 fn is_configuration(error: &sealward_client::Error) -> bool {
-    matches!(error.kind(), ErrorKind::Configuration | ErrorKind::CredentialUnavailable)
+    matches!(error.kind(), ErrorKind::InvalidConfiguration | ErrorKind::CredentialUnavailable)
 }
 
 /// One line for each privilege that the login must not have.

@@ -14,10 +14,12 @@ mod file;
 mod health;
 mod init;
 mod key;
+mod kube_kms;
 mod man_pages;
 mod migrate;
 mod person;
 mod progress;
+mod report;
 mod retain;
 mod rewrap_all;
 mod rows;
@@ -53,10 +55,10 @@ enum Command {
         #[command(flatten)]
         file: ConfigFile,
     },
-    /// Make the row key in the token, once after the first migration.
+    /// Make the row key and the report key in the token, once after the first migration.
     ///
-    /// The service verifies the rows of its database with it. Without it, the service does not start. Run
-    /// again, the command changes nothing.
+    /// The service verifies the rows of its database with the row key, and does not start without it. It signs
+    /// reports with the report key. Run again, the command changes nothing.
     Init {
         #[command(flatten)]
         file: ConfigFile,
@@ -133,6 +135,8 @@ enum Command {
     Key(key::Arguments),
     /// List, show, approve and reject changes that need approval, over the API.
     Change(change::Arguments),
+    /// Fetch signed reports for auditors over the API, and verify them offline.
+    Report(report::Arguments),
     /// Protect a payload. The output is its envelope.
     ///
     /// A payload that an inactive policy would pass through or drop is an error.
@@ -147,6 +151,11 @@ enum Command {
     RewrapAll(rewrap_all::Arguments),
     /// Encrypt and decrypt files of any size, with a data key.
     File(file::Arguments),
+    /// Encrypt the secrets of Kubernetes, as a plugin of its API server (KMS v2).
+    ///
+    /// The plugin runs until SIGTERM. It encrypts with the newest AES-256 key of the service to which its
+    /// credential belongs.
+    KubeKms(kube_kms::Arguments),
     /// Print a completion script for a shell.
     Completions(completions::Arguments),
     /// Write the man pages of all commands to a folder.
@@ -195,11 +204,13 @@ pub async fn run(arguments: Arguments) -> ExitCode {
         Command::Rows { file, command } => rows::run(file.path(), environment, &command).await,
         Command::Key(arguments) => key::run(arguments).await,
         Command::Change(arguments) => change::run(arguments).await,
+        Command::Report(arguments) => return report::run(arguments).await,
         Command::Protect(arguments) => envelope::protect(&arguments).await,
         Command::Unprotect(arguments) => envelope::unprotect(&arguments).await,
         Command::Rewrap(arguments) => envelope::rewrap(&arguments).await,
         Command::RewrapAll(arguments) => rewrap_all::run(&arguments).await,
         Command::File(arguments) => file::run(&arguments).await,
+        Command::KubeKms(arguments) => kube_kms::run(&arguments).await,
         Command::Doctor { file, arguments } => {
             doctor::run(file.path(), environment, &arguments).await
         }

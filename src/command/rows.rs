@@ -8,6 +8,7 @@ use super::{Failure, startup};
 use engine::db;
 use engine::rows::{Renewed, compare, examine_all, invalid_rows, new_key, seal_and_record};
 use engine::seals::{Deviation, Difference, Finding, Flaw, RowName};
+use engine::segments::remove_forged;
 use engine::settings::Environment;
 use formats::clock::{Clock, Entropy};
 
@@ -23,6 +24,10 @@ pub(super) enum Command {
     /// Running instances continue. The former key is destroyed at the end. After an interruption, run the
     /// command again.
     NewKey,
+    /// Remove the segments of the audit logs that no instance wrote, with the login in the section migrate.
+    ///
+    /// Prints their identifiers. Segments with a position in a log stay.
+    RemoveSegments,
 }
 
 #[derive(Debug, clap::Args)]
@@ -45,6 +50,7 @@ pub(super) async fn run(
     let done = match command {
         Command::Reseal(wanted) => reseal(&database, wanted.yes).await,
         Command::NewKey => renew(&database, &token).await,
+        Command::RemoveSegments => remove_segments(&database).await,
     };
     token.close().await;
     done
@@ -103,6 +109,15 @@ async fn renew(database: &db::Primary, token: &hsm::Token) -> Result<(), Failure
     let time = (&Clock::system(), &Entropy::system());
     let Renewed { generation, rows } = new_key(database.pool(), token, time).await?;
     writeln!(io::stdout(), "{rows} rows are sealed with generation {generation} of the row key")?;
+    Ok(())
+}
+
+async fn remove_segments(database: &db::Primary) -> Result<(), Failure> {
+    let removed = remove_forged(database.pool()).await.map_err(Failure::Rows)?;
+    for segment in &removed {
+        writeln!(io::stdout(), "{segment}")?;
+    }
+    writeln!(io::stdout(), "{} segments are removed", removed.len())?;
     Ok(())
 }
 

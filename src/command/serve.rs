@@ -139,7 +139,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
 }
 
 /// Binds a listener for monitoring, if `setting` has an address.
-async fn internal(
+pub(super) async fn internal(
     setting: &'static str,
     address: Option<SocketAddr>,
 ) -> Result<Option<Listener>, CannotListen> {
@@ -153,7 +153,7 @@ async fn internal(
 }
 
 /// Serves until the task is aborted.
-fn serve_always(listener: Listener, router: Router) -> JoinHandle<bool> {
+pub(super) fn serve_always(listener: Listener, router: Router) -> JoinHandle<bool> {
     let never = std::future::pending();
     tokio::spawn(listener.serve(router, never, Duration::ZERO, Duration::ZERO))
 }
@@ -170,7 +170,7 @@ async fn record(log: &SecurityLog, event: Event) {
 }
 
 /// Resolves on SIGTERM or Ctrl-C after this call. If signals cannot be handled, it never resolves.
-fn termination_signal() -> impl Future<Output = ()> {
+pub(super) fn termination_signal() -> impl Future<Output = ()> {
     let heard = |kind| {
         let heard = signal(kind);
         async move {

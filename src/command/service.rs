@@ -3,7 +3,7 @@
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use sealward_client::{Builder, Client, Context, Credential, Scope};
+use sealward_client::{Builder, Client, Context, Credential, CredentialError, Scope};
 use zeroize::Zeroizing;
 
 use super::Failure;
@@ -34,16 +34,37 @@ pub(super) struct ServiceAccess {
 
 impl ServiceAccess {
     pub(super) fn client(&self) -> Result<Client, Failure> {
-        let mut builder = Builder::new(&self.url);
-        let file = self.api_key_file.as_ref().or(self.token_file.as_ref());
-        let credential = match file {
+        let credential = match self.credential_file() {
             Some(file) => Some(Credential::file(file)),
             None => Credential::from_env()?,
         };
-        match (credential, &self.certificate) {
-            (Some(credential), _) => builder = builder.credential(credential),
-            (None, Some(_)) => {}
-            (None, None) => return Err(Failure::Missing("set --api-key-file or SEALWARD_API_KEY")),
+        if credential.is_none() && self.certificate.is_none() {
+            return Err(Failure::Missing("set --api-key-file or SEALWARD_API_KEY"));
+        }
+        self.client_with(credential)
+    }
+
+    /// The same for a process that runs on: its credential is a file, which it reads again when it changes.
+    pub(super) fn client_of_files(&self) -> Result<Client, Failure> {
+        let Some(path) = self.credential_file() else {
+            return Err(Failure::Missing("set --api-key-file or --token-file"));
+        };
+        // Better now than in the log of a process that seems to run.
+        std::fs::File::open(path).map_err(|source| {
+            let path = path.clone();
+            sealward_client::Error::from(CredentialError::File { path, source })
+        })?;
+        self.client_with(Some(Credential::file(path)))
+    }
+
+    fn credential_file(&self) -> Option<&PathBuf> {
+        self.api_key_file.as_ref().or(self.token_file.as_ref())
+    }
+
+    fn client_with(&self, credential: Option<Credential>) -> Result<Client, Failure> {
+        let mut builder = Builder::new(&self.url);
+        if let Some(credential) = credential {
+            builder = builder.credential(credential);
         }
         if let Some(file) = &self.ca {
             builder = builder.authorities(file);

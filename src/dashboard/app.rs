@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use engine::auth::Sessions;
 use engine::auth::oidc::Provider;
-use engine::keys::Vault;
+use engine::keys::{Keyring, Vault};
 use engine::ledger::SealStatus;
 use engine::ledger::forward::ForwardStatus;
+use engine::management::floor::FloorWatch;
 use engine::management::security::SecurityLog;
 use engine::web::Engine;
 
@@ -18,6 +19,10 @@ pub struct Dashboard {
     pub sessions: Arc<Sessions>,
     /// Makes keys in the tokens.
     pub vault: Vault,
+    /// What the cryptographic floor stops.
+    pub floor: FloorWatch,
+    /// The keys in use.
+    pub keyring: Arc<Keyring>,
     /// Records security events.
     pub security: SecurityLog,
     /// The provider at which people sign in.

@@ -148,7 +148,11 @@ fn of_management(error: &management::Error) -> Description {
             "Resource not found",
             format!("The {} does not exist. It may have been deleted.", missing.label()),
         ),
-        Error::Conflict(_) | Error::NotAllowed(_) | Error::Outdated | Error::Invalid(_) => {
+        Error::Conflict(_)
+        | Error::NotAllowed(_)
+        | Error::BelowFloor(_)
+        | Error::Outdated
+        | Error::Invalid(_) => {
             description(StatusCode::CONFLICT, "The change was refused", sentences(error))
         }
         Error::Forbidden(_) | Error::NotAnApprover(_) => {
@@ -174,9 +178,11 @@ pub(super) fn refusal(error: management::Error) -> Result<Vec<Problem>, PageErro
     use management::Error;
     match error {
         Error::Invalid(problems) => Ok(problems.into_vec()),
-        Error::Conflict(_) | Error::NotAllowed(_) | Error::Outdated | Error::Token(_) => {
-            Ok(vec![Problem::of_body(Code::Conflict, sentences(&error))])
-        }
+        Error::Conflict(_)
+        | Error::NotAllowed(_)
+        | Error::BelowFloor(_)
+        | Error::Outdated
+        | Error::Token(_) => Ok(vec![Problem::of_body(Code::Conflict, sentences(&error))]),
         Error::Missing(_)
         | Error::Forbidden(_)
         | Error::NotAnApprover(_)
@@ -193,6 +199,7 @@ pub(super) fn sentences(error: &management::Error) -> String {
     match error {
         Error::Conflict(why) => format!("{}.", capital(why)),
         Error::NotAllowed(why) | Error::NotAnApprover(why) => format!("{}.", capital(why)),
+        Error::BelowFloor(breach) => format!("{}.", capital(&breach.to_string())),
         Error::Proposed(_) => "The change awaits approval. Nothing else was changed.".to_owned(),
         Error::Forbidden(_) => format!("This {error}. Nothing was changed."),
         Error::Invalid(problems) => {

@@ -115,19 +115,8 @@ impl FromRequestParts<SharedDashboard> for PageContext {
             return Err(PageError::Defect);
         };
         let query = Form::of(parts.uri.query().unwrap_or_default().as_bytes());
-        let engine = &dashboard.engine;
-        let context = Context {
-            clock: engine.clock.clone(),
-            entropy: engine.entropy,
-            catalog: engine.catalog.clone(),
-            pool: engine.database.clone(),
-            approvals: engine.settings.approvals.clone(),
-            post_quantum: engine.settings.envelopes.post_quantum,
-            actor: Actor::administrator(&viewer.administrator, tag.to_string()),
-            owners_sign_in: engine.settings.admin.oidc.has_owners(),
-            people_issuer: engine.settings.admin.oidc.issuer.clone(),
-            claim: None,
-        };
+        let actor = Actor::administrator(&viewer.administrator, tag.to_string());
+        let context = Context::of_request(&dashboard.engine, actor, None);
         let context = context.authorize()?;
         let status = PageStatus {
             notice: query.text("done").parse().ok(),

@@ -33,6 +33,8 @@ pub struct BodyMemory {
     small: Shares<Uuid>,
     /// Small bodies of requests that will be refused. The owners are networks.
     pub refused: Shares<IpAddr>,
+    /// Bodies of log-ins to the Transit API. The owners are networks.
+    pub log_ins: Shares<IpAddr>,
     /// Forms of visitors of the dashboard. The owners are networks.
     pub forms: Shares<IpAddr>,
     patience: Duration,
@@ -62,6 +64,7 @@ impl BodyMemory {
             large: Shares::new(large),
             small: Shares::new(shares::SMALL_BODIES),
             refused: Shares::new(shares::REFUSED_BODIES),
+            log_ins: Shares::new(shares::LOG_INS),
             forms: Shares::new(shares::FORMS),
             patience,
         }

@@ -1,6 +1,6 @@
 //! Closed sets that requests, filters and resources read by name.
 
-use formats::algorithms::{Algorithm, ImportMechanism, SignatureScheme};
+use formats::algorithms::{Algorithm, Cipher, Hash, ImportMechanism, SignatureScheme};
 use formats::closed_set::NamedValue;
 use formats::envelope::{Alg, Enc};
 
@@ -10,6 +10,8 @@ pub(crate) trait ClosedSet: NamedValue {}
 
 impl ClosedSet for Alg {}
 impl ClosedSet for Algorithm {}
+impl ClosedSet for Cipher {}
 impl ClosedSet for Enc {}
+impl ClosedSet for Hash {}
 impl ClosedSet for ImportMechanism {}
 impl ClosedSet for SignatureScheme {}

@@ -29,10 +29,21 @@ pub(crate) fn undecodable(
 }
 
 /// Whether a statement waited for a lock as long as it may.
-pub(crate) fn is_locked_out(error: &sqlx::Error) -> bool {
+fn is_locked_out(error: &sqlx::Error) -> bool {
     const LOCK_NOT_AVAILABLE: &str = "55P03";
     let code = error.as_database_error().and_then(|error| error.code());
     code.as_deref() == Some(LOCK_NOT_AVAILABLE)
+}
+
+/// Whether another session of the database canceled the statement, or ended this session.
+pub(crate) fn is_ended(error: &sqlx::Error) -> bool {
+    const QUERY_CANCELED: &str = "57014";
+    const ADMIN_SHUTDOWN: &str = "57P01";
+    let code = error.as_database_error().and_then(|error| error.code());
+    match code.as_deref() {
+        Some(code) => [QUERY_CANCELED, ADMIN_SHUTDOWN].contains(&code),
+        None => matches!(error, sqlx::Error::Io(_)),
+    }
 }
 
 /// A statement whose parts are all in the code.
@@ -107,14 +118,20 @@ fn host(options: &PgConnectOptions) -> Option<&str> {
 const STATEMENT_TIMEOUT: &str = "60s";
 
 /// Switches to the application role, which can add audit records and read them, but not change or
-/// delete them. Limits the time of each statement. Commits are durable, and a statement after a lock sees what
-/// the lock waited for, whatever the defaults of the server and of the login are.
+/// delete them. Limits the time of each statement. Commits are durable, a statement after a lock sees what
+/// the lock waited for, a search in an index finds every record, and no session ends early, whatever the defaults of
+/// the server and of the login are. The login can change its own defaults.
 pub fn as_application(options: PgConnectOptions) -> PgConnectOptions {
     options.options([
         ("role", "sealward_application"),
         ("statement_timeout", STATEMENT_TIMEOUT),
         ("synchronous_commit", "on"),
         ("default_transaction_isolation", "read committed"),
+        ("gin_fuzzy_search_limit", "0"),
+        ("lock_timeout", "0"),
+        ("idle_in_transaction_session_timeout", "0"),
+        ("idle_session_timeout", "0"),
+        ("transform_null_equals", "off"),
     ])
 }
 

@@ -15,7 +15,7 @@ pub use prometheus_client::metrics::histogram::Histogram;
 const OTHER: &str = "other";
 
 /// The methods that routes have.
-const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"];
+const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "LIST"];
 
 /// The upper bounds of durations, in seconds.
 const SECONDS: [f64; 16] = [

@@ -17,6 +17,7 @@ use formats::closed_set;
 
 closed_set! {
     /// An operation of the runtime.
+    #[derive(PartialOrd, Ord)]
     pub enum Operation: "Operation" {
         /// Make an envelope under a policy.
         Protect = "protect",

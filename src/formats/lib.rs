@@ -10,7 +10,7 @@
 //! | 3 | `canonical`, `envelope`, `material`, `tlog` |
 //! | 2 | `json`, `algorithms`, `binary` |
 //! | 1 | `closed_set` |
-//! | 0 | `clock`, `problem`, `similar`, `turns`, `wiped` |
+//! | 0 | `clock`, `hex`, `problem`, `similar`, `turns`, `wiped` |
 
 pub mod algorithms;
 pub mod binary;
@@ -18,6 +18,7 @@ pub mod canonical;
 pub mod clock;
 pub mod closed_set;
 pub mod envelope;
+pub mod hex;
 pub mod json;
 pub mod material;
 pub mod problem;

@@ -11,6 +11,7 @@ use engine::keys::{Keyring, Vault};
 use engine::ledger::forward::ForwardStatus;
 use engine::ledger::{PublishedLogs, SealStatus};
 use engine::management::changes::Backlog;
+use engine::management::floor::FloorWatch;
 use engine::management::security::SecurityLog;
 use engine::protection::Protection;
 use engine::web::Engine;
@@ -29,6 +30,8 @@ pub struct AppState {
     pub vault: Vault,
     /// Records security events.
     pub security: SecurityLog,
+    /// What the cryptographic floor stops.
+    pub floor: FloorWatch,
     /// The changes that wait for approval.
     pub backlog: Backlog,
     /// The provider whose access tokens the management API accepts.
@@ -50,6 +53,15 @@ pub struct AppState {
 pub(crate) struct App(pub(crate) Arc<AppState>);
 
 impl AppState {
+    /// Whether the instance accepts traffic: the database answers, its rows can be verified, the background
+    /// jobs that requests need run, and no shutdown has begun.
+    pub fn is_ready(&self) -> bool {
+        let answers = self.database_monitor.state().latency().is_some();
+        let is_unlocked = self.engine.database.seals().is_unlocked();
+        let works = answers && is_unlocked && self.engine.jobs.is_ready();
+        works && !self.draining.load(Ordering::Relaxed)
+    }
+
     /// Reports the instance as not ready, so that load balancers send no more requests.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);

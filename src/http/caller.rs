@@ -11,15 +11,15 @@ use tracing::Instrument as _;
 use super::app::{App, AppState};
 use super::error::ApiError;
 use engine::auth::{
-    Administrator, Application, Caller, CallerId, CredentialRefused, Credentials, Denied, WrongKind,
+    Administrator, Application, Caller, CredentialRefused, Credentials, Denied, WrongKind,
 };
 use engine::catalog::Unreadable;
+use engine::management::Event;
 use engine::management::security::RefusedRequest;
-use engine::management::{Actor, Event};
-use engine::ratelimit::{BucketState, Exceeded, Rule, Scope};
+use engine::receive::{AdminCaller, Admission, access_token_of_person};
 use engine::request_tag::RequestTag;
 use engine::telemetry::step;
-use engine::web::{ClientAddress, LoggedCaller, credentials, write_rate_limit};
+use engine::web::{LoggedCaller, Unauthenticated, client_address, credentials, write_rate_limit};
 
 /// Admits administrators within their rate limit, and adds the [`Administrator`] to the request's
 /// extensions. Records refusals.
@@ -28,7 +28,7 @@ pub(super) async fn administrators_only(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let client = client_address(&request);
+    let client = client_address(request.extensions());
     let (method, route) = (request.method().clone(), matched_path(&request));
     let refusal = |status: StatusCode| {
         Event::refused(RefusedRequest {
@@ -58,8 +58,8 @@ pub(super) async fn administrators_only(
         }
     };
     LoggedCaller::note(request.extensions(), caller.id());
-    let (standing, admitted) = match caller.admit(&app).instrument(step!("limit")).await {
-        Ok(standing) => (standing, caller.clone().administrator()),
+    let (standing, admitted) = match caller.admit(&app.engine).instrument(step!("limit")).await {
+        Ok(standing) => (standing, caller.clone().administrator().map_err(ApiError::from)),
         Err(exceeded) => (exceeded.standing, Err(ApiError::from(exceeded))),
     };
     let mut response = match admitted {
@@ -83,88 +83,17 @@ pub(super) async fn administrators_only(
     response
 }
 
-/// An authenticated caller.
-#[derive(Clone)]
-pub(super) enum AdminCaller {
-    /// With an API key or the token of a workload.
-    Caller(Caller),
-    /// With an access token of the provider.
-    Person(Administrator),
-}
-
-impl AdminCaller {
-    pub(super) fn id(&self) -> CallerId {
-        match self {
-            Self::Caller(caller) => caller.id(),
-            Self::Person(person) => person.id(),
-        }
-    }
-
-    fn actor(&self, request_id: String) -> Actor {
-        match self {
-            Self::Caller(caller) => Actor::caller(caller, request_id),
-            Self::Person(person) => Actor::administrator(person, request_id),
-        }
-    }
-
-    /// Takes one request from the limit of the caller.
-    async fn admit(&self, app: &AppState) -> Result<BucketState, Exceeded> {
-        match self {
-            Self::Caller(caller) => app.engine.admit(caller).await,
-            Self::Person(person) => app.engine.admit_administrator(person).await,
-        }
-    }
-
-    /// The state of the limit of the caller; takes nothing from it.
-    pub(super) async fn rate_limit(&self, app: &AppState) -> BucketState {
-        match self {
-            Self::Caller(caller) => app.engine.rate_limit(caller).await,
-            Self::Person(person) => app.engine.rate_limit_of_administrator(person).await,
-        }
-    }
-
-    pub(super) fn administrator(self) -> Result<Administrator, ApiError> {
-        match self {
-            Self::Caller(caller) => Ok(caller.administrator()?),
-            Self::Person(person) => Ok(person),
-        }
-    }
-}
-
 /// Authenticates a caller of the management API.
 async fn known(
     app: &AppState,
     credentials: &Credentials<'_>,
     client: IpAddr,
 ) -> Result<AdminCaller, ApiError> {
-    match person(app, credentials, client).await {
-        Ok(Some(person)) => return Ok(AdminCaller::Person(person)),
-        Ok(None) => {}
-        Err(denied) => return Err(unauthenticated(app, client, denied).await),
-    }
-    match app.engine.authenticate(credentials, client).await {
-        Ok(caller) => Ok(AdminCaller::Caller(caller)),
+    let provider = app.provider.as_ref();
+    match AdminCaller::identify(&app.engine, provider, credentials, client).await {
+        Ok(caller) => Ok(caller),
         Err(denied) => Err(unauthenticated(app, client, denied).await),
     }
-}
-
-/// The person with an access token of the provider; none for other credentials.
-pub(super) async fn person(
-    app: &AppState,
-    credentials: &Credentials<'_>,
-    client: IpAddr,
-) -> Result<Option<Administrator>, Denied> {
-    let (Some(provider), Some(token)) = (&app.provider, credentials.token()) else {
-        return Ok(None);
-    };
-    let (database, entropy) = (&app.engine.database, &app.engine.entropy);
-    let mut look_up = app.engine.limiter.look_up(client);
-    let person = provider.administrator(database, entropy, token, client, &mut look_up);
-    let person = person.await?;
-    if person.is_some() {
-        look_up.found();
-    }
-    Ok(person)
 }
 
 /// The error for a denied request to the runtime API: 403 for the access token of a person, as for the
@@ -178,7 +107,8 @@ pub(super) async fn no_application(
     if !matches!(denied, Denied::Refused(CredentialRefused::Token(_))) {
         return unauthenticated(app, client, denied).await;
     }
-    match person(app, credentials, client).await {
+    let provider = app.provider.as_ref();
+    match access_token_of_person(&app.engine, provider, credentials, client).await {
         Ok(Some(person)) => {
             // The refusal counts, also if the limit is exceeded.
             let _ = app.engine.admit_administrator(&person).await;
@@ -199,7 +129,7 @@ pub(super) async fn for_application<R: IntoResponse>(
     request: Request,
     look_up: impl AsyncFnOnce(Application) -> Result<R, ApiError>,
 ) -> Response {
-    let client = client_address(&request);
+    let client = client_address(request.extensions());
     let parts = request.into_parts().0;
     let credentials = credentials(&parts.headers, &parts.extensions);
     let identified = identify(app, &credentials, client).instrument(step!("caller"));
@@ -208,12 +138,10 @@ pub(super) async fn for_application<R: IntoResponse>(
         Err(error) => return error.into_response(),
     };
     LoggedCaller::note(&parts.extensions, caller.id());
-    let (standing, answered) = match caller.clone().application() {
-        Ok(application) => match app.engine.admit(&caller).instrument(step!("limit")).await {
-            Ok(standing) => (standing, look_up(application).await),
-            Err(exceeded) => (exceeded.standing, Err(exceeded.into())),
-        },
-        Err(wrong) => (app.engine.rate_limit(&caller).await, Err(wrong.into())),
+    let (standing, answered) = match Admission::of(&app.engine, &caller).await {
+        Admission::Application(application, standing) => (standing, look_up(application).await),
+        Admission::WrongKind(wrong, standing) => (standing, Err(wrong.into())),
+        Admission::Limited(exceeded) => (exceeded.standing, Err(exceeded.into())),
     };
     let mut response = answered.into_response();
     write_rate_limit(standing, response.headers_mut());
@@ -232,22 +160,13 @@ async fn identify(
     }
 }
 
-/// The client's address, which the frame determined.
-pub(super) fn client_address(request: &Request) -> IpAddr {
-    let address = request.extensions().get::<ClientAddress>();
-    address.map_or(IpAddr::from([127, 0, 0, 1]), |client| client.0)
-}
-
 /// The error for a denied request: 401 for a refused credential, or 429 once the address has failed
 /// too often; 503 for a credential that cannot be checked now.
 pub(super) async fn unauthenticated(app: &AppState, client: IpAddr, denied: Denied) -> ApiError {
-    let refusal = match denied {
-        Denied::Refused(refusal) => refusal,
-        Denied::Unreadable(unreadable) => return unreadable.into(),
-        Denied::Crowded => return ApiError::Crowded,
-    };
-    match app.engine.limiter.take(Scope::Failures(client), Rule::FAILURES).await {
-        Ok(_) => ApiError::Unauthenticated(refusal),
-        Err(exceeded) => exceeded.into(),
+    match app.engine.unauthenticated(client, denied).await {
+        Unauthenticated::Refused(refusal) => ApiError::Unauthenticated(refusal),
+        Unauthenticated::Limited(exceeded) => exceeded.into(),
+        Unauthenticated::Unreadable(unreadable) => unreadable.into(),
+        Unauthenticated::Crowded => ApiError::Crowded,
     }
 }

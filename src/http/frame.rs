@@ -1,21 +1,14 @@
 //! The frame of an API request: its id, its trace context and its error format.
 
 use axum::extract::Request;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 use super::app::AppState;
 use super::error::{ApiError, CarriedError};
-use engine::client_certificates::PeerCertificate;
-use engine::request_tag::{NotATag, RequestTag};
-use engine::web::{
-    Cause, ClientAddress, FrameAdapter, NoResponse, RefusedHead, TrustedProxy, X_REQUEST_ID,
-    client_certificate,
-};
-use formats::problem::{Code, Problem};
-
-/// The W3C Trace Context header, which continues a client's trace.
-const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+use engine::receive::{note_client, refused_head, request_tag, traceparent};
+use engine::request_tag::RequestTag;
+use engine::web::{Cause, FrameAdapter, NoResponse};
 
 /// The JSON API, for the frame that it shares with the dashboard.
 struct JsonApi;
@@ -31,23 +24,14 @@ where
     F: Future<Output = Response>,
 {
     let engine = &app.engine;
-    let http = &engine.settings.http;
-    let client = ClientAddress::of_request(&request, &http.trusted_proxies);
-    request.extensions_mut().insert(client);
-    if let Some(proxy) = TrustedProxy::of_request(&request, &http.trusted_proxies) {
-        request.extensions_mut().insert(proxy);
-    }
-    if request.extensions().get::<PeerCertificate>().is_some() {
-        let certificate = client_certificate(&request, http);
-        request.extensions_mut().insert(certificate);
-    }
-    let (tag, refused) = match request_tag(app, &request) {
+    note_client(engine, &mut request);
+    let (tag, refused) = match request_tag(engine, &request) {
         Ok(tag) => (tag, refused_head(&request)),
-        Err(error) => (engine.new_request_tag(), Some(error)),
+        Err(problem) => (engine.new_request_tag(), Some(problem)),
     };
     let handle = async |request| match refused {
         None => handle(request).await,
-        Some(error) => error.into_response(),
+        Some(problem) => ApiError::Problems(vec![problem]).into_response(),
     };
     engine.frame::<JsonApi, _>(route, tag, request, handle).await
 }
@@ -76,40 +60,6 @@ impl FrameAdapter for JsonApi {
     }
 
     fn traceparent(request: &Request) -> Option<&str> {
-        let mut given = request.headers().get_all(&TRACEPARENT).iter();
-        let first = given.next()?.to_str().ok();
-        first.filter(|_| given.next().is_none())
+        traceparent(request)
     }
-}
-
-/// The error for a request that is refused because of its headers.
-fn refused_head(request: &Request) -> Option<ApiError> {
-    let problem = match request.extensions().get()? {
-        RefusedHead::TransferEncoding => {
-            Problem::new("Transfer-Encoding", Code::Format, "must be chunked or absent")
-        }
-        RefusedHead::Host => {
-            Problem::new("Host", Code::Format, "must be one host with an optional port")
-        }
-    };
-    Some(ApiError::Problems(vec![problem]))
-}
-
-/// The client's id for its request, or a generated one.
-fn request_tag(app: &AppState, request: &Request) -> Result<RequestTag, ApiError> {
-    let mut given = request.headers().get_all(X_REQUEST_ID).iter();
-    let first = given.next();
-    let problem = |code| {
-        let message = "must be 1 to 128 printable ASCII characters in one header";
-        ApiError::Problems(vec![Problem::new("X-Request-Id", code, message)])
-    };
-    if given.next().is_some() {
-        return Err(problem(Code::Format));
-    }
-    let tag = RequestTag::from_client(first.map_or(b"".as_slice(), HeaderValue::as_bytes));
-    let tag = tag.map_err(|reason| match reason {
-        NotATag::NotPrintable => problem(Code::Format),
-        NotATag::TooLong => problem(Code::Length),
-    });
-    Ok(tag?.unwrap_or_else(|| app.engine.new_request_tag()))
 }

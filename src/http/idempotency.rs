@@ -18,7 +18,7 @@ use engine::auth::{Administrator, Authorization, Person};
 use engine::body_memory::BodyBytes;
 use engine::db::Pool;
 use engine::management::{Claim, ClaimState, IdempotentCall};
-use engine::web::authorization;
+use engine::web::{authorization, is_absent, unread};
 use formats::problem::{Code, Problem};
 
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -77,7 +77,7 @@ async fn begin(app: &AppState, request: Request) -> Result<(ClaimState, Request)
     let limits = &engine.settings.limits;
     let memory = engine.body_memory.of(caller.uuid());
     let is_declared = parts.headers.contains_key(CONTENT_TYPE);
-    let body = if !is_declared && body::is_absent(&parts, &mut body).await? {
+    let body = if !is_declared && is_absent(&parts, &mut body).await? {
         // The handler decides whether the request needs one.
         BodyBytes::default()
     } else {
@@ -96,7 +96,7 @@ async fn begin(app: &AppState, request: Request) -> Result<(ClaimState, Request)
     if let ClaimState::First(claim) = &standing {
         parts.extensions.insert::<Claim>(claim.clone());
     }
-    Ok((standing, body::unread(parts, body)))
+    Ok((standing, unread(parts, body)))
 }
 
 /// Runs the first request in a task of its own: if the client disconnects, its answer is still kept.

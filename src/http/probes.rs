@@ -1,7 +1,6 @@
 //! Liveness and readiness probes, without an API key.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -52,11 +51,5 @@ pub(super) async fn live() -> ProbeResult {
 /// jobs that requests need run, and no shutdown has begun.
 #[utoipa::path(get, path = "", operation_id = "ready")]
 pub(super) async fn ready(State(App(app)): State<App>) -> Result<ProbeResult, ApiError> {
-    let answers = app.database_monitor.state().latency().is_some();
-    let is_unlocked = app.engine.database.seals().is_unlocked();
-    let works = answers && is_unlocked && app.engine.jobs.is_ready();
-    if app.draining.load(Ordering::Relaxed) || !works {
-        return Err(ApiError::Unavailable);
-    }
-    Ok(OK)
+    if app.is_ready() { Ok(OK) } else { Err(ApiError::Unavailable) }
 }

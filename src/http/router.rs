@@ -7,7 +7,7 @@ use utoipa_axum::routes;
 
 use super::admin::{
     api_keys, audit, audit_log, changes, emergency, events, identities, keys, people, policies,
-    services,
+    reports, services,
 };
 use super::app::App;
 use super::error::ApiError;
@@ -109,7 +109,11 @@ fn groups() -> [Routes; 4] {
         .at("/admin/audit/log/{log}/checkpoint", routes!(audit_log::checkpoint))
         .at("/admin/audit/log/{log}/key", routes!(audit_log::key))
         .at("/admin/audit/log/{log}/tile/{*path}", routes!(audit_log::tile))
-        .at("/admin/audit/{id}/proof", routes!(audit_log::proof));
+        .at("/admin/audit/{id}/proof", routes!(audit_log::proof))
+        .part("Reports", "Signed reports for auditors.")
+        .at("/admin/reports/keys", routes!(reports::keys))
+        .at("/admin/reports/cbom", routes!(reports::cbom))
+        .at("/admin/reports/jwks", routes!(reports::jwks));
 
     let open = Routes::of(Access::Anyone)
         .part("Published audit logs", "Checkpoints and hashes of the audit logs.")

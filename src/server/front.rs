@@ -1,4 +1,4 @@
-//! The routes of a listener: the API and the dashboard, or a router.
+//! The routes of a listener: the APIs and the dashboard, or a router.
 
 use axum::Router;
 use axum::extract::Request;
@@ -8,6 +8,7 @@ use tower::ServiceExt as _;
 use super::framing;
 use engine::web::RefusedHead;
 use sealward_http::Api;
+use sealward_transit::Door;
 
 /// Answers requests. Cheap to clone.
 pub trait Answers: Clone + Send + 'static {
@@ -21,10 +22,11 @@ pub trait Answers: Clone + Send + 'static {
     ) -> impl Future<Output = Response> + Send;
 }
 
-/// The API and the dashboard.
+/// The APIs and the dashboard.
 #[derive(Clone)]
 pub struct Front {
     pub(super) api: Api,
+    pub(super) transit: Door,
     pub(super) dashboard: Router,
 }
 
@@ -41,8 +43,12 @@ impl Answers for Router {
 
 impl Answers for Front {
     async fn answer(self, request: Request) -> Response {
-        if is_page(request.uri().path()) {
+        let path = request.uri().path();
+        if is_page(path) {
             self.dashboard.answer(request).await
+        } else if is_transit(path) {
+            // Requests of the other API do not carry its state.
+            Box::pin(self.transit.answer(request)).await
         } else {
             self.api.answer(request).await
         }
@@ -50,7 +56,10 @@ impl Answers for Front {
 
     async fn refuse(self, refused: RefusedHead, mut request: Request) -> Response {
         request.extensions_mut().insert(refused);
-        self.api.answer(request).await
+        match is_transit(request.uri().path()) {
+            true => Box::pin(self.transit.answer(request)).await,
+            false => self.api.answer(request).await,
+        }
     }
 }
 
@@ -59,6 +68,11 @@ impl Answers for Front {
 fn is_page(path: &str) -> bool {
     let inside = path.strip_prefix("/dashboard");
     inside.is_some_and(|inside| inside.is_empty() || inside.len() > 1 && inside.starts_with('/'))
+}
+
+/// Whether the Transit API answers at this path.
+fn is_transit(path: &str) -> bool {
+    path == "/v1" || path.starts_with("/v1/")
 }
 
 #[cfg(test)]

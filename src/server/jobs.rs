@@ -39,7 +39,8 @@ pub(super) fn start(
         Job::Notices,
         with(engine, |engine, pulse| {
             let catalog = engine.catalog.clone();
-            catalog.listen(engine.database.clone(), engine.entropy, pulse)
+            let floor = engine.settings.crypto.floor();
+            catalog.listen(engine.database.clone(), floor, engine.entropy, pulse)
         }),
     );
     each.run_with(writer.spec(), writer, |writer, pulse| Box::pin(writer.run(pulse)));
@@ -83,6 +84,10 @@ pub(super) fn start(
         let (pool, token) = (app.engine.database.clone(), app.engine.token.clone());
         Box::pin(rows::watch(pool, token, app.security.clone(), recorded, pulse))
     });
+    each.run(
+        Job::Floor,
+        with(app, |app, pulse| app.floor.clone().watch(app.engine.database.clone(), pulse)),
+    );
     each.run(
         Job::PendingChanges,
         with(app, |app, pulse| {
@@ -171,4 +176,5 @@ fn housekeeping(engine: &Engine) -> System {
         engine.catalog.clone(),
         engine.database.clone(),
     )
+    .with_floor(engine.settings.crypto.floor())
 }

@@ -1,6 +1,5 @@
 //! Accepts connections, applies timeouts, and drains at shutdown.
 
-use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -28,7 +27,7 @@ use super::stream::{LINGER, Stream};
 use super::timers::{ConnectionTimers, TimedOut, Timeouts};
 use super::tls::{Presented, Tls};
 use engine::settings::Http;
-use engine::web::OverTls;
+use engine::web::{OverTls, Unanswered};
 
 /// The maximum size of the headers of a request, and of the parts of a response that are not sent.
 const BUFFER: usize = 64 * 1024;
@@ -232,11 +231,14 @@ impl<A: Answers> ConnectionServer<A> {
                     None => front.answer(request).await,
                     Some(refused) => front.refuse(refused, request).await,
                 };
+                if response.extensions().get::<Unanswered>().is_some() {
+                    return Err(Unanswered);
+                }
                 if refused.is_some() || is_draining.load(Ordering::Relaxed) {
                     let headers = response.headers_mut();
                     headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
                 }
-                Ok::<_, Infallible>(response.map(|body| ResponseBody::new(body, exchange)))
+                Ok::<_, Unanswered>(response.map(|body| ResponseBody::new(body, exchange)))
             }
         });
         let mut connection = self.protocol.serve_connection(TokioIo::new(stream), service);

@@ -22,6 +22,7 @@ use engine::keys::{Encryptions, Keyring, Vault};
 use engine::ledger::forward::{Collector, ForwardStatus, Forwarder};
 use engine::ledger::{InvalidWitness, PublishedLogs, SealStatus, Sealer};
 use engine::management::changes::Backlog;
+use engine::management::floor::FloorWatch;
 use engine::management::security::SecurityLog;
 use engine::meter::{Meter, TokenTimes};
 use engine::policy::Policies;
@@ -34,6 +35,7 @@ use formats::clock::{Clock, Entropy};
 use sealward_dashboard::{Dashboard, SharedDashboard};
 use sealward_http::router::names;
 use sealward_http::{Api, AppState, DatabaseMonitor, document, recorded_status, refusal_json};
+use sealward_transit::{Door, HeldRefusals, Transit, templates};
 
 /// The time limit for the security events that remain at shutdown.
 const LAST_EVENTS: Duration = Duration::from_secs(2);
@@ -80,15 +82,23 @@ impl Service {
         let (recorder, writer) =
             Recorder::open(clock.clone(), entropy, database.clone(), &settings.audit);
         let encryptions = Arc::new(Encryptions::new(database.clone()));
-        let keyring =
-            Keyring::new(&catalog, &database, token.clone(), encryptions.clone(), clock.clone());
+        let floor = settings.crypto.floor();
+        let keyring = Keyring::new(
+            &catalog,
+            &database,
+            token.clone(),
+            encryptions.clone(),
+            clock.clone(),
+            floor,
+        );
         let keyring = Arc::new(keyring);
         let modules = Dependencies {
             clock: clock.clone(),
             entropy,
-            policies: Arc::new(Policies::new(catalog.clone(), database.clone(), emergency)),
+            policies: Arc::new(Policies::new(catalog.clone(), database.clone(), emergency, floor)),
             keyring: keyring.clone(),
             recorder: recorder.clone(),
+            floor,
             post_quantum: settings.envelopes.post_quantum,
             request_timeout: settings.limits.request_timeout.0,
         };
@@ -98,12 +108,14 @@ impl Service {
         let (security, security_writer) =
             SecurityLog::open(clock.clone(), entropy, database.clone());
         let backlog = Backlog::new(clock.clone());
+        let floor_watch = FloorWatch::new(clock.clone(), floor);
         let seal = &settings.audit.seal;
         let seal_status = SealStatus::new(clock.clone(), seal.interval.0);
         let sealer = Sealer::new(database.clone(), token.clone(), seal, seal_status.clone())?;
         let forward_status = ForwardStatus::new(clock.clone(), settings.audit.forward.interval.0);
         let limiter = Arc::new(limiter);
-        let meter = Arc::new(Meter::new(names().chain(sealward_dashboard::names())));
+        let meter =
+            Arc::new(Meter::new(names().chain(templates()).chain(sealward_dashboard::names())));
         let limits = &settings.limits;
         let body_memory =
             BodyMemory::new(limits.largest_body(), limits.request_timeout.0 / BODY_PATIENCE);
@@ -127,6 +139,8 @@ impl Service {
             engine: engine.clone(),
             sessions,
             vault: vault.clone(),
+            floor: floor_watch.clone(),
+            keyring: keyring.clone(),
             security: security.clone(),
             provider: provider.clone(),
             seal_status: seal_status.clone(),
@@ -139,6 +153,7 @@ impl Service {
             keyring,
             vault,
             security,
+            floor: floor_watch,
             backlog,
             provider,
             published_logs,
@@ -189,10 +204,22 @@ impl Service {
         &self.app.security
     }
 
-    /// The API and the dashboard.
+    /// The APIs and the dashboard.
     pub fn front(&self) -> Front {
+        let (app, ready) = (&self.app, self.app.clone());
+        let transit = Transit {
+            engine: app.engine.clone(),
+            protection: app.protection.behind(sealward_transit::recorded_status),
+            keyring: app.keyring.clone(),
+            vault: app.vault.clone(),
+            security: app.security.clone(),
+            provider: app.provider.clone(),
+            is_ready: Box::new(move || ready.is_ready()),
+            held: HeldRefusals::default(),
+        };
         Front {
-            api: Api::new(self.app.clone()),
+            api: Api::new(app.clone()),
+            transit: Door::new(transit),
             dashboard: sealward_dashboard::router(self.dashboard.clone()),
         }
     }

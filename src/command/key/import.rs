@@ -45,6 +45,9 @@ pub(super) struct Arguments {
     /// The identifier that partners use for the key: the kid of its envelopes.
     #[arg(long, value_name = "KID")]
     partner_kid: Option<String>,
+    /// The version of the key, which must be higher than all before of its name; only for sig and data keys.
+    #[arg(long, value_name = "NUMBER")]
+    version: Option<u32>,
     /// Print the key as JSON instead of its ID.
     #[arg(long)]
     json: bool,
@@ -79,6 +82,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     state("activate", arguments.inactive.then_some(Value::Bool(false)));
     state("expiresAt", text(&arguments.expires));
     state("partnerKid", text(&arguments.partner_kid));
+    state("version", arguments.version.map(|version| json!(version)));
     state("publicKey", material.public().map(|public| json!(public.to_pem())));
     state(
         "wrappedKey",

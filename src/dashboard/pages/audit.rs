@@ -84,7 +84,7 @@ pub(crate) async fn show(
         div.head {
             h1 { "Audit record" }
             (answer(&record))
-            (sealed::button(SECTION, &id, record.log_index))
+            (sealed::button(SECTION, &id, record.log_index, record.changed))
         }
         section.card {
             (facts([
@@ -107,7 +107,7 @@ pub(crate) async fn show(
                 ("Error", html! { @match &record.error_code { Some(code) => code { (code) }, None => (faint("none")) } }),
                 ("Request", html! { a href={ (SECTION.place()) "?" (Form::default().with("requestId", record.request_id.as_str()).query()) } { (isolated(&record.request_id)) } }),
                 ("Record", html! { code { (record.id) } }),
-                ("Log index", sealed::index(record.log_index)),
+                ("Log index", sealed::index(record.log_index, record.changed)),
             ]))
             @if let Some(message) = &record.error_message { p { strong { "Error: " } (isolated(message)) } }
         }

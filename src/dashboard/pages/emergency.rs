@@ -91,7 +91,7 @@ async fn page(cx: &PageContext, form: &Form, problems: &[Problem]) -> Result<Mar
             (facts([
                 ("Reason", html! { @match switch.reason() { Some(reason) => (isolated(reason)), None => span.faint { "none" } } }),
                 ("Frozen since", moment_or(switch.frozen_at(), "not frozen")),
-                ("Frozen by", html! { @match switch.frozen_by() { Some(name) => (isolated(name)), None => span.faint { "nobody" } } }),
+                ("Frozen by", html! { @match switch.frozen_by() { Some(name) => (isolated(name)), None => span.faint { "none" } } }),
             ]))
         }
         @if cx.may::<FreezeEverything>() { (choice(cx, &switch, form, problems)) }

@@ -72,9 +72,9 @@ pub(crate) async fn show(
     let content = html! {
         (SECTION.crumbs())
         div.head {
-            h1 { (capital(event.resource_type.label())) }
-            (action(event.action))
-            (sealed::button(SECTION, &id, event.log_index))
+            h1 { (capital(noun(&event))) }
+            (action(&event))
+            (sealed::button(SECTION, &id, event.log_index, event.changed))
         }
         section.card {
             (facts([
@@ -87,7 +87,7 @@ pub(crate) async fn show(
                 ("Approved change", html! { @match &event.change_id { Some(change) => a href={ "/dashboard/changes/" (change) } { (change) }, None => (faint("none")) } }),
                 ("Approved by", html! { @match &event.approved_by { Some(people) => (isolated(&people.join(", "))), None => (faint("no approval needed")) } }),
                 ("Event", html! { code { (event.id) } }),
-                ("Log index", sealed::index(event.log_index)),
+                ("Log index", sealed::index(event.log_index, event.changed)),
             ]))
         }
         (difference::card(event.before.as_ref(), event.after.as_ref()))
@@ -106,8 +106,8 @@ pub(crate) async fn proof(
 fn row(cx: &PageContext, event: &Recorded) -> Vec<Markup> {
     vec![
         html! { a href={ (SECTION.place()) "/" (event.id) } { (moment(event.timestamp)) } },
-        action(event.action),
-        html! { (capital(event.resource_type.label())) " " (named(event)) @if let Some(id) = &event.resource_id { br; span.id { (id) } } },
+        action(event),
+        html! { (capital(noun(event))) " " (named(event)) @if let Some(id) = &event.resource_id { br; span.id { (id) } } },
         by(cx, event),
     ]
 }
@@ -141,17 +141,26 @@ fn resource(cx: &PageContext, event: &Recorded) -> Markup {
     let Some(id) = &event.resource_id else {
         return html! { span.faint { "none" } };
     };
-    let of = event.resource_type;
-    let is_visible = (of != ResourceType::ApiKey || cx.may::<ManageAdminKeys>())
-        && (of != ResourceType::Identity || cx.may::<ManageIdentities>());
-    match of.collection().filter(|_| is_visible) {
+    let of = event.resource_type();
+    let is_visible = (of != Some(ResourceType::ApiKey) || cx.may::<ManageAdminKeys>())
+        && (of != Some(ResourceType::Identity) || cx.may::<ManageIdentities>());
+    match of.and_then(ResourceType::collection).filter(|_| is_visible) {
         Some(place) => html! { a href={ "/dashboard/" (place) "/" (id) } { (id) } },
         None => html! { code { (id) } },
     }
 }
 
-fn action(action: Action) -> Markup {
-    let tone = match action {
+/// The type of the resource for people; of a type that a later release adds, its name in the API.
+fn noun(event: &Recorded) -> &str {
+    event.resource_type().map_or(event.resource_type.as_str(), |known| known.label())
+}
+
+fn action(event: &Recorded) -> Markup {
+    badge(event.action().map_or(Tone::Idle, tone), &event.action)
+}
+
+const fn tone(action: Action) -> Tone {
+    match action {
         Action::Create
         | Action::Restore
         | Action::Approve
@@ -181,6 +190,5 @@ fn action(action: Action) -> Markup {
         | Action::RowSealed
         | Action::TokenLost
         | Action::PinRefused => Tone::Bad,
-    };
-    badge(tone, action.name())
+    }
 }

@@ -15,7 +15,7 @@ use crate::view::notice::Notice;
 use crate::view::shell::Section;
 use crate::view::words::{Tone, badge, isolated, moment, moment_or};
 use engine::auth::Role;
-use engine::ids::PersonId;
+use engine::ids::{ApiKeyId, PersonId};
 use engine::management::people::{
     self, LockRequest, Person, PersonFilter, PersonStatus, UnseenPersonRequest,
 };
@@ -26,8 +26,9 @@ use formats::problem::Problem;
 const SECTION: Section = Section::People;
 
 /// What a lock does, one sentence each.
-const LOCK: [&str; 3] = [
+const LOCK: [&str; 4] = [
     "The sessions and the access tokens of the person end, and their admin keys are refused.",
+    "API keys that the person created and that name another person or nobody keep working. The page of the person lists them.",
     "Pending changes that the person proposed become stale, and their approvals no longer count.",
     "An owner can unlock the person.",
 ];
@@ -66,7 +67,9 @@ pub(crate) async fn show(
     cx: PageContext,
     Addressed(id): Addressed<PersonId>,
 ) -> Result<Markup, PageError> {
-    let person = people::read(&cx.authorize()?, id).await?;
+    let context = cx.authorize()?;
+    let person = people::read(&context, id).await?;
+    let made = people::keys_made_by(&context, &person).await?;
     let content = html! {
         (SECTION.crumbs())
         div.head {
@@ -104,7 +107,12 @@ pub(crate) async fn show(
         }
         section.card aria-labelledby="keys" {
             h2 #keys { "Admin keys" }
-            (keys(&cx, &person))
+            (keys(&cx, person.api_key_ids.iter(), "No admin key names the person."))
+        }
+        section.card aria-labelledby="made" {
+            h2 #made { "API keys that the person created" }
+            p.faint { "The person may know them. A lock does not end them: revoke those that the person must not use." }
+            (keys(&cx, made, "No key that works was created by the person."))
         }
     };
     Ok(cx.page(SECTION, &person.name, &content))
@@ -256,15 +264,16 @@ fn roles(person: &Person) -> Markup {
     html! { @if names.is_empty() { span.faint { "none" } } @else { (names.join(", ")) } }
 }
 
-/// The admin keys that name a person. Auditors do not see their pages.
-fn keys(cx: &PageContext, person: &Person) -> Markup {
+/// A list of API keys. Auditors do not see their pages.
+fn keys(cx: &PageContext, keys: impl IntoIterator<Item = ApiKeyId>, none: &str) -> Markup {
+    let mut keys = keys.into_iter().peekable();
     let is_linked = cx.may::<ManageAdminKeys>();
     html! {
-        @if person.api_key_ids.iter().next().is_none() {
-            p.faint { "No admin key names the person." }
+        @if keys.peek().is_none() {
+            p.faint { (none) }
         } @else {
             ul {
-                @for id in person.api_key_ids.iter() {
+                @for id in keys {
                     li { @if is_linked { a href={ "/dashboard/api-keys/" (id) } { (id) } } @else { code { (id) } } }
                 }
             }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::error::PageError;
 use crate::extract::PageContext;
 use crate::view::shell::Section;
-use crate::view::words::{count, isolated, moment_and_distance};
+use crate::view::words::{Tone, badge, count, isolated, moment_and_distance};
 use engine::ledger::{Log, LogStatus, ProofError, SealState, WitnessStatus, prove};
 use engine::management::ReadAudit;
 
@@ -53,10 +53,11 @@ fn records(number: u64) -> Markup {
     html! { (count(i64::try_from(number).unwrap_or(i64::MAX))) " records" }
 }
 
-/// The position of a record in its log.
-pub(super) fn index(log_index: Option<i64>) -> Markup {
+/// The position of a record in its log, and whether the record was changed since.
+pub(super) fn index(log_index: Option<i64>, changed: bool) -> Markup {
     html! {
         @match log_index {
+            Some(index) if changed => { (count(index)) " " (badge(Tone::Bad, "changed after it was sealed")) }
             Some(index) => (count(index)),
             None => span.faint { "not sealed yet" },
         }
@@ -64,9 +65,14 @@ pub(super) fn index(log_index: Option<i64>) -> Markup {
 }
 
 /// The button that downloads the proof of a sealed record.
-pub(super) fn button(section: Section, id: &impl Display, log_index: Option<i64>) -> Markup {
+pub(super) fn button(
+    section: Section,
+    id: &impl Display,
+    log_index: Option<i64>,
+    changed: bool,
+) -> Markup {
     html! {
-        @if log_index.is_some() {
+        @if log_index.is_some() && !changed {
             div.actions { a.button href={ (section.place()) "/" (id) "/proof.txt" } { "Download proof" } }
         }
     }
@@ -82,7 +88,7 @@ pub(super) async fn download(
     cx.authorize::<ReadAudit>()?;
     let proof = prove(&cx.context.pool, log, record).await;
     let proof = proof.map_err(|error| match error {
-        ProofError::Missing | ProofError::NotSealed => PageError::NotFound,
+        ProofError::Missing | ProofError::NotSealed | ProofError::Changed => PageError::NotFound,
         ProofError::Database(error) => error.into(),
     })?;
     let disposition = format!("attachment; filename=\"{id}.tlog-proof\"");

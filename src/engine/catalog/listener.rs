@@ -13,10 +13,11 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::{CONFIRMED_FOR, Catalog, Topic};
 use crate::db::Pool;
+use crate::floor::Floor;
 use crate::jobs::Pulse;
 use formats::clock::Entropy;
 
-/// The application name, by which Postgres counts instances.
+/// The application name, by which Postgres counts instances. The fingerprint of the floor follows it.
 pub const LISTENER: &str = "sealward notices";
 
 /// The channel of the triggers in the migrations.
@@ -42,10 +43,17 @@ enum Lost {
 
 impl Catalog {
     /// Listens for changes on a separate connection, until it is dropped.
-    pub async fn listen(self, pool: Pool, entropy: Entropy, pulse: Pulse) -> Infallible {
+    pub async fn listen(
+        self,
+        pool: Pool,
+        floor: Floor,
+        entropy: Entropy,
+        pulse: Pulse,
+    ) -> Infallible {
+        let name = format!("{LISTENER} {}", floor_of_listener(floor));
         let mut known_lost = false;
         loop {
-            let followed = self.follow(&pool, entropy, &mut known_lost, &pulse);
+            let followed = self.follow(&pool, name.trim_end(), entropy, &mut known_lost, &pulse);
             let Err(lost) = followed.await;
             self.withdraw_confirmation();
             pulse.alive();
@@ -60,12 +68,13 @@ impl Catalog {
     async fn follow(
         &self,
         pool: &Pool,
+        name: &str,
         entropy: Entropy,
         known_lost: &mut bool,
         pulse: &Pulse,
     ) -> Result<Infallible, Lost> {
         let server = pool.connect_options();
-        let mut listener = connect(&server).await?;
+        let mut listener = connect(&server, name).await?;
         let beats = format!("beat_{:032x}", u128::from_be_bytes(entropy.bytes()));
         listener.listen_all([CHANGES, beats.as_str()]).await?;
         // Changes during the outage were missed.
@@ -112,9 +121,14 @@ impl Catalog {
     }
 }
 
+/// The part of the application name that tells the floors of instances apart. That of the default is empty.
+pub fn floor_of_listener(floor: Floor) -> String {
+    if floor == Floor::default() { String::new() } else { floor.fingerprint() }
+}
+
 /// Look-ups use the pool and never wait for this connection.
-async fn connect(server: &PgConnectOptions) -> Result<PgListener, sqlx::Error> {
-    let options = server.clone().application_name(LISTENER);
+async fn connect(server: &PgConnectOptions, name: &str) -> Result<PgListener, sqlx::Error> {
+    let options = server.clone().application_name(name);
     let own = PgPoolOptions::new()
         .max_connections(1)
         .acquire_timeout(Duration::from_secs(2))

@@ -21,7 +21,7 @@ use tokio::time::Instant;
 
 pub use self::cache::{Cache, Unreadable};
 pub use self::flag::Flag;
-pub use self::listener::LISTENER;
+pub use self::listener::{LISTENER, floor_of_listener};
 
 /// How long a heartbeat keeps the cache valid, from the time it was sent.
 const CONFIRMED_FOR: Duration = Duration::from_millis(750);

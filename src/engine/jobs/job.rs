@@ -27,6 +27,8 @@ closed_set! {
         TrafficSums = "traffic_sums",
         /// Destroys, rotates and compares keys.
         KeyMaintenance = "key_maintenance",
+        /// Compares the cryptographic floor with the keys and with other instances.
+        Floor = "floor",
         /// Gets the row key, and records invalid rows.
         Rows = "rows",
         /// Compares public keys with the tokens.
@@ -97,6 +99,7 @@ impl Job {
             Self::KeyMaintenance => (35 * 60, Each, Degraded),
             // It examines every row.
             Self::Rows => (10 * 60, Each, Degraded),
+            Self::Floor => (30, Each, Degraded),
             Self::PendingChanges => (60, Each, Degraded),
             Self::LastUse => (30, Each, Degraded),
             Self::IssuerKeys | Self::ProviderKeys => (60, Each, Degraded),

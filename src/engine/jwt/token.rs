@@ -28,6 +28,8 @@ pub struct VerifiedToken {
     pub issuer: String,
     /// Empty of a logout token that names only a session.
     pub subject: String,
+    /// When it ends.
+    pub expires_at: Timestamp,
     /// The time from which the token is refused.
     pub refused_from: Timestamp,
     /// When it was issued, if it says so.
@@ -100,6 +102,7 @@ impl VerifiedToken {
         Ok(Self {
             issuer: issuer.into_owned(),
             subject: subject.into_owned(),
+            expires_at: end,
             refused_from,
             issued_at,
             typ: header.typ,

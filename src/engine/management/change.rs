@@ -140,6 +140,12 @@ impl Change<'_> {
         author.flat_map(|author| author.person.iter().chain(&author.known_to).cloned()).collect()
     }
 
+    /// The people who create what the author creates: its person, and those who created its API key.
+    pub(super) fn makers(&self) -> Vec<String> {
+        let author = self.author.iter();
+        author.flat_map(|author| author.person.iter().chain(&author.made_by).cloned()).collect()
+    }
+
     /// Whether owners can sign in without an admin key.
     pub fn owners_sign_in(&self) -> bool {
         self.context.owners_sign_in
@@ -193,14 +199,19 @@ impl Change<'_> {
         self.commit(Event::deleted(resource)).await
     }
 
-    /// Ends a change that finds everything as it should be. A request that is sent again has the same answer.
+    /// Ends a change that finds everything as it should be: pending changes of the resource become stale. A request
+    /// that is sent again has the same answer.
     pub(super) async fn change_nothing<R: Resource>(mut self, found: R) -> Result<R, Error> {
+        let (actor, now) = (self.context.actor.clone(), self.now);
+        for (before, after) in changes::make_stale(self.rows(), &[found.uuid()], now).await? {
+            self.record(&actor, Event::changed(Action::Update, &before, &after), None).await?;
+        }
         if let Some(claim) = &self.context.claim {
             let shown = to_raw_value(&found).map_err(|_| Error::BrokenOff)?;
             let answer = EventAnswer::unchanged(&found, &shown);
             claim.keep(self.rows(), Some(answer)).await?;
-            self.transaction.commit().await?;
         }
+        self.transaction.commit().await?;
         Ok(found)
     }
 
@@ -265,7 +276,8 @@ impl Change<'_> {
             claim.keep(self.context.pool.rows_on(&mut self.transaction), answer).await?;
         }
         let changed: Vec<_> = events.iter().filter_map(|event| event.resource_id).collect();
-        changes::make_stale(self.context.pool.rows_on(&mut self.transaction), &changed).await?;
+        let rows = self.context.pool.rows_on(&mut self.transaction);
+        changes::make_stale(rows, &changed, self.now).await?;
         let topics: Vec<_> =
             events.iter().filter_map(|event| event.resource_type.topic()).collect();
         for event in events {
@@ -333,8 +345,8 @@ impl Change<'_> {
         approved: Option<&Proposal>,
     ) -> Result<(), Error> {
         let id = EventId::new(&self.context.clock, &self.context.entropy);
-        let transaction = &mut self.transaction;
-        Ok(store::insert_event(transaction, id, self.now, actor, event, approved).await?)
+        let now = self.now;
+        Ok(store::insert_event(self.rows(), id, now, actor, event, approved).await?)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::changes::Proposed;
 use super::resource_type::ResourceType;
 use crate::auth::Role;
+use crate::floor::Breach;
 use formats::problem::{Problem, Problems};
 
 /// Why a use case failed.
@@ -35,6 +36,9 @@ pub enum Error {
     /// The settings do not allow it. The text names the setting.
     #[error("{0}")]
     NotAllowed(&'static str),
+    /// The algorithm of the key is below the floor.
+    #[error(transparent)]
+    BelowFloor(#[from] Breach),
     /// The token failed.
     #[error(transparent)]
     Token(#[from] hsm::HsmError),
@@ -78,6 +82,7 @@ impl Error {
             | Self::NotAnApprover(_)
             | Self::Proposed(_)
             | Self::NotAllowed(_)
+            | Self::BelowFloor(_)
             | Self::Token(_)
             | Self::Unauthenticated
             | Self::BrokenOff => false,
@@ -96,6 +101,7 @@ impl Error {
             | Self::NotAnApprover(_)
             | Self::Proposed(_)
             | Self::NotAllowed(_)
+            | Self::BelowFloor(_)
             | Self::Unauthenticated => false,
         }
     }

@@ -53,6 +53,7 @@ mod error;
 mod event;
 pub mod events;
 mod expected;
+pub mod floor;
 pub mod idempotency;
 pub mod identities;
 pub mod keys;
@@ -80,7 +81,7 @@ use self::referrers::Referrers;
 pub use self::resource_type::ResourceType;
 pub use self::right::{
     Authorized, FreezeEverything, ManageAdminKeys, ManageApiKeys, ManageIdentities, ManageKeys,
-    ManagePeople, ManagePolicies, ReadAudit, ReadPeople, ReadResources, Right,
+    ManagePeople, ManagePolicies, ReadAudit, ReadPeople, ReadReports, ReadResources, Right,
 };
 pub(crate) use self::store::insert_event;
 pub use self::system::System;

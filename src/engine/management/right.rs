@@ -48,6 +48,8 @@ rights! {
     ManagePeople: Owner;
     /// Reads and exports the audit logs.
     ReadAudit: Owner Auditor;
+    /// Reads reports, which name the people of the audit log.
+    ReadReports: Owner Auditor;
 }
 
 /// The proof that the author of a use case has the right `R`, with the context of the use case.
@@ -91,6 +93,7 @@ impl System {
                 pool: self.pool.clone(),
                 approvals: Approvals::default(),
                 actor: Actor::system(self.name),
+                floor: self.floor,
                 post_quantum: false,
                 owners_sign_in: false,
                 people_issuer: self.people_issuer.clone(),

@@ -1,13 +1,15 @@
 //! The authors of changes, and the record of each change.
 
 use sqlx::types::Json;
-use sqlx::{PgConnection, PgExecutor};
+use sqlx::{Connection as _, PgConnection, PgExecutor};
 
 use super::changes::Proposal;
-use super::{Actor, Event};
+use super::{Actor, Event, events};
 use crate::auth::{ApiKey, Person, Role, Roles, people};
 use crate::ids::{EventId, PersonId};
 use crate::resource::{Rows, select};
+use crate::seals::RowKey;
+use crate::segments::{self, Log, SegmentRows, hash_of};
 use formats::clock::Timestamp;
 
 /// The author of a change, as the database knows it.
@@ -17,6 +19,8 @@ pub(super) struct Author {
     pub(super) person: Option<String>,
     /// The other people who may know the API key.
     pub(super) known_to: Vec<String>,
+    /// The people who created the API key.
+    pub(super) made_by: Vec<String>,
 }
 
 /// The author, unless the API key is revoked or expired, or the person is locked. None for the service itself.
@@ -72,6 +76,7 @@ impl Author {
             roles: api_key.roles,
             person: api_key.person.map(|person| person.to_string()),
             known_to: api_key.known_to,
+            made_by: api_key.made_by,
         })
     }
 
@@ -81,6 +86,7 @@ impl Author {
             roles: person.roles,
             person: person.is_confirmed.then_some(person.subject),
             known_to: Vec::new(),
+            made_by: Vec::new(),
         })
     }
 }
@@ -130,17 +136,18 @@ pub(super) async fn people_of(
     found.bind(subject).fetch_all(database).await
 }
 
-/// Records an event: a change, in the transaction of the change. A read with the digest of a recorded
-/// read is not recorded again. `approved` is the change whose approval made it.
+/// Records an event and its segment: a change, in the transaction of the change. A read with the digest of a
+/// recorded read is not recorded again. `approved` is the change whose approval made it.
 pub(crate) async fn insert_event(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     id: EventId,
     now: Timestamp,
     actor: &Actor,
     event: Event,
     approved: Option<&Proposal>,
 ) -> sqlx::Result<()> {
-    sqlx::query(
+    let mut transaction = rows.executor.begin().await?;
+    let inserted = sqlx::query(
         "INSERT INTO management_events (id, at, api_key_id, actor, action, resource_type,
                                         resource_id, before, after, client_address, request_id,
                                         read_digest, change_id, approved_by, person_issuer,
@@ -164,7 +171,21 @@ pub(crate) async fn insert_event(
     .bind(approved.map(Proposal::approvers))
     .bind(actor.person.as_ref().and_then(|person| person.issuer()))
     .bind(actor.person.as_ref().map(|person| person.subject()))
-    .execute(connection)
+    .execute(&mut *transaction)
     .await?;
+    if inserted.rows_affected() > 0
+        && let Some(key) = rows.seals.current()
+    {
+        add_segment(&mut transaction, id, &key).await?;
+    }
+    transaction.commit().await
+}
+
+/// The segment of an event. The leaf is that of the stored event: Postgres writes states in its own form.
+async fn add_segment(connection: &mut PgConnection, id: EventId, key: &RowKey) -> sqlx::Result<()> {
+    let event = events::written(&mut *connection, id).await?;
+    let leaf = hash_of(Log::Management, &event).map(|hash| (id.uuid(), hash));
+    let made = segments::segments(Log::Management, leaf.into_iter().collect(), key, |last| last);
+    segments::insert(connection, SegmentRows::new(Log::Management, made, key)).await?;
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::db::Pool;
+use crate::floor::Floor;
 use formats::clock::{Clock, Entropy};
 
 /// A job of the service, or a command on its machine. Its use cases take it instead of an
@@ -21,6 +22,7 @@ pub struct System {
     pub(super) catalog: Catalog,
     pub(super) pool: Pool,
     pub(super) name: &'static str,
+    pub(super) floor: Floor,
     /// The issuer of the people whom admin keys name.
     pub(super) people_issuer: Option<String>,
 }
@@ -34,7 +36,12 @@ impl System {
         catalog: Catalog,
         pool: Pool,
     ) -> Self {
-        Self { clock, entropy, catalog, pool, name, people_issuer: None }
+        Self { clock, entropy, catalog, pool, name, floor: Floor::default(), people_issuer: None }
+    }
+
+    /// The same part, which makes keys by this floor.
+    pub fn with_floor(self, floor: Floor) -> Self {
+        Self { floor, ..self }
     }
 
     /// The same part, whose admin keys name people of this issuer.

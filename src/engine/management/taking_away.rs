@@ -8,6 +8,7 @@ use super::{
     Action, Actor, Authorized, Context, Error, Event, FreezeEverything, ResourceType, System, store,
 };
 use crate::auth::{ApiKey, Emergency, Person, PersonStatus, Service, ServiceStatus};
+use crate::db::is_ended;
 use crate::ids::{ApiKeyId, EventId, KeyId, PersonId, ServiceId};
 use crate::keys::{Key, KeyStatus};
 use crate::resource::Stored as _;
@@ -47,6 +48,9 @@ impl Taken {
     }
 }
 
+/// How often a session of the database is tried that another one ends.
+const ATTEMPTS: u32 = 20;
+
 /// Takes it away, with the login of the service alone. Returns whether it was there.
 ///
 /// # Errors
@@ -73,6 +77,19 @@ impl TakingAway {
     /// Takes it away in the name of `actor`. Another session of the database can hold a lock or occupy the next
     /// revision: this takes no lock, refers to no row, and its revision cannot be guessed.
     pub(super) async fn carry_out(self, context: &Context, actor: &Actor) -> Result<Taken, Error> {
+        let mut attempt = 1;
+        loop {
+            match self.attempt(context, actor).await {
+                // Another session with the login of the service can cancel statements and end sessions.
+                Err(Error::Database(error)) if attempt < ATTEMPTS && is_ended(&error) => {
+                    attempt += 1
+                }
+                carried_out => return carried_out,
+            }
+        }
+    }
+
+    async fn attempt(self, context: &Context, actor: &Actor) -> Result<Taken, Error> {
         let (row, what) = self.entry();
         let (of, action) = self.event();
         let mut transaction = context.pool.begin().await?;
@@ -92,7 +109,8 @@ impl TakingAway {
         let event = Event { after: self.lost(entry.at), ..event };
         let (id, now) = (EventId::new(&context.clock, &context.entropy), context.clock.now());
         let actor = Actor { api_key_id: None, ..actor.clone() };
-        store::insert_event(&mut transaction, id, now, &actor, event, None).await?;
+        let rows = context.pool.rows_on(&mut transaction);
+        store::insert_event(rows, id, now, &actor, event, None).await?;
         transaction.commit().await?;
         Ok(Taken::Now(entry))
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Policy;
 use crate::auth::{Application, Frozen};
+use crate::floor::Breach;
 use crate::operation::Operation;
 
 /// The operations as types, so that a permit for one operation does not pass for another.
@@ -62,6 +63,9 @@ pub enum NotAllowed {
     /// The policy requires that an envelope names a policy that is known here.
     #[error("the policy opens only envelopes that name a policy of this service")]
     Unbound,
+    /// An algorithm that would make something new is below the floor.
+    #[error(transparent)]
+    ByFloor(#[from] Breach),
     /// Something is frozen.
     #[error(transparent)]
     Frozen(#[from] Frozen),

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use super::permit::{NotAllowed, Permittable, PolicyPermit, authorize};
+use super::permit::{NotAllowed, PolicyPermit, authorize, to};
 use super::{Policy, PolicyName, store};
 use crate::auth::{Application, EmergencySwitch, Frozen};
 use crate::catalog::{Cache, Catalog, Topic, Unreadable};
 use crate::db::Pool;
+use crate::floor::{Breach, Floor};
 use crate::ids::{PolicyId, ServiceId};
+use formats::material::Algorithm;
 
 /// Policies held in memory.
 const CAPACITY: u64 = 10_000;
@@ -32,6 +34,7 @@ pub struct Policies {
     /// Whether each service is frozen.
     frozen: Cache<ServiceId, bool>,
     emergency: EmergencySwitch,
+    floor: Floor,
 }
 
 /// The caller may not do this under a policy, or that is unknown.
@@ -64,7 +67,7 @@ pub enum Unresolved {
 
 impl Policies {
     /// Reads from the database behind `pool`.
-    pub fn new(catalog: Catalog, pool: Pool, emergency: EmergencySwitch) -> Self {
+    pub fn new(catalog: Catalog, pool: Pool, emergency: EmergencySwitch, floor: Floor) -> Self {
         let (living, all, services) = (pool.clone(), pool.clone(), pool);
         let named = move |name| {
             let pool = living.clone();
@@ -83,6 +86,7 @@ impl Policies {
             known: Cache::new(catalog.clone(), &[Topic::Policies], CAPACITY, known),
             frozen: Cache::new(catalog, &[Topic::Services], CAPACITY, frozen),
             emergency,
+            floor,
         }
     }
 
@@ -91,18 +95,32 @@ impl Policies {
         Ok(self.known.get(&id).await?.unwrap_or(Known::Never))
     }
 
-    /// Permits `application` the operation `O` under `policy`.
+    /// Permits `application` to protect under `policy`, with keys of these algorithms.
     ///
     /// # Errors
-    /// Its API key or the policy does not allow it, something is frozen, or the database does not answer.
-    pub(crate) async fn permit<O: Permittable>(
+    /// Its API key, the policy or the floor does not allow it, something is frozen, or the database does not
+    /// answer.
+    pub(crate) async fn permit(
         &self,
         application: &Application,
         policy: Arc<Policy>,
-    ) -> Result<PolicyPermit<O>, NotPermitted> {
-        let permit = authorize(application)?.under(policy)?;
+        keys: impl IntoIterator<Item = Algorithm>,
+    ) -> Result<PolicyPermit<to::Protect>, NotPermitted> {
+        let permit: PolicyPermit<to::Protect> = authorize(application)?.under(policy)?;
+        self.check_floor(permit.policy(), keys).map_err(NotAllowed::from)?;
         self.check_destination(permit.policy()).await?;
         Ok(permit)
+    }
+
+    /// Checks that the floor allows new envelopes under `policy` with keys of these algorithms.
+    pub(super) fn check_floor(
+        &self,
+        policy: &Policy,
+        keys: impl IntoIterator<Item = Algorithm>,
+    ) -> Result<(), Breach> {
+        self.floor.check(policy.alg)?;
+        self.floor.check(policy.enc)?;
+        keys.into_iter().try_for_each(|key| self.floor.check(key))
     }
 
     /// Checks that nothing was frozen since an operation of `application` was permitted: the answer of a token
@@ -126,7 +144,7 @@ impl Policies {
     }
 
     /// Checks that the destination of a policy is not frozen.
-    pub(super) async fn check_destination(&self, policy: &Policy) -> Result<(), NotPermitted> {
+    pub(crate) async fn check_destination(&self, policy: &Policy) -> Result<(), NotPermitted> {
         match self.frozen.get(&policy.destination_service_id).await? {
             Some(false) => Ok(()),
             Some(true) => Err(NotAllowed::Frozen(Frozen::Destination).into()),

@@ -9,6 +9,7 @@ use super::{Policies, Policy};
 use crate::auth::Application;
 use crate::operation::Operation;
 use formats::envelope::Envelope;
+use formats::material::Algorithm;
 
 /// Proof that a caller may open one envelope in order to seal its payload again.
 ///
@@ -46,7 +47,7 @@ impl RewrapPermit {
 
 impl Policies {
     /// Permits `application` to open `envelope` under the policy `from` and to seal its payload under
-    /// `target`.
+    /// `target`, for a key with the algorithm `key`.
     ///
     /// If both policies and the policy of the envelope are the same, `rewrap` is enough, and so are
     /// `unprotect` and `protect` together. Otherwise the caller needs `unprotect` under `from` and the
@@ -57,6 +58,7 @@ impl Policies {
         from: Arc<Policy>,
         target: Arc<Policy>,
         envelope: Envelope,
+        key: Option<Algorithm>,
     ) -> Result<RewrapPermit, NotPermitted> {
         let sealed_under = self.of_envelope(&from, &envelope).await?;
         let is_sealed_under_it = match &sealed_under {
@@ -77,6 +79,7 @@ impl Policies {
             }
         };
         let opening = unprotect.opening(&sealed_under, envelope)?;
+        self.check_floor(protect.policy(), key).map_err(NotAllowed::from)?;
         self.check_destination(opening.policy()).await?;
         self.check_destination(protect.policy()).await?;
         Ok(RewrapPermit { opening, sealing: protect })

@@ -26,18 +26,25 @@ pub struct Body(pub(super) Wiped<Vec<u8>>);
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Answer {
-    outcome: Result<Body, Refusal>,
+pub struct Answer<T = Body> {
+    outcome: Result<T, Refusal>,
 }
 
-impl Answer {
-    pub(super) fn new(_: Receipt, outcome: Result<Body, Refusal>) -> Self {
+impl<T> Answer<T> {
+    pub(super) fn new(_: Receipt, outcome: Result<T, Refusal>) -> Self {
         Self { outcome }
     }
 
     /// The body of a success.
-    pub fn into_outcome(self) -> Result<Body, Refusal> {
+    pub fn into_outcome(self) -> Result<T, Refusal> {
         self.outcome
+    }
+}
+
+impl Body {
+    /// A text in JSON.
+    pub fn new(text: Wiped<Vec<u8>>) -> Self {
+        Self(text)
     }
 }
 

@@ -10,18 +10,19 @@ use std::num::NonZeroU32;
 
 use tracing::Instrument as _;
 
-use self::body::{MOST_ITEMS, Results};
+pub use self::body::MOST_ITEMS;
+use self::body::Results;
 pub use self::body::{
     ProtectBatch, ProtectedBatch, RewrapBatch, RewrappedBatch, UnprotectBatch, UnprotectedBatch,
 };
-pub use self::credential::Authentication;
-use self::credential::Credential;
+pub(super) use self::credential::Credential;
+use self::items::EnvelopeWork;
 pub use self::kind::{Batch, BatchLimits};
-use self::work::{BatchWork, Done};
+pub(super) use self::work::{BatchWork, Done, ItemWork};
 use super::body::written;
 use super::call::lane_of;
 use super::long_work::Cost;
-use super::{Answer, Body, Call, Protection, Refusal};
+use super::{Answer, Authentication, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::auth::Caller;
 use crate::body_memory::BodyBytes;
@@ -53,62 +54,74 @@ impl Protection {
             drop(body);
             let clock = this.dependencies.clock.clone();
             let credential = Credential::new(clock, application, call.arrived(), again);
-            let work = BatchWork::new(&this, batch, &call, credential, items, limits);
+            let work = EnvelopeWork { batch, item_bytes: limits.item_bytes };
+            let work = BatchWork::new(&this, work, &call, credential, items, limits);
             let done = work.run().await?;
-            this.conclude_batch(batch, &call, done).await
+            let size = done.iter().flat_map(|done| &done.outcome).map(|body| body.0.len()).sum();
+            let writing = |outcomes| this.written_batch(batch, &call, outcomes);
+            this.conclude_items(&call, done, size, writing).await
         })
         .await
     }
 
-    /// The number of tokens that `body` takes from the rate limit, one for each item.
+    /// The number of tokens that `body` takes from the rate limit, one for each item that `count` finds.
     pub async fn tokens(
         &self,
         caller: &Caller,
-        batch: Batch,
         body: &[u8],
+        count: impl FnOnce(&[u8]) -> NonZeroU32,
     ) -> Result<NonZeroU32, Refusal> {
-        let count = || Ok::<_, Refusal>(batch.tokens(body));
+        let count = || Ok::<_, Refusal>(count(body));
         let (lane, size) = (lane_of(caller), body.len());
         self.long_work.run(lane, Cost::Low, size, count).await
     }
 
-    /// Records all outcomes in one commit, and makes the answer from the receipt.
-    async fn conclude_batch(
+    /// Records all outcomes in one commit, and makes the answer from the receipt. `write` writes about `size`
+    /// bytes.
+    pub(super) async fn conclude_items<T, A>(
         &self,
-        batch: Batch,
         call: &Call,
-        done: Vec<Done>,
-    ) -> Result<Answer, Unrecorded> {
+        done: Vec<Done<T>>,
+        size: usize,
+        write: impl FnOnce(Vec<Result<T, Refusal>>) -> Result<A, Refusal>,
+    ) -> Result<Answer<A>, Unrecorded> {
         let mut records = Vec::with_capacity(done.len());
-        let mut results = Vec::with_capacity(done.len());
+        let mut outcomes = Vec::with_capacity(done.len());
         for Done { call, outcome, .. } in done {
             let outcome = self.awaited(&call, outcome);
             let refusal = outcome.as_ref().err();
-            let status = (self.status)(refusal);
-            records.push(call.into_record(status, refusal));
-            results.push(outcome.unwrap_or_else(|refusal| {
-                let error = (self.error)(&refusal);
-                let number = status.number;
-                let body = format!(r#"{{"status":{number},"error":{error}}}"#);
-                Body(Wiped::new(body.into_bytes()))
-            }));
+            records.push(call.into_record((self.status)(refusal), refusal));
+            outcomes.push(outcome);
         }
         let pending = self.dependencies.recorder.submit_batch(records)?;
         // Writing takes no longer than the commit.
-        let results = Results(&results);
-        let writing = || written_batch(batch, call, results);
-        let body = self.long_work.finish(call.lane(), Cost::Low, results.length(), writing).await;
+        let writing = || write(outcomes);
+        let written = self.long_work.finish(call.lane(), Cost::Low, size, writing).await;
         let receipt = pending.receipt().instrument(step!("audit")).await?;
-        Ok(Answer::new(receipt, body))
+        Ok(Answer::new(receipt, written))
     }
-}
 
-fn written_batch(batch: Batch, call: &Call, items: Results<'_>) -> Result<Body, Refusal> {
-    let (request_id, length) = (call.tag(), items.length());
-    match batch {
-        Batch::Protect => written(length, &ProtectedBatch { request_id, items }),
-        Batch::Unprotect => written(length, &UnprotectedBatch { request_id, items }),
-        Batch::Rewrap => written(length, &RewrappedBatch { request_id, items }),
+    fn written_batch(
+        &self,
+        batch: Batch,
+        call: &Call,
+        outcomes: Vec<Result<Body, Refusal>>,
+    ) -> Result<Body, Refusal> {
+        let refused = |refusal: Refusal| {
+            let number = (self.status)(Some(&refusal)).number;
+            let error = (self.error)(&refusal);
+            let body = format!(r#"{{"status":{number},"error":{error}}}"#);
+            Body(Wiped::new(body.into_bytes()))
+        };
+        let items: Vec<_> =
+            outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(refused)).collect();
+        let items = Results(&items);
+        let (request_id, length) = (call.tag(), items.length());
+        match batch {
+            Batch::Protect => written(length, &ProtectedBatch { request_id, items }),
+            Batch::Unprotect => written(length, &UnprotectedBatch { request_id, items }),
+            Batch::Rewrap => written(length, &RewrappedBatch { request_id, items }),
+        }
     }
 }
 

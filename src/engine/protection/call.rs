@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use super::{RecordedStatus, Refusal};
+use super::{Authentication, RecordedStatus, Refusal};
 use crate::audit::{Endpoint, OperationType, Outcome, Record, RewrapTarget};
 use crate::auth::{Application, Caller};
 use crate::ids::KeyId;
+use crate::operation::Operation;
 use crate::policy::NotAllowed;
 use crate::ratelimit::{BucketState, Exceeded};
 use crate::request_tag::RequestTag;
@@ -20,6 +21,8 @@ pub(super) const FRESH_FOR: Duration = Duration::from_millis(250);
 pub struct Call {
     caller: Caller,
     admitted: Result<BucketState, Exceeded>,
+    /// None of an item of a batch: the batch checks its credential.
+    again: Option<Authentication>,
     tag: RequestTag,
     record: Record,
 }
@@ -27,7 +30,7 @@ pub struct Call {
 impl Call {
     /// The request `tag`, which arrived at `endpoint` at that time, with the rate limiter's decision.
     pub fn new(
-        caller: Caller,
+        (caller, again): (Caller, Authentication),
         admitted: Result<BucketState, Exceeded>,
         endpoint: Endpoint,
         tag: RequestTag,
@@ -53,7 +56,7 @@ impl Call {
             item: None,
             sealing: endpoint.sealing(),
         };
-        Self { caller, admitted, tag, record }
+        Self { caller, admitted, again: Some(again), tag, record }
     }
 
     /// The identifier of the request.
@@ -66,6 +69,7 @@ impl Call {
         Self {
             caller: self.caller.clone(),
             admitted: self.admitted,
+            again: None,
             tag: self.tag.clone(),
             record: Record { item: Some(place), ..self.record.clone() },
         }
@@ -108,6 +112,19 @@ impl Call {
         thawed(application)
     }
 
+    /// Refuses a credential that was revoked or lost a right since `application` was authenticated.
+    pub(super) async fn check_credential(&self, application: &Application) -> Result<(), Refusal> {
+        let Some(again) = &self.again else {
+            return Ok(());
+        };
+        let now = again.application().await?;
+        let is_lost = |right: &Operation| application.may(*right) && !now.may(*right);
+        match Operation::ALL.into_iter().find(is_lost) {
+            Some(lost) => Err(NotAllowed::ByApiKey(lost).into()),
+            None => Ok(()),
+        }
+    }
+
     /// The lane of queues for this call.
     pub(super) fn lane(&self) -> u64 {
         lane_of(&self.caller)
@@ -139,7 +156,12 @@ impl Call {
     }
 
     pub(super) fn note_payload(&mut self, payload: Option<Text<'_>>) {
-        self.record.payload_size_bytes = payload.map_or(0, |payload| payload.as_str().len());
+        self.note_size(payload.map_or(0, |payload| payload.as_str().len()));
+    }
+
+    /// Notes the size of the payload as it was sent.
+    pub(super) fn note_size(&mut self, bytes: usize) {
+        self.record.payload_size_bytes = bytes;
     }
 
     pub(super) fn into_record(self, status: RecordedStatus, refusal: Option<&Refusal>) -> Record {

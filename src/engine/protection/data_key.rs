@@ -17,6 +17,7 @@ use formats::binary::append_base64;
 use formats::closed_set;
 use formats::envelope::{Context, Envelope};
 use formats::json::{Members, Text, Verbatim};
+use formats::material::Algorithm;
 use formats::problem::Problems;
 use formats::wiped::Wiped;
 
@@ -64,6 +65,13 @@ closed_set! {
 impl ClosedSet for DataKeyAlgorithm {}
 
 impl DataKeyAlgorithm {
+    const fn algorithm(self) -> Algorithm {
+        match self {
+            Self::Aes256 => Algorithm::Aes256,
+            Self::Aes128 => Algorithm::Aes128,
+        }
+    }
+
     const fn bytes(self) -> usize {
         match self {
             Self::Aes256 => 32,
@@ -88,7 +96,9 @@ impl Protection {
         let is_bound = application.bound_policy().is_some();
         let request = read(text, is_bound)?;
         let number = request.policy_number.as_deref();
-        let permit = self.permit(call, &application, number).await?;
+        let algorithm = request.algorithm.unwrap_or_default();
+        let data_key = Some(algorithm.algorithm());
+        let permit = self.permit(call, &application, number, data_key).await?;
         let context = request.context.as_ref();
         let policy = permit.policy();
         policy.check_context("context", context.is_some())?;
@@ -104,7 +114,6 @@ impl Protection {
         let key = key.map_err(Refusal::of_destination)?;
         let _entered = step.entered();
         call.note_key(key.id());
-        let algorithm = request.algorithm.unwrap_or_default();
         let mut bytes = Zeroizing::new([0; DataKeyAlgorithm::Aes256.bytes()]);
         self.dependencies.entropy.fill(bytes.as_mut_slice());
         let data_key = bytes.get(..algorithm.bytes()).unwrap_or_default();

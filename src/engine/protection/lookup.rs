@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Protection, Refusal};
 use crate::auth::{Application, Frozen};
 use crate::keys::{NoKey, PublishedJwk};
-use crate::policy::{NotAllowed, NotPermitted, Policy, Unresolved, may_protect, to};
+use crate::policy::{NotAllowed, NotPermitted, Policy, Unresolved, may_protect};
 
 impl Protection {
     /// The policy that is bound to the API key of `application`, if it exists.
@@ -29,11 +29,17 @@ impl Protection {
         let policy = self.dependencies.policies.resolve(application, Some(number)).await?;
         // The answer about a freeze is only for callers who may use the policy.
         may_protect(application, &policy)?;
-        let permitted =
-            self.dependencies.policies.permit::<to::Protect>(application, policy.clone());
+        let key = self.dependencies.keyring.receiving_algorithm(&policy).await?;
+        let permitted = self.dependencies.policies.permit(application, policy.clone(), key);
         let permit = match permitted.await {
             Ok(permit) => permit,
             Err(NotPermitted::NotAllowed(NotAllowed::Frozen(frozen))) => {
+                // The answer shows a frozen destination also to a frozen caller.
+                let destination = self.dependencies.policies.check_destination(&policy).await;
+                let frozen = match destination {
+                    Err(NotPermitted::NotAllowed(NotAllowed::Frozen(destination))) => destination,
+                    Ok(()) | Err(_) => frozen,
+                };
                 return Ok(PolicyToProtect { policy, frozen: Some(frozen), key: None });
             }
             Err(NotPermitted::LostDestination) => {
@@ -49,6 +55,7 @@ impl Protection {
                 | NoKey::HeldByDestination(_)
                 | NoKey::Unfit(_)
                 | NoKey::NotAllowed(..)
+                | NoKey::BelowFloor(..)
                 | NoKey::Expired(_),
             ) => None,
         };

@@ -8,8 +8,10 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 mod answer;
+mod authentication;
 mod batch;
 mod body;
+mod by_name;
 mod call;
 mod data_key;
 mod form;
@@ -33,9 +35,14 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
 pub use self::answer::{Answer, Body};
-pub use self::batch::{Authentication, Batch, BatchLimits};
+pub use self::authentication::Authentication;
+pub use self::batch::{Batch, BatchLimits, MOST_ITEMS};
 pub use self::batch::{
     ProtectBatch, ProtectedBatch, RewrapBatch, RewrappedBatch, UnprotectBatch, UnprotectedBatch,
+};
+pub use self::by_name::{
+    MOST_ASSOCIATED_DATA, NamedDoor, NamedItem, NamedOperation, NamedRequest, NamedResult,
+    RsaPadding, SignedInput, SigningWish, VersionedSealed,
 };
 pub use self::call::Call;
 use self::call::FRESH_FOR;
@@ -43,21 +50,23 @@ pub use self::data_key::{DataKey, DataKeyRequest};
 pub use self::long_work::LongWorkStatus;
 use self::long_work::{Cost, LongWork};
 pub use self::lookup::PolicyToProtect;
-pub use self::operate::{Cipher, Hash};
-pub use self::operate::{OperationAnswer, OperationRequest};
+pub use self::operate::{OperationAnswer, OperationRequest, SignatureFormat, hash};
 pub use self::protect::{ProtectRequest, ProtectedPayload};
-pub use self::refusal::{RecordedStatus, Refusal, UnreadableBody};
+pub use self::refusal::{RecordedStatus, Refusal, VersionRefused};
 pub use self::rewrap::{RewrapRequest, RewrappedPayload};
 use self::run_to_completion::run_to_completion;
 pub use self::unprotect::{UnprotectRequest, Unprotected};
 use crate::audit::{Recorder, Unrecorded};
 use crate::auth::Application;
+use crate::floor::Floor;
 use crate::ids::ServiceId;
 use crate::keys::Keyring;
-use crate::policy::{Permittable, Policies, Policy, PolicyPermit};
+use crate::policy::{Policies, Policy, PolicyPermit, to};
 use crate::telemetry::step;
+use crate::web::UnreadableBody;
 use formats::clock::{Clock, Entropy};
 use formats::json::Text;
+use formats::material::Algorithm;
 
 /// What a request uses.
 #[derive(Clone)]
@@ -71,6 +80,8 @@ pub struct Dependencies {
     pub keyring: Arc<Keyring>,
     /// The audit log.
     pub recorder: Recorder,
+    /// The algorithms that make something new.
+    pub floor: Floor,
     /// Whether envelopes of HPKE are read.
     pub post_quantum: bool,
     /// The time after which a request is answered in any case.
@@ -99,6 +110,11 @@ impl Protection {
         Self { dependencies, status, error, tasks: TaskTracker::new(), long_work: LongWork::new() }
     }
 
+    /// The same for another door, which has its own statuses.
+    pub fn behind(&self, status: fn(Option<&Refusal>) -> RecordedStatus) -> Self {
+        Self { status, ..self.clone() }
+    }
+
     /// The work on large bodies, for metrics.
     pub fn long_work(&self) -> LongWorkStatus {
         self.long_work.status()
@@ -119,11 +135,11 @@ impl Protection {
     ///
     /// The record is handed over before anything is awaited: a client that disconnects cannot
     /// cancel the request between the work and its record.
-    async fn conclude(
+    async fn conclude<T>(
         &self,
         call: Call,
-        outcome: Result<Body, Refusal>,
-    ) -> Result<Answer, Unrecorded> {
+        outcome: Result<T, Refusal>,
+    ) -> Result<Answer<T>, Unrecorded> {
         let outcome = self.awaited(&call, outcome);
         let refusal = outcome.as_ref().err();
         let is_over_limit = matches!(refusal, Some(Refusal::Limited(_)));
@@ -139,7 +155,7 @@ impl Protection {
 
     /// The outcome of a request; that of a client that has closed the connection is that it left. After
     /// the time limit of the request, the client has an answer.
-    fn awaited(&self, call: &Call, outcome: Result<Body, Refusal>) -> Result<Body, Refusal> {
+    fn awaited<T>(&self, call: &Call, outcome: Result<T, Refusal>) -> Result<T, Refusal> {
         let Dependencies { clock, request_timeout, .. } = &self.dependencies;
         let has_left = Caller::is_gone()
             && clock.monotonic().saturating_sub(call.arrived()) < *request_timeout;
@@ -161,9 +177,10 @@ impl Protection {
     }
 
     /// Does `work` to its end, even if the client disconnects. Its token operations wait in `lane`.
-    async fn run_to_completion<F>(&self, lane: u64, work: F) -> Result<Answer, Unrecorded>
+    async fn run_to_completion<F, T>(&self, lane: u64, work: F) -> Result<Answer<T>, Unrecorded>
     where
-        F: Future<Output = Result<Answer, Unrecorded>> + Send + 'static,
+        F: Future<Output = Result<Answer<T>, Unrecorded>> + Send + 'static,
+        T: Send + 'static,
     {
         self.dependencies.recorder.ready()?;
         // Work that panics is not recorded.
@@ -171,21 +188,25 @@ impl Protection {
         done.unwrap_or(Err(Unrecorded::Closed))
     }
 
-    /// The permit for an operation under the policy that a request names or defaults to.
-    async fn permit<O: Permittable>(
+    /// The permit to protect under the policy that a request names or defaults to. A new data key has the
+    /// algorithm `data_key`.
+    async fn permit(
         &self,
         call: &mut Call,
         application: &Application,
         number: Option<&str>,
-    ) -> Result<PolicyPermit<O>, Refusal> {
+        data_key: Option<Algorithm>,
+    ) -> Result<PolicyPermit<to::Protect>, Refusal> {
         let permitted = async {
             let policy = self.resolve(call, application, number).await?;
-            Ok(self.dependencies.policies.permit(application, policy).await?)
+            let key = self.dependencies.keyring.receiving_algorithm(&policy).await?;
+            let keys = key.into_iter().chain(data_key);
+            Ok(self.dependencies.policies.permit(application, policy, keys).await?)
         };
         permitted.instrument(step!("permit")).await
     }
 
-    /// Refuses an operation that took long if something was frozen meanwhile.
+    /// Refuses an operation that took long if its credential lost a right or something was frozen meanwhile.
     async fn check_again(
         &self,
         call: &Call,
@@ -194,6 +215,7 @@ impl Protection {
     ) -> Result<(), Refusal> {
         let now = self.dependencies.clock.monotonic();
         if now.saturating_sub(call.arrived()) >= FRESH_FOR {
+            call.check_credential(application).await?;
             self.dependencies.policies.check_again(application, destinations).await?;
         }
         Ok(())

@@ -121,7 +121,7 @@ impl Protection {
         let reading = || read(call, text, is_bound);
         let request = self.long_work.run(lane, Cost::Low, size, reading).await?;
         let number = request.policy_number.as_deref();
-        let permit = self.permit(call, application, number).await?;
+        let permit = self.permit(call, application, number, None).await?;
         let context = request.context.as_ref();
         permit.policy().check_context("context", context.is_some())?;
         let payload = request.payload.as_str();

@@ -5,11 +5,14 @@ use hsm::{ErrorKind, HsmError};
 use crate::audit::Outcome;
 use crate::auth::{CredentialRefused, WrongKind};
 use crate::catalog::Unreadable;
+use crate::floor::Breach;
 use crate::keys::{KeyError, KeyStatus, NoKey, NotCounted};
 use crate::policy::{NotAllowed, NotPermitted, UnprotectNotAvailable, Unresolved};
 use crate::ratelimit::Exceeded;
+use crate::web::UnreadableBody;
 use formats::envelope::{NotAnEnvelope, SealError, Unopenable};
 use formats::json::NotJson;
+use formats::material::Algorithm;
 use formats::problem::{Problem, Problems};
 
 /// The reasons to refuse a request of an authenticated caller, in the order of the checks.
@@ -36,7 +39,7 @@ pub enum Refusal {
     /// There is no policy of that number.
     #[error("there is no such policy")]
     PolicyNotFound,
-    /// The API key or the policy does not allow the operation, or something is frozen.
+    /// The API key, the policy or the floor does not allow the operation, or something is frozen.
     #[error(transparent)]
     NotAllowed(#[from] NotAllowed),
     /// Only the destination holds the private key.
@@ -54,6 +57,15 @@ pub enum Refusal {
     /// The key's state forbids the operation.
     #[error("the key is {0}, which does not allow this")]
     KeyState(KeyStatus),
+    /// The request names another service than the caller's.
+    #[error("there is no such namespace")]
+    NamespaceNotFound,
+    /// The name has no version for this.
+    #[error(transparent)]
+    Version(#[from] VersionRefused),
+    /// A key of this algorithm does not do this, or not in the token.
+    #[error("a key of the algorithm {0} does not support this")]
+    Unsupported(Algorithm),
     /// The key has expired, and the operation makes something new with it.
     #[error("the key has expired, which does not allow this")]
     KeyExpired,
@@ -105,27 +117,15 @@ pub enum Refusal {
     Unreadable(#[from] Unreadable),
 }
 
-/// The reasons why a body could not be read.
+/// Why a version of a key is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UnreadableBody {
-    /// The content type is another one.
-    #[error("the body is not application/json")]
-    OtherMedia,
-    /// It has a content encoding.
-    #[error("the body has a Content-Encoding")]
-    Encoded,
-    /// It is larger than allowed.
-    #[error("the body is too large")]
-    TooLarge,
-    /// It ended early.
-    #[error("the body ended early")]
-    BrokenOff,
-    /// Other large bodies used the memory for too long.
-    #[error("too many large bodies are in memory")]
-    NoMemory,
-    /// It did not arrive in time.
-    #[error("the body did not arrive in time")]
-    Late,
+pub enum VersionRefused {
+    /// The name never had it.
+    #[error("the key has no version that is so high")]
+    TooNew,
+    /// The name no longer has it.
+    #[error("the version of the key is gone")]
+    TooOld,
 }
 
 /// The status and code that the audit record of an answer holds.
@@ -170,6 +170,12 @@ impl From<NotPermitted> for Refusal {
     }
 }
 
+impl From<Breach> for Refusal {
+    fn from(breach: Breach) -> Self {
+        NotAllowed::from(breach).into()
+    }
+}
+
 impl From<SealError> for Refusal {
     fn from(error: SealError) -> Self {
         Self::Unsealed(error)
@@ -188,6 +194,7 @@ impl From<KeyError> for Refusal {
             KeyError::NoPrivateHalf => Self::KeyNotFound,
             KeyError::NotCounted(NotCounted::Exhausted) => Self::KeySpent,
             KeyError::NotCounted(NotCounted::Unreadable(unreadable)) => unreadable.into(),
+            KeyError::BelowFloor(breach) => breach.into(),
             KeyError::Token(error) => error.into(),
         }
     }
@@ -211,6 +218,7 @@ impl Refusal {
                 Self::DestinationKeyNotFound
             }
             NoKey::HeldByDestination(held) => held.into(),
+            NoKey::BelowFloor(_, breach) => breach.into(),
             NoKey::Unreadable(unreadable) => unreadable.into(),
         }
     }

@@ -10,7 +10,7 @@ use super::body::{MessageType, Reference, request, require_policy, written};
 use super::form::Form;
 use super::long_work::Cost;
 use super::sealing::Sealed;
-use super::{Answer, Body, Call, Protection, Refusal};
+use super::{Answer, Body, Call, Dependencies, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::auth::Application;
 use crate::body_memory::BodyBytes;
@@ -130,14 +130,15 @@ impl Protection {
         target_number: Option<&str>,
         envelope: Envelope,
     ) -> Result<RewrapPermit, Refusal> {
-        let policies = &self.dependencies.policies;
+        let Dependencies { policies, keyring, .. } = &self.dependencies;
         let from = self.resolve(call, application, number).await?;
         let target = match target_number {
             Some(_) => policies.resolve(application, target_number).await?,
             None => from.clone(),
         };
         call.sealing().policy_number = Some(target.policy_number.as_str().into());
-        let permit = policies.permit_rewrapping(application, from, target, envelope);
+        let key = keyring.receiving_algorithm(&target).await?;
+        let permit = policies.permit_rewrapping(application, from, target, envelope, key);
         let permit = permit.await?;
         permit.source().unprotectable()?;
         Ok(permit)

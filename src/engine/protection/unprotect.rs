@@ -9,11 +9,12 @@ use utoipa::ToSchema;
 use super::body::{Reference, request, require_policy, written};
 use super::form::Form;
 use super::long_work::Cost;
-use super::{Answer, Body, Call, Protection, Refusal};
+use super::{Answer, Body, Call, Dependencies, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::auth::Application;
 use crate::body_memory::BodyBytes;
 use crate::keys::{NotOpened, Opener};
+use crate::operation::Operation;
 use crate::policy::{OpeningPermit, PolicyNumber};
 use crate::request_tag::RequestTag;
 use crate::telemetry::step;
@@ -136,7 +137,8 @@ impl Protection {
         context: Option<&Context>,
         member: &str,
     ) -> Result<Plaintext, Refusal> {
-        let entropy = &self.dependencies.entropy;
+        let Dependencies { entropy, keyring, .. } = &self.dependencies;
+        let algorithms = key.algorithms();
         let opened = match key.ask(entropy).await {
             Ok(answered) => {
                 let size = answered.size();
@@ -145,6 +147,9 @@ impl Protection {
             }
             Err(not_opened) => Err(not_opened),
         };
+        if opened.is_ok() {
+            keyring.count_legacy_use(Operation::Unprotect, algorithms);
+        }
         opened.map_err(|not_opened| match not_opened {
             NotOpened::Problems(problems) => inside(member, problems).into(),
             NotOpened::Unopenable(_) => Refusal::Unopenable,

@@ -30,4 +30,4 @@ pub use self::store::{
 pub use self::stored::{ColumnGroup, Deletable, Deprivable, Identified, Stored, Touched};
 pub use self::text::{Description, Name, Printable, Reason, Subject, is_hidden};
 pub(crate) use self::value::wrong_type;
-pub use self::value::{Positive, Value, list, string};
+pub use self::value::{Positive, Value, list, positive, string};

@@ -23,7 +23,7 @@ use formats::problem::{Code, Problem, Problems};
 const MOST_ITEMS: usize = 1_000;
 
 /// The largest number that the database holds.
-const MOST: u64 = 2_147_483_647;
+const MOST: u32 = 2_147_483_647;
 
 /// A type of value that requests can set.
 pub trait Value: Sized {
@@ -77,22 +77,7 @@ impl Value for Positive {
     const INPUT: Input = Input::Number;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
-        let Ok(number) = serde_json::from_str::<Number>(text.as_str()) else {
-            return wrong_type(field, "a whole number", problems);
-        };
-        if number.is_f64() {
-            return wrong_type(field, "a whole number", problems);
-        }
-        let in_range = number.as_u64().filter(|number| *number <= MOST);
-        let in_range = in_range.and_then(|number| u32::try_from(number).ok());
-        match in_range.and_then(NonZeroU32::new) {
-            Some(number) => Member::Given(Self(number)),
-            None => {
-                let message = format!("must be 1 to {MOST}");
-                problems.note(Problem::new(field, Code::Range, message));
-                Member::Wrong
-            }
-        }
+        positive(text, field, MOST, problems).map(Self)
     }
 }
 
@@ -158,6 +143,30 @@ impl<K: Named> Value for Vec<Id<K>> {
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         list(text, field, problems)
+    }
+}
+
+/// Reads a whole number from 1 to `most`.
+pub fn positive(
+    text: Text<'_>,
+    field: &str,
+    most: u32,
+    problems: &mut Problems,
+) -> Member<NonZeroU32> {
+    let Ok(number) = serde_json::from_str::<Number>(text.as_str()) else {
+        return wrong_type(field, "a whole number", problems);
+    };
+    if number.is_f64() {
+        return wrong_type(field, "a whole number", problems);
+    }
+    let number = number.as_u64().and_then(|number| u32::try_from(number).ok());
+    match number.filter(|number| *number <= most).and_then(NonZeroU32::new) {
+        Some(number) => Member::Given(number),
+        None => {
+            let message = format!("must be 1 to {most}");
+            problems.note(Problem::new(field, Code::Range, message));
+            Member::Wrong
+        }
     }
 }
 

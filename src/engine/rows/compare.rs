@@ -11,7 +11,7 @@ use crate::db::Pool;
 use crate::ledger::{self, EventProof};
 use crate::management::Action;
 use crate::management::events::Recorded;
-use crate::resource::select;
+use crate::resource::{Rows, select};
 use crate::seals::{Deviation, Difference, RowName};
 
 /// The number of rows in one query.
@@ -39,8 +39,8 @@ async fn compare_all<R: Attested>(pool: &Pool, found: &mut Vec<Deviation>) -> sq
         let rows = rows.fetch_unverified(&mut *snapshot).await?;
         let is_last = i64::try_from(rows.len()).is_ok_and(|count| count < PAGE);
         let end = rows.last().map(|(id, _)| *id).filter(|_| !is_last);
-        let attestations = attestations::<R>(&mut snapshot, (after, end)).await?;
-        compare_page(&mut snapshot, rows, attestations, found).await?;
+        let attestations = attestations::<R>(pool.rows_on(&mut snapshot), (after, end)).await?;
+        compare_page(pool.rows_on(&mut snapshot), rows, attestations, found).await?;
         snapshot.rollback().await?;
         match end {
             Some(end) => after = end,
@@ -62,12 +62,12 @@ struct Attestation {
 
 /// What events say about the resources in a range of identifiers.
 async fn attestations<R: Attested>(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     range: (Uuid, Option<Uuid>),
 ) -> sqlx::Result<HashMap<Uuid, Attestation>> {
-    let last = ledger::last_attesting(connection, R::TYPE, range).await?;
+    let last = ledger::last_attesting(&mut *rows.executor, R::TYPE, range).await?;
     let ids: Vec<Uuid> = last.iter().filter(|it| it.is_sealed).map(|it| it.id).collect();
-    let proven = ledger::proven_events(connection, &ids).await?.into_iter();
+    let proven = ledger::proven_events(rows, &ids).await?.into_iter();
     let mut proven: HashMap<Uuid, _> = proven.map(|proven| (proven.0.id.uuid(), proven)).collect();
     let mut found = HashMap::<Uuid, Attestation>::new();
     for known in last {
@@ -107,7 +107,7 @@ impl Attestation {
 }
 
 async fn compare_page<R: Attested>(
-    connection: &mut PgConnection,
+    mut database: Rows<&mut PgConnection>,
     rows: Vec<(Uuid, Option<R>)>,
     mut attestations: HashMap<Uuid, Attestation>,
     found: &mut Vec<Deviation>,
@@ -130,7 +130,7 @@ async fn compare_page<R: Attested>(
             Difference::EventChanged
         } else if is_same {
             continue;
-        } else if was::<R>(connection, id, state.as_ref()).await? {
+        } else if was::<R>(database.again(), id, state.as_ref()).await? {
             Difference::RolledBack
         } else {
             Difference::Changed
@@ -156,8 +156,8 @@ fn deviation(row: RowName, difference: Difference) -> Deviation {
 /// The state of the resource after an event; none of a resource that is gone.
 fn attested(event: &Recorded) -> Option<&Value> {
     let after = event.after.as_ref().filter(|after| !after.is_null());
-    match event.action {
-        Action::RowSealed => after?.get("state").filter(|state| !state.is_null()),
+    match event.action() {
+        Some(Action::RowSealed) => after?.get("state").filter(|state| !state.is_null()),
         _ => after,
     }
 }
@@ -174,11 +174,11 @@ fn differing<R: Attested>(state: Option<&Value>, attested: Option<&Value>) -> Ve
 
 /// Whether an earlier sealed event of the resource has this state.
 async fn was<R: Attested>(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     id: Uuid,
     state: Option<&Value>,
 ) -> sqlx::Result<bool> {
-    let events = ledger::sealed_states(connection, R::TYPE, id).await?;
+    let events = ledger::sealed_states(rows, R::TYPE, id).await?;
     let mut states = events.iter().filter_map(attested);
     Ok(state.is_some() && states.any(|former| differing::<R>(state, Some(former)).is_empty()))
 }

@@ -7,11 +7,12 @@ use crate::db::Pool;
 use crate::resource::{Rows, SeenRow, examine, seen};
 use crate::seals::RowName;
 
-/// Examines every sealed row.
+/// Examines every sealed row. A kind that cannot be read does not hide the others.
 pub async fn examine_all(pool: &Pool) -> sqlx::Result<()> {
     let rows = pool.rows();
-    each_kind!(R => examine::<R, _>(&rows).await?);
-    Ok(())
+    let mut examined = Ok(());
+    each_kind!(R => examined = examined.and(examine::<R, _>(&rows).await));
+    examined
 }
 
 /// Every row that does not count or that `also` names, as far as it can be sealed.

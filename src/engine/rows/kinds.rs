@@ -15,7 +15,8 @@ macro_rules! each_kind {
             $crate::auth::Service, $crate::auth::Emergency, $crate::policy::Policy, $crate::keys::Key,
             $crate::keys::ImportKeyRecord, $crate::auth::ApiKey, $crate::auth::WorkloadIdentity,
             $crate::auth::Person, $crate::auth::Session, $crate::management::changes::StoredChange,
-            $crate::ledger::LogKey, $crate::ledger::LogCosigner, $crate::ledger::LogOrigin);
+            $crate::ledger::LogKey, $crate::ledger::LogCosigner, $crate::ledger::LogOrigin,
+            $crate::report_key::ReportKey);
     }};
     (@ $R:ident, $run:expr, $($kind:ty),*) => {$({
         type $R = $kind;

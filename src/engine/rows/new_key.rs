@@ -12,6 +12,7 @@ use crate::ids::EventId;
 use crate::management::{Actor, Event, insert_event};
 use crate::resource::{Rows, renew};
 use crate::seals::{NoRowKey, NotDerived, endorse, next_generation};
+use crate::segments;
 use formats::clock::{Clock, Entropy};
 
 /// What a new generation changed.
@@ -80,16 +81,18 @@ pub async fn new_key(
     }
     // From here on, no instance seals under the generations before.
     let mut connection = pool.acquire().await?;
-    let mut rows = 0;
+    let (mut rows, key) = (0, seals.current().ok_or(NoRowKey).map_err(sqlx::Error::from)?);
     loop {
+        let segments = segments::renew(&mut connection, &key).await?;
         match renew_all(pool.rows_on(&mut connection)).await? {
-            0 => break,
+            0 if segments == 0 => break,
             renewed => rows += renewed,
         }
     }
     let (id, now) = (EventId::new(clock, entropy), clock.now());
     let event = Event::row_key_renewed(generation);
-    insert_event(&mut connection, id, now, &Actor::system("cli"), event, None).await?;
+    let written = pool.rows_on(&mut connection);
+    insert_event(written, id, now, &Actor::system("cli"), event, None).await?;
     for before in key.before(generation) {
         match token.destroy_internal_secret(before).await {
             Err(error) if error.kind() != ErrorKind::KeyMissing => return Err(error.into()),

@@ -49,7 +49,7 @@ pub async fn seal_and_record(
         let event = Event::row_sealed(type_of(row.table), *row, state.as_ref());
         let (id, now) = (EventId::new(clock, entropy), clock.now());
         let actor = Actor::system("cli");
-        insert_event(&mut *rows.executor, id, now, &actor, event, None).await?;
+        insert_event(rows.again(), id, now, &actor, event, None).await?;
     }
     Ok(())
 }

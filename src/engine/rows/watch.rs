@@ -51,7 +51,7 @@ pub async fn watch(
     pulse: Pulse,
 ) -> Infallible {
     pool.seals().open_when_possible(&token, || pulse.alive()).await;
-    let mut examined: Option<Instant> = None;
+    let (mut examined, mut is_failing) = (None::<Instant>, false);
     let mut asked = (Instant::now(), serving(&token));
     loop {
         // A token that comes back can have another internal key.
@@ -62,8 +62,12 @@ pub async fn watch(
         }
         if examined.is_none_or(|at| at.elapsed() >= EXAMINATION) {
             match examine(&pool).await {
-                Ok(()) => examined = Some(Instant::now()),
-                Err(error) => tracing::debug!(%error, "the rows could not be examined yet"),
+                Ok(()) => (examined, is_failing) = (Some(Instant::now()), false),
+                Err(error) if is_failing => tracing::debug!(%error, "the rows cannot be examined"),
+                Err(error) => {
+                    tracing::error!(%error, "the rows cannot be examined: the next attempts follow");
+                    is_failing = true;
+                }
             }
         }
         for (name, event) in wrong(&pool) {
@@ -72,7 +76,10 @@ pub async fn watch(
                 recorded.insert(name, Instant::now());
             }
         }
-        pulse.succeeded();
+        match is_failing {
+            true => pulse.alive(),
+            false => pulse.succeeded(),
+        }
         sleep(INTERVAL).await;
     }
 }
@@ -83,11 +90,12 @@ fn serving(token: &Token) -> Vec<bool> {
     tokens.map(|token| token.state == TokenState::Serving).collect()
 }
 
+/// Rows that cannot be examined do not hide those that deviate.
 async fn examine(pool: &Pool) -> sqlx::Result<()> {
-    examine_all(pool).await?;
+    let examined = examine_all(pool).await;
     let deviations = compare(pool).await?;
     pool.seals().keep_deviations(&deviations.unwrap_or_default());
-    Ok(())
+    examined
 }
 
 /// What is wrong with rows, with the event of each. An invalid row is named once, with its flaw.

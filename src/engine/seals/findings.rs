@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::RowName;
 use formats::closed_set;
 
-/// The number of rows that are remembered. Whoever makes more of them is known by these.
+/// The number of rows of a table that are remembered. They are enough to notice an attack that makes more.
 const REMEMBERED: usize = 1_000;
 
 closed_set! {
@@ -47,7 +47,8 @@ pub(super) struct Findings(Mutex<BTreeMap<RowName, Flaw>>);
 impl Findings {
     pub(super) fn note(&self, row: RowName, flaw: Flaw) {
         let mut known = self.lock();
-        if known.contains_key(&row) || known.len() < REMEMBERED {
+        let of_table = known.keys().filter(|known| known.table == row.table);
+        if known.contains_key(&row) || of_table.count() < REMEMBERED {
             known.insert(row, flaw);
         }
     }

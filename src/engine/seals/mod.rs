@@ -40,7 +40,7 @@ pub use self::opening::{NotDerived, initialize};
 pub use self::standing::{Entry, Standing, What};
 pub use self::store::{
     ENTRIES, Entries, FURTHEST, add_entry, endorse, entries_of, ever_made, forget_members,
-    forget_superseded, join, members, members_of, newest_entry, next_generation, was_made,
+    forget_superseded, join, join_at, members, members_of, newest_entry, next_generation, was_made,
 };
 
 /// The key of the seals, once a token has answered, and the invalid rows that were seen. Clones share both.

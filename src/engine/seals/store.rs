@@ -67,6 +67,29 @@ pub async fn join(connection: &mut PgConnection, group: Group, member: Uuid) -> 
     .await
 }
 
+/// Adds a row to a group under this number. Returns false if the group has this number or a higher one.
+pub async fn join_at(
+    connection: &mut PgConnection,
+    group: Group,
+    member: Uuid,
+    number: i64,
+) -> sqlx::Result<bool> {
+    let joined = sqlx::query(
+        "INSERT INTO revisions (table_name, id, revision, what, member)
+         SELECT $1, $2, $3, $4, $5
+          WHERE NOT EXISTS (SELECT FROM revisions
+                             WHERE table_name = $1 AND id = $2 AND revision >= $3)",
+    )
+    .bind(group.kind)
+    .bind(group.id)
+    .bind(number)
+    .bind(What::Made)
+    .bind(member)
+    .execute(connection)
+    .await?;
+    Ok(joined.rows_affected() == 1)
+}
+
 /// The members of a group, the one that joined last first.
 pub async fn members(database: impl PgExecutor<'_>, group: Group) -> sqlx::Result<Vec<Member>> {
     let mut members = members_of(database, group.kind, &[group]).await?;
@@ -96,10 +119,11 @@ pub async fn members_of(
     Ok(members)
 }
 
-/// Removes rows from all groups, with the login of the owner: an operator says that they are gone.
+/// Removes rows from all groups, with the login of the owner: an operator says that they are gone. No later
+/// member of a group has one of their numbers.
 pub async fn forget_members(database: impl PgExecutor<'_>, rows: &[Uuid]) -> sqlx::Result<()> {
-    let forgotten = sqlx::query("DELETE FROM revisions WHERE member = ANY ($1)").bind(rows);
-    forgotten.execute(database).await?;
+    let forgotten = sqlx::query("UPDATE revisions SET member = NULL WHERE member = ANY ($1)");
+    forgotten.bind(rows).execute(database).await?;
     Ok(())
 }
 

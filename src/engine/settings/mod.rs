@@ -8,6 +8,7 @@ mod audit;
 mod auth;
 mod auth_spiffe;
 mod certificates;
+mod crypto;
 mod database;
 mod envelopes;
 mod forward;
@@ -27,6 +28,7 @@ mod secret;
 mod span;
 mod telemetry;
 mod tls;
+mod transit;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,6 +39,7 @@ pub use self::audit::{Audit, Seal, SealAnchor, SealWitness};
 pub use self::auth::{Auth, AuthIssuer};
 pub use self::auth_spiffe::AuthSpiffe;
 pub use self::certificates::{NotInPem, certificates, revocation_lists};
+pub use self::crypto::Crypto;
 pub use self::database::Database;
 pub use self::envelopes::Envelopes;
 pub use self::forward::{Endpoint, Forward, ForwardProtocol};
@@ -55,7 +58,8 @@ pub use self::retain::Retain;
 pub use self::secret::{SecretError, SecretSource};
 pub use self::span::Span;
 pub use self::telemetry::{Otlp, Telemetry};
-pub use self::tls::{Stamp, Tls, TlsFiles};
+pub use self::tls::{Stamp, TLS_VERSIONS, Tls, TlsFiles};
+pub use self::transit::Transit;
 
 /// All settings in effect.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
@@ -80,8 +84,13 @@ pub struct Settings {
     pub ratelimit: RateLimit,
     /// The key lifecycle.
     pub keys: Keys,
+    /// The cryptographic floor: the algorithms that make new keys and new data. Data that exists is opened and
+    /// verified in any case. All instances have the same settings here.
+    pub crypto: Crypto,
     /// Envelopes.
     pub envelopes: Envelopes,
+    /// The API of the Transit engine of Vault and OpenBao, for their clients.
+    pub transit: Transit,
     /// The approval of changes by other people.
     pub approvals: Approvals,
     /// The credentials of applications other than API keys.
@@ -150,6 +159,8 @@ impl Settings {
         self.limits.contradictions(&mut found);
         self.ratelimit.contradictions(self.environment, &mut found);
         self.keys.contradictions(self.environment, &mut found);
+        self.crypto.contradictions(&mut found);
+        self.transit.contradictions(&mut found);
         self.approvals.contradictions(&mut found);
         self.auth.contradictions(self.environment, &self.admin.oidc, &self.http.tls, &mut found);
         self.audit.contradictions(self.environment, &mut found);

@@ -5,11 +5,16 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
+use rustls::SupportedProtocolVersion;
+use rustls::version::{TLS12, TLS13};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::AuthSpiffe;
+
+/// The versions of TLS, the preferred one first.
+pub static TLS_VERSIONS: [&SupportedProtocolVersion; 2] = [&TLS13, &TLS12];
 
 /// TLS. With a certificate and its key, the API accepts TLS only.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]

@@ -46,8 +46,14 @@ pub const BODY_PATIENCE: u32 = 4;
 /// Bodies without a valid credential, or over the rate limit, that are read at the same time.
 pub const REFUSED_BODIES: Sharing = Sharing::new(256, OwnerLimit::AtMost(64), 0);
 
+/// Bodies of log-ins to the Transit API that are read at the same time.
+pub const LOG_INS: Sharing = Sharing::new(2_048, OwnerLimit::AtMost(64), 0);
+
 /// Forms of visitors of the dashboard that are read at the same time. They are far smaller.
 pub const FORMS: Sharing = Sharing::new(2_048, OwnerLimit::AtMost(64), 0);
+
+/// Refused log-ins and renewals of the Transit API that wait. A network has at most these.
+pub const HELD_REFUSALS: Sharing = Sharing::new(256, OwnerLimit::AtMost(8), 0);
 
 /// Look-ups that use the database at the same time. Other work has the other connections.
 pub const LOOK_UPS: Sharing = Sharing::new(2, OwnerLimit::Total, UNBOUNDED);

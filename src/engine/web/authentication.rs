@@ -3,8 +3,22 @@
 use std::net::IpAddr;
 
 use super::Engine;
-use crate::auth::{Admission, Caller, Credentials, Denied};
-use crate::ratelimit::LookUp;
+use crate::auth::{Admission, Caller, CredentialRefused, Credentials, Denied};
+use crate::catalog::Unreadable;
+use crate::ratelimit::{Exceeded, LookUp, Rule, Scope};
+
+/// Why a request without a caller is refused.
+#[derive(Clone, Debug)]
+pub enum Unauthenticated {
+    /// Its credential is not valid.
+    Refused(CredentialRefused),
+    /// Its address has failed too often.
+    Limited(Exceeded),
+    /// Its credential cannot be checked now.
+    Unreadable(Unreadable),
+    /// Its address has too many look-ups.
+    Crowded,
+}
 
 impl Engine {
     /// The caller with these credentials and this address. An unknown credential is looked up in
@@ -19,6 +33,19 @@ impl Engine {
         let caller = authenticator.authenticate(credentials, client, &mut look_up).await?;
         look_up.found();
         Ok(caller)
+    }
+
+    /// Counts a failed authentication of this address.
+    pub async fn unauthenticated(&self, client: IpAddr, denied: Denied) -> Unauthenticated {
+        let refusal = match denied {
+            Denied::Refused(refusal) => refusal,
+            Denied::Unreadable(unreadable) => return Unauthenticated::Unreadable(unreadable),
+            Denied::Crowded => return Unauthenticated::Crowded,
+        };
+        match self.limiter.take(Scope::Failures(client), Rule::FAILURES).await {
+            Ok(_) => Unauthenticated::Refused(refusal),
+            Err(exceeded) => Unauthenticated::Limited(exceeded),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use axum::extract::{ConnectInfo, Request};
-use axum::http::HeaderMap;
+use axum::http::{Extensions, HeaderMap};
 use ipnet::IpNet;
 
 /// The address of the client itself.
@@ -13,6 +13,11 @@ pub struct ClientAddress(pub IpAddr);
 /// Marks a request whose TLS connection ends in this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OverTls;
+
+/// Marks a response that is not sent: its connection closes instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the request is not answered")]
+pub struct Unanswered;
 
 /// Marks a request that is refused because of its headers. It is the last of its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +31,12 @@ pub enum RefusedHead {
 /// Marks a request whose connection comes from a trusted proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrustedProxy;
+
+/// The address of the client of a request, which the frame determined.
+pub fn client_address(extensions: &Extensions) -> IpAddr {
+    let address = extensions.get::<ClientAddress>();
+    address.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |client| client.0)
+}
 
 impl TrustedProxy {
     /// The mark, if the connection's peer is a trusted proxy.

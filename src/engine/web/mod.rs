@@ -5,6 +5,7 @@
 
 mod arrival;
 mod authentication;
+mod body;
 mod client_address;
 mod client_certificate;
 mod engine;
@@ -13,7 +14,11 @@ mod rate_limit;
 mod request_log;
 
 pub use self::arrival::Arrival;
-pub use self::client_address::{ClientAddress, OverTls, RefusedHead, TrustedProxy};
+pub use self::authentication::Unauthenticated;
+pub use self::body::{UnreadableBody, check_encoding, is_absent, read_body, unread};
+pub use self::client_address::{
+    ClientAddress, OverTls, RefusedHead, TrustedProxy, Unanswered, client_address,
+};
 pub use self::client_certificate::{authorization, client_certificate, credentials};
 pub use self::engine::Engine;
 pub use self::frame::{FrameAdapter, NoResponse, X_REQUEST_ID};

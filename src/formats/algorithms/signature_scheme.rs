@@ -1,6 +1,7 @@
 //! The signature algorithms.
 
 use super::Algorithm;
+use super::strength::{of_hash, strongest};
 use crate::closed_set;
 
 closed_set! {
@@ -50,6 +51,21 @@ impl SignatureScheme {
         }
     }
 
+    /// The strength of its hash in bits; none where the message itself is signed. A signature is as strong as the
+    /// weaker of key and hash.
+    pub const fn hash_strength(self) -> Option<usize> {
+        match self.digest_len() {
+            Some(len) => Some(of_hash(len)),
+            None => None,
+        }
+    }
+
+    /// The strength in bits with the strongest key: that of the weaker of key and hash.
+    pub fn strength(self) -> usize {
+        let key = strongest(self.keys());
+        self.hash_strength().map_or(key, |hash| hash.min(key))
+    }
+
     /// The algorithms of the keys it takes.
     pub const fn keys(self) -> &'static [Algorithm] {
         match self {
@@ -68,5 +84,18 @@ impl SignatureScheme {
             Self::MlDsa87 => &[Algorithm::MlDsa87],
             Self::HmacSha256 => &[Algorithm::HmacSha256],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_of_a_signature_is_half_as_strong_as_its_output_is_long() {
+        assert_eq!(SignatureScheme::RsaSha256.hash_strength(), Some(128));
+        assert_eq!(SignatureScheme::EcdsaSha384.hash_strength(), Some(192));
+        assert_eq!(SignatureScheme::RsaPssSha512.hash_strength(), Some(256));
+        assert_eq!(SignatureScheme::Ed25519.hash_strength(), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use aws_lc_rs::rsa::{OAEP_SHA1_MGF1SHA1, OAEP_SHA256_MGF1SHA256, OaepAlgorithm};
 
+use crate::algorithms::strength::{of_secret, strongest};
 use crate::algorithms::{Algorithm, Family, Kem, OaepHash};
 use crate::closed_set;
 
@@ -77,6 +78,21 @@ impl Alg {
         }
     }
 
+    /// The strength in bits with the strongest key.
+    pub fn strength(self) -> usize {
+        let keys: Vec<_> =
+            Algorithm::ALL.into_iter().filter(|key| key.family() == self.family()).collect();
+        let key = strongest(&keys);
+        match self {
+            Self::EcdhEsA128Kw => key.min(of_secret(16)),
+            Self::EcdhEsA256Kw | Self::Hpke8Ke | Self::Hpke12Ke | Self::Hpke13Ke => {
+                key.min(of_secret(32))
+            }
+            // OAEP does not rely on hashes without collisions.
+            Self::RsaOaep256 | Self::RsaOaep => key,
+        }
+    }
+
     /// The algorithms that work with keys of `family`.
     pub fn of(family: Family) -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(move |alg| alg.family() == family)
@@ -84,8 +100,13 @@ impl Alg {
 }
 
 impl Enc {
+    /// The strength in bits.
+    pub fn strength(self) -> usize {
+        of_secret(self.key_len())
+    }
+
     /// The length of the content key in bytes.
-    pub(crate) fn key_len(self) -> usize {
+    pub fn key_len(self) -> usize {
         match self {
             Self::A256GCM => 32,
             Self::A128GCM => 16,

@@ -86,6 +86,19 @@ pub(super) struct Agreement {
 }
 
 impl Wrapping {
+    pub(super) fn alg(&self) -> Alg {
+        match self {
+            Self::Oaep(OaepHash::Sha1) => Alg::RsaOaep,
+            Self::Oaep(OaepHash::Sha256) => Alg::RsaOaep256,
+            Self::Agreement(agreement) => agreement.alg,
+            Self::Encapsulation(encapsulation) => match encapsulation.kem {
+                Kem::P256MlKem768 => Alg::Hpke8Ke,
+                Kem::MlKem768 => Alg::Hpke12Ke,
+                Kem::MlKem1024 => Alg::Hpke13Ke,
+            },
+        }
+    }
+
     pub(super) fn family(&self) -> Family {
         match self {
             Self::Oaep(_) => Family::Rsa,

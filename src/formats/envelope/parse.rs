@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::algorithm::{Alg, Enc};
 use super::context::{ContextTag, Ctx};
 use super::header::{self, EphemeralKey, Header, Wrapping, judged};
 use crate::algorithms::Family;
@@ -91,6 +92,16 @@ impl Envelope {
             Ctx::Tag(tag) => Some(tag),
             Ctx::Absent | Ctx::Other => None,
         }
+    }
+
+    /// How the header says that the content key is wrapped.
+    pub fn alg(&self) -> Alg {
+        self.header.wrapping.alg()
+    }
+
+    /// How the header says that the content is encrypted.
+    pub fn enc(&self) -> Enc {
+        self.header.enc
     }
 
     /// The kind of key that can open it.

@@ -140,6 +140,11 @@ impl<'a> Members<'a> {
         self.problems.note_inside(name, problems);
     }
 
+    /// The problems that were noted so far.
+    pub fn problems(&self) -> &Problems {
+        &self.problems
+    }
+
     /// The result of `build` if there is no problem, otherwise the problems.
     pub fn finish<T>(self, build: impl FnOnce() -> Option<T>) -> Result<T, Problems> {
         if !self.problems.is_empty() {

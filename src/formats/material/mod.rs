@@ -34,5 +34,6 @@ pub use self::pkcs8::{EncryptedKey, Unlock};
 pub use self::private::{PrivateKey, PrivateParts};
 pub use self::private_pem::PrivatePem;
 pub use self::public::PublicKey;
+pub use self::rsa::verify_pss;
 pub use self::secret::SecretKey;
 pub use crate::algorithms::{Algorithm, Curve, Family, Kem, MlDsa, PublicParts, RsaParts};

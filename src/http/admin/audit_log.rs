@@ -166,7 +166,7 @@ impl From<ProofError> for ApiError {
     fn from(error: ProofError) -> Self {
         match error {
             ProofError::Missing => Self::NotFound,
-            ProofError::NotSealed => Self::Conflict(error.to_string()),
+            ProofError::NotSealed | ProofError::Changed => Self::Conflict(error.to_string()),
             ProofError::Database(error) => Unreadable::from(error).into(),
         }
     }

@@ -21,6 +21,7 @@ use engine::management::{
 use engine::request_tag::RequestTag;
 use engine::resource::{RequestBody, ResourceRequest};
 use engine::revision::Revision;
+use engine::web::is_absent;
 use formats::json::{Members, Text};
 use formats::problem::Code;
 
@@ -69,19 +70,9 @@ impl<R: Right> FromRequestParts<App> for Authorized<R> {
         let (Some(administrator), Some(tag)) = (administrator, tag) else {
             return Err(ApiError::Internal.into_response());
         };
-        let engine = &app.engine;
-        let context = Context {
-            clock: engine.clock.clone(),
-            entropy: engine.entropy,
-            catalog: engine.catalog.clone(),
-            pool: engine.database.clone(),
-            approvals: engine.settings.approvals.clone(),
-            post_quantum: engine.settings.envelopes.post_quantum,
-            actor: Actor::administrator(administrator, tag.to_string()),
-            owners_sign_in: engine.settings.admin.oidc.has_owners(),
-            people_issuer: engine.settings.admin.oidc.issuer.clone(),
-            claim: parts.extensions.get::<Claim>().cloned(),
-        };
+        let actor = Actor::administrator(administrator, tag.to_string());
+        let claim = parts.extensions.get::<Claim>().cloned();
+        let context = Context::of_request(&app.engine, actor, claim);
         let authorized = context.authorize::<R>();
         let authorized = authorized.map_err(|error| ApiError::from(error).into_response())?;
         match parts.extensions.remove::<ClaimState>() {
@@ -217,7 +208,7 @@ pub(super) fn accepted<T>(headers: &HeaderMap, known: impl Fn(&str) -> Option<T>
 /// The request with an empty object as its body if it has none.
 async fn or_empty(request: Request) -> Result<Request, ApiError> {
     let (mut parts, mut body) = request.into_parts();
-    if body::is_absent(&parts, &mut body).await? {
+    if is_absent(&parts, &mut body).await? {
         let json = HeaderValue::from_static("application/json");
         parts.headers.insert(header::CONTENT_TYPE, json);
         body = Body::from("{}");

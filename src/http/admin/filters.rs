@@ -10,6 +10,8 @@ use axum::http::request::Parts;
 use crate::app::App;
 use crate::error::ApiError;
 use engine::management::{Cursor, Limit, PageRequest};
+use engine::policy::{NotANumber, PolicyNumber};
+use engine::reports::{Day, NotADay};
 use formats::clock::Timestamp;
 use formats::closed_set::{NamedValue, NotOneOf};
 use formats::problem::{Code, Problem, Problems};
@@ -76,6 +78,16 @@ impl Filters {
 
     pub(crate) fn time(&mut self, name: &str) -> Option<Timestamp> {
         self.parsed(name, "must be a time such as 2030-01-31T12:00:00.000Z")
+    }
+
+    /// A day in UTC.
+    pub(crate) fn day(&mut self, name: &str) -> Option<Day> {
+        self.parsed(name, &NotADay.to_string())
+    }
+
+    /// The number of a policy.
+    pub(crate) fn policy_number(&mut self, name: &str) -> Option<PolicyNumber> {
+        self.parsed(name, &NotANumber.to_string())
     }
 
     pub(crate) fn page(&mut self) -> PageRequest {

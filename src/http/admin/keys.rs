@@ -97,7 +97,12 @@ pub(crate) async fn read(
     operation_id = "updateKey",
     params(PathId<KeyId>, IfMatch),
     request_body = KeyChanges,
-    responses(Accepted<'static>, errors::KeyNotFound, errors::Conflict)
+    responses(
+        Accepted<'static>,
+        errors::OperationNotAllowed,
+        errors::KeyNotFound,
+        errors::Conflict
+    )
 )]
 pub(crate) async fn update(
     context: Authorized<ManageKeys>,
@@ -117,7 +122,12 @@ pub(crate) async fn update(
     operation_id = "patchKey",
     params(PathId<KeyId>, IfMatch),
     request_body(content = KeyChanges, content_type = "application/merge-patch+json"),
-    responses(Accepted<'static>, errors::KeyNotFound, errors::Conflict)
+    responses(
+        Accepted<'static>,
+        errors::OperationNotAllowed,
+        errors::KeyNotFound,
+        errors::Conflict
+    )
 )]
 pub(crate) async fn patch(
     context: Authorized<ManageKeys>,
@@ -153,10 +163,5 @@ pub(super) fn token(app: &AppState) -> TokenAccess {
 }
 
 fn rules(app: &AppState) -> KeyRules {
-    KeyRules {
-        destruction_delay: app.engine.settings.keys.destruction_delay.0,
-        rotation_overlap: app.engine.settings.keys.rotation_overlap.0,
-        plaintext_import: app.engine.settings.plaintext_import_allowed(),
-        extractable: app.engine.settings.extractable_allowed(),
-    }
+    KeyRules::of(&app.engine.settings)
 }

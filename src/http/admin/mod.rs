@@ -14,6 +14,7 @@ pub(super) mod identities;
 pub(super) mod keys;
 pub(super) mod people;
 pub(super) mod policies;
+pub(super) mod reports;
 pub(super) mod services;
 
 pub(super) use self::answer::{
@@ -24,3 +25,4 @@ pub(super) use self::export::{Order, RecordsAnswer};
 pub(super) use self::extract::{
     Address, CreateBody, DecisionBody, IfMatch, NoMembers, PathId, RestoreBody, UpdateBody,
 };
+pub(super) use self::reports::{BillOfMaterials, KeyRegisterFile, SIGNATURE};

@@ -12,8 +12,10 @@ use engine::auth::{CredentialRefused, WrongKind};
 use engine::catalog::Unreadable;
 use engine::management::{self, ResourceType};
 use engine::policy::NotAllowed;
-use engine::protection::{self, RecordedStatus, UnreadableBody};
+use engine::protection::{self, RecordedStatus};
 use engine::ratelimit::{Crowded, Exceeded};
+use engine::reports::NotReported;
+use engine::web::UnreadableBody;
 use formats::json::NotJson;
 use formats::problem::{Code, Problem};
 
@@ -35,6 +37,7 @@ impl From<management::Error> for ApiError {
             management::Error::NotAnApprover(_) => Self::NotAnApprover(error.to_string()),
             management::Error::Proposed(proposed) => Self::Proposed(Arc::new(*proposed)),
             management::Error::NotAllowed(why) => Self::NotAllowed(why.to_owned()),
+            management::Error::BelowFloor(breach) => Self::NotAllowed(breach.to_string()),
             management::Error::Token(error) => match error.kind() {
                 ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late | ErrorKind::Unusable => {
                     Self::TokenOut(error)
@@ -46,6 +49,18 @@ impl From<management::Error> for ApiError {
             management::Error::Unauthenticated => Self::Unauthenticated(CredentialRefused::Revoked),
             management::Error::BrokenOff => Self::Internal,
             management::Error::Database(error) => Self::Database(Arc::new(error)),
+        }
+    }
+}
+
+impl From<NotReported> for ApiError {
+    fn from(error: NotReported) -> Self {
+        match error {
+            NotReported::NoKey | NotReported::NoLogs => Self::Conflict(error.to_string()),
+            NotReported::Behind => Self::Unavailable,
+            NotReported::Invalid(problem) => Self::Problems(vec![problem]),
+            NotReported::Token(error) => management::Error::Token(error).into(),
+            NotReported::Database(error) => Unreadable::from(error).into(),
         }
     }
 }
@@ -70,6 +85,10 @@ impl From<protection::Refusal> for ApiError {
             Refusal::PolicyNotActive => Self::PolicyNotActive,
             Refusal::DestinationKeyNotFound => Self::DestinationKeyNotFound,
             Refusal::KeyNotFound => Self::Missing(ResourceType::Key),
+            Refusal::NamespaceNotFound => Self::NotFound,
+            Refusal::Version(_) | Refusal::Unsupported(_) => {
+                Self::of_body(Code::Unsupported, refusal.to_string())
+            }
             Refusal::DecryptionFailed => Self::DecryptionFailed,
             Refusal::Unopenable => Self::Failed("the envelope does not open"),
             Refusal::Unsealed(_) => Self::Failed("no envelope could be made"),
@@ -78,7 +97,7 @@ impl From<protection::Refusal> for ApiError {
             Refusal::TokenOut(error) | Refusal::KeyUnusable(error) => Self::TokenOut(error),
             Refusal::Unauthenticated(refused) => Self::Unauthenticated(refused),
             Refusal::NotBegun => Self::TimedOut,
-            // Nobody receives the answer to a client that left.
+            // The client that left receives no answer.
             Refusal::QueueFull | Refusal::Unchecked | Refusal::ClientLeft { .. } => {
                 Self::Unavailable
             }

@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 use utoipa::openapi::header::Header;
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Type};
+use utoipa::openapi::schema::{
+    AdditionalProperties, ArrayBuilder, ObjectBuilder, OneOfBuilder, Type,
+};
 use utoipa::openapi::{Content, Ref, RefOr, Response, ResponseBuilder, Schema};
 use utoipa::{IntoResponses, PartialSchema, ToSchema};
 
 use super::headers::always;
 use crate::admin::{
-    Accepted, Created, CreatedWithoutPath, Current, List, LogText, LogTile, NoContent, ProofBody,
-    RecordProof, RecordsAnswer, Shown,
+    Accepted, BillOfMaterials, Created, CreatedWithoutPath, Current, KeyRegisterFile, List,
+    LogText, LogTile, NoContent, ProofBody, RecordProof, RecordsAnswer, SIGNATURE, Shown,
 };
 use crate::discovery::Published;
 use crate::error::ApiError;
@@ -21,6 +23,7 @@ use crate::published_log::{PublishedCheckpoint, PublishedTile};
 use engine::audit::RecordSource;
 use engine::keys::JwkSet;
 use engine::management::Cursor;
+use engine::reports::{Form, Register};
 
 type Responses = BTreeMap<String, RefOr<Response>>;
 
@@ -151,6 +154,31 @@ impl IntoResponses for RecordProof {
         let answer = json_of("The proof.", reference::<ProofBody>());
         one("200", answer.content("text/plain", text_content()))
     }
+}
+
+impl IntoResponses for KeyRegisterFile {
+    fn responses() -> Responses {
+        let answer = json_of("The report.", reference::<Register>());
+        one("200", signed(answer.content("text/csv", text_content())))
+    }
+}
+
+impl IntoResponses for BillOfMaterials {
+    fn responses() -> Responses {
+        let bill = ObjectBuilder::new()
+            .schema_type(Type::Object)
+            .additional_properties(Some(AdditionalProperties::FreeForm(true)))
+            .description(Some("A bill of materials in CycloneDX 1.6."));
+        let answer = ResponseBuilder::new().description("The report.");
+        let media = Form::CycloneDx.media_type();
+        one("200", signed(answer.content(media, Content::new(Some(bill)))))
+    }
+}
+
+/// The header of a report.
+fn signed(answer: ResponseBuilder) -> ResponseBuilder {
+    let description = "The signature of the body: a detached JWS (RFC 7515, appendix F).";
+    answer.header(SIGNATURE, always(description, json!("eyJhbGciOiJFUzI1NiJ9..c2ln")))
 }
 
 impl IntoResponses for Published {

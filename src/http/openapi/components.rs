@@ -18,6 +18,7 @@ use engine::management::emergency::Emergency;
 use engine::management::events::Recorded;
 use engine::management::keys::ImportParameters;
 use engine::management::people::Person;
+use engine::reports::{KeyEntry, Maker, PolicyEntry, Register, RegisterFilter};
 
 pub(super) const APPLICATION_KEY: &str = "applicationKey";
 pub(super) const ADMIN_KEY: &str = "adminKey";
@@ -42,6 +43,11 @@ pub(super) fn all() -> Components {
     add::<ProofBody>(&mut schemas);
     add::<Log>(&mut schemas);
     add::<Order>(&mut schemas);
+    add_whole::<Register>(&mut schemas);
+    add_whole::<RegisterFilter>(&mut schemas);
+    add_whole::<KeyEntry>(&mut schemas);
+    add_whole::<PolicyEntry>(&mut schemas);
+    add_whole::<Maker>(&mut schemas);
     let mut components = Components::new();
     components.schemas.extend(schemas);
     for (name, header) in headers::shared() {
@@ -70,15 +76,15 @@ pub(super) fn add_list<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) 
     add::<List<T>>(schemas);
 }
 
-/// The only member of resources that can be absent.
-const SEAL_VALID: &str = "sealValid";
+/// The members that can be absent: of resources, and of records of the audit logs.
+const ABSENT: [&str; 2] = ["sealValid", "changed"];
 
 /// Adds a type whose members are present, possibly as null.
 fn add_whole<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
     T::schemas(schemas);
     let mut whole = T::schema();
     if let RefOr::T(Schema::Object(object)) = &mut whole {
-        let present = object.properties.keys().filter(|name| *name != SEAL_VALID);
+        let present = object.properties.keys().filter(|name| !ABSENT.contains(&name.as_str()));
         object.required = present.cloned().collect();
     }
     schemas.push((T::name().into_owned(), whole));

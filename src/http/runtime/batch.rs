@@ -2,25 +2,20 @@
 
 use std::sync::Arc;
 use std::thread::available_parallelism;
-use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 
-use super::receive::{body_limit, receive};
+use super::receive::{DOOR, body_limit, receive};
 use super::respond::respond;
 use crate::app::{App, AppState};
-use crate::caller::client_address;
 use engine::audit::Endpoint;
 use engine::protection::{
-    Authentication, Batch, BatchLimits, ProtectBatch, ProtectedBatch, RewrapBatch, RewrappedBatch,
-    UnprotectBatch, UnprotectedBatch,
+    Batch, BatchLimits, ProtectBatch, ProtectedBatch, RewrapBatch, RewrappedBatch, UnprotectBatch,
+    UnprotectedBatch,
 };
+use engine::receive::{authentication, begin_within, token_operations};
 use engine::settings::Settings;
-use engine::web::credentials;
-
-/// Items that began earlier than this before the time limit of the request can end within it.
-const MARGIN: Duration = Duration::from_secs(5);
 
 /// Protects up to 1,000 payloads.
 #[utoipa::path(
@@ -64,14 +59,15 @@ async fn answer(app: Arc<AppState>, batch: Batch, request: Request) -> Response 
         Batch::Unprotect => (Endpoint::UnprotectBatch, Endpoint::Unprotect),
         Batch::Rewrap => (Endpoint::RewrapBatch, Endpoint::Rewrap),
     };
-    let again = authentication(&app, &request);
     match receive(&app, endpoint, request).await {
         Ok(received) => {
+            let settings = &app.engine.settings;
             let limits = BatchLimits {
-                item_bytes: body_limit(single, &app.engine.settings.limits),
-                at_once: at_once(batch, &app.engine.settings),
-                begin_within: begin_within(app.engine.settings.limits.request_timeout.0),
+                item_bytes: body_limit(single, &settings.limits),
+                at_once: at_once(batch, settings),
+                begin_within: begin_within(settings),
             };
+            let again = authentication(&app.engine, DOOR, &received.parts);
             let answered = app.protection.batch(batch, received.call, received.body, limits, again);
             respond(answered.await, received.standing, received.share)
         }
@@ -79,25 +75,10 @@ async fn answer(app: Arc<AppState>, batch: Batch, request: Request) -> Response 
     }
 }
 
-/// Authenticates the caller of this request again.
-fn authentication(app: &Arc<AppState>, request: &Request) -> Authentication {
-    let kept = Arc::new(credentials(request.headers(), request.extensions()).keep());
-    let (app, client) = (Arc::clone(app), client_address(request));
-    Box::new(move || {
-        let (app, kept) = (Arc::clone(&app), Arc::clone(&kept));
-        Box::pin(async move { app.engine.authenticate(&kept.presented(), client).await })
-    })
-}
-
 /// Enough items to use all cores, or all sessions of all tokens.
 fn at_once(batch: Batch, settings: &Settings) -> usize {
     match batch {
         Batch::Protect => available_parallelism().map_or(1, Into::into),
-        Batch::Unprotect | Batch::Rewrap => settings.hsm.workers * settings.hsm.tokens.len() * 2,
+        Batch::Unprotect | Batch::Rewrap => token_operations(settings),
     }
-}
-
-/// A short time limit is halved, so that some items begin.
-fn begin_within(timeout: Duration) -> Duration {
-    timeout.saturating_sub(MARGIN.min(timeout / 2))
 }

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use utoipa::ToSchema;
 
 use crate::app::{App, AppState};
-use crate::caller::{AdminCaller, client_address, person, unauthenticated};
+use crate::caller::unauthenticated;
 use crate::database_monitor::DatabaseState;
 use crate::error::ApiError;
 use engine::auth::{Credentials, Denied};
@@ -21,7 +21,8 @@ use engine::ids::KeyId;
 use engine::ledger::SealState;
 use engine::ledger::forward::ForwardState;
 use engine::ratelimit::Counting;
-use engine::web::{LoggedCaller, credentials, write_rate_limit};
+use engine::receive::{AdminCaller, access_token_of_person};
+use engine::web::{LoggedCaller, client_address, credentials, write_rate_limit};
 use formats::clock::Timestamp;
 
 /// Time limit for authentication: without the database, a remembered caller is enough.
@@ -124,7 +125,7 @@ struct RateLimiter {
     )
 )]
 pub(crate) async fn health(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
-    let client = client_address(&request);
+    let client = client_address(request.extensions());
     let parts = request.into_parts().0;
     let credentials = credentials(&parts.headers, &parts.extensions);
     let caller = match identify(&app, &credentials, client).await {
@@ -144,7 +145,7 @@ pub(crate) async fn health(State(App(app)): State<App>, request: Request) -> imp
         HealthStatus::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
     };
     let mut response = (status, Json(health)).into_response();
-    write_rate_limit(caller.rate_limit(&app).await, response.headers_mut());
+    write_rate_limit(caller.rate_limit(&app.engine).await, response.headers_mut());
     response
 }
 
@@ -157,8 +158,9 @@ async fn identify(
     let known = async {
         match app.engine.authenticate(credentials, client).await {
             Err(denied @ Denied::Refused(_)) => {
-                let person = person(app, credentials, client).await?;
-                person.map(AdminCaller::Person).ok_or(denied)
+                let provider = app.provider.as_ref();
+                let person = access_token_of_person(&app.engine, provider, credentials, client);
+                person.await?.map(AdminCaller::Person).ok_or(denied)
             }
             known => known.map(AdminCaller::Caller),
         }

@@ -2,29 +2,17 @@
 
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 
 use crate::error::ApiError;
 use engine::audit::Unrecorded;
 use engine::body_memory::BodyShare;
-use engine::protection::{self, Answer};
+use engine::protection::Answer;
 use engine::ratelimit::BucketState;
+use engine::receive::sent;
 use engine::telemetry::step;
 use engine::web::write_rate_limit;
-
-/// The body of a response. It wipes itself after it was sent, and has memory until then.
-struct Sent {
-    body: protection::Body,
-    _share: Option<Arc<BodyShare>>,
-}
-
-impl AsRef<[u8]> for Sent {
-    fn as_ref(&self) -> &[u8] {
-        self.body.as_ref()
-    }
-}
 
 /// The response for a recorded answer, or for a record that could not be written. The share of the request
 /// covers the response too.
@@ -36,9 +24,7 @@ pub(super) fn respond(
     let step = step!("answer").entered();
     let mut response = match answered.map(Answer::into_outcome) {
         Ok(Ok(body)) => {
-            // The buffer is sent without a copy.
-            let sent = Bytes::from_owner(Sent { body, _share: share });
-            let mut response = Response::new(Body::from(sent));
+            let mut response = Response::new(sent(body, share));
             let json = HeaderValue::from_static("application/json");
             response.headers_mut().insert(header::CONTENT_TYPE, json);
             response

@@ -76,12 +76,19 @@ fn logs(page: &mut Page<'_>, app: &AppState) -> fmt::Result {
         each(|log| log.unsealed),
     )?;
     page.gauges(
+        "sealward_audit_log_checkpoint_size_records",
+        "Audit records that the latest checkpoint covers, by log; absent before sealward audit init, or if unknown.",
+        each(|log| log.checkpoint_size),
+    )?;
+    page.gauges(
         "sealward_audit_log_checkpoint_age_seconds",
-        "Age of the latest checkpoint, by log; absent before the first one.",
-        logs.iter().filter_map(|it| {
-            let age = seconds(now.since(it.checkpoint_at?));
-            Some((vec![("log", it.log.name())], age))
-        }),
+        "Time since this instance verified the latest checkpoint, or started, by log; absent before sealward audit init, or if unknown.",
+        logs.iter().map(|it| (vec![("log", it.log.name())], seconds(now.since(it.waits_since)))),
+    )?;
+    page.counters(
+        "sealward_audit_log_stragglers",
+        "Audit records without a segment that this instance sealed, by log.",
+        app.seal_status.stragglers().map(|(log, count)| (vec![("log", log.name())], count)),
     )?;
     let witnesses = || {
         let all = logs.iter();

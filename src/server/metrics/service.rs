@@ -45,6 +45,7 @@ impl Collector for ServiceMetrics {
         self.requests(page)?;
         tokens(page, &engine.token.status().tokens, &self.token_times)?;
         self.keys(page)?;
+        self.floor(page)?;
         self.changes(page)?;
         audit(page, &self.app)?;
         self.issuers(page)?;
@@ -159,6 +160,27 @@ impl ServiceMetrics {
             "sealward_keys_expiring",
             "Active keys that have expired or expire soon, by the time left; absent if unknown.",
             expiring.map(|(expiry, keys)| (vec![("within", expiry.name())], count(keys))),
+        )
+    }
+
+    fn floor(&self, page: &mut Page<'_>) -> fmt::Result {
+        let (floor, keyring) = (&self.app.floor, &self.app.keyring);
+        page.counters(
+            "sealward_floor_legacy_uses",
+            "Operations that opened or verified with an algorithm below the cryptographic floor, by operation and algorithm.",
+            keyring.legacy_uses().into_iter().map(|((algorithm, operation), uses)| {
+                (vec![("operation", operation.name()), ("algorithm", algorithm)], uses)
+            }),
+        )?;
+        page.gauge(
+            "sealward_floor_stopped_rotations",
+            "Active keys that are not rotated, because the cryptographic floor does not allow their algorithm; absent if unknown.",
+            floor.stopped_rotations().map(|keys| exact(keys.unsigned_abs())),
+        )?;
+        page.gauge(
+            "sealward_floor_differing_instances",
+            "Running instances whose cryptographic floor has other settings; absent if unknown.",
+            floor.unlike().map(|instances| exact(instances.unsigned_abs())),
         )
     }
 

@@ -7,7 +7,6 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::NoServerSessionStorage;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
-use rustls::version::{TLS12, TLS13};
 use rustls::{InconsistentKeys, ServerConfig};
 use spki::der::Decode as _;
 use x509_cert::Certificate;
@@ -15,7 +14,7 @@ use x509_cert::Certificate;
 use super::bad::{BadTls, Fault};
 use super::clients;
 use engine::client_certificates::{Trust, moment};
-use engine::settings::{NotInPem, Stamp, TlsFiles, certificates};
+use engine::settings::{NotInPem, Stamp, TLS_VERSIONS, TlsFiles, certificates};
 use formats::clock::Timestamp;
 
 const CERTIFICATE: &str = "http.tls.certificate";
@@ -43,7 +42,7 @@ impl ServerIdentity {
         let key = private_key(files, chain, &provider)?;
         let trust = Arc::new(clients::trust(files, now, &provider)?);
         let versions = ServerConfig::builder_with_provider(provider)
-            .with_protocol_versions(&[&TLS13, &TLS12])
+            .with_protocol_versions(&TLS_VERSIONS)
             .map_err(|error| bad(Fault::Unusable(error.to_string())))?;
         let mut config = versions
             .with_client_cert_verifier(trust.clone())

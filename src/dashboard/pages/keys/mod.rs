@@ -1,7 +1,10 @@
 //! Keys: the list and the page of a key.
 
+pub(crate) mod floor;
 pub(crate) mod new;
 pub(crate) mod steps;
+mod transit;
+mod versions;
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,6 +12,8 @@ use std::time::Duration;
 use maud::{Markup, html};
 
 use self::steps::KeyAction;
+use self::transit::transit;
+use self::versions::versions;
 use super::form::Editable;
 use crate::error::PageError;
 use crate::extract::{Addressed, PageContext, Query};
@@ -64,7 +69,10 @@ pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup,
     };
     let content = html! {
         div.head { h1 { "Keys" } @if let Some(create) = create { div.actions { (create) } } }
-        p.lead { "Private and secret keys are in the token. Sealward stores their states and public keys." }
+        p.lead {
+            "Private and secret keys are in the token. Sealward stores their states and public keys. The "
+            a href=(floor::PLACE) { "cryptographic floor" } " decides which of them make something new."
+        }
         (listing.render(&filters, &page, |key| row(key, &names, used.get(&key.id), now)))
     };
     Ok(cx.page(SECTION, "Keys", &content))
@@ -93,6 +101,7 @@ pub(crate) async fn show(
             }
         }
         (ending(&key, now))
+        (below_floor(&cx, &key))
         section.card {
             (facts([
                 ("Key ID", html! { code { (key.id) } }),
@@ -101,6 +110,10 @@ pub(crate) async fn show(
                     None => html! { span.faint { "none" } },
                 }),
                 ("Service", service(key.service_id, &names)),
+                ("Version", match key.version {
+                    Some(version) => html! { (version) },
+                    None => html! { span.faint { "none: for envelopes" } },
+                }),
                 ("Use", html! { (usage(key.usage)) }),
                 ("Algorithm", html! { (key.algorithm.name()) }),
                 ("Origin", html! { (origin(key.origin)) }),
@@ -129,6 +142,8 @@ pub(crate) async fn show(
                 p { a href={ "/dashboard/audit?keyId=" (id) } { "Audit records of this key" } }
             }
         }
+        (versions(&cx, &key).await?)
+        (transit(&cx.dashboard.engine.settings.transit, &key))
         @if let Some(public) = &key.public_key {
             section.card aria-labelledby="public" {
                 h2 #public { "Public key" }
@@ -142,13 +157,7 @@ pub(crate) async fn show(
 
 /// The settings for keys.
 pub(crate) fn rules(cx: &PageContext) -> KeyRules {
-    let settings = &cx.dashboard.engine.settings;
-    KeyRules {
-        destruction_delay: settings.keys.destruction_delay.0,
-        rotation_overlap: settings.keys.rotation_overlap.0,
-        plaintext_import: settings.plaintext_import_allowed(),
-        extractable: settings.extractable_allowed(),
-    }
+    KeyRules::of(&cx.dashboard.engine.settings)
 }
 
 fn row(
@@ -160,6 +169,7 @@ fn row(
     vec![
         html! {
             a href=(place(key.id)) { (isolated(&key.name)) }
+            @if let Some(version) = key.version { " " span.faint { "version " (version) } }
             (seal_mark(key.seal_valid))
             br; span.id { (key.id) }
         },
@@ -169,6 +179,19 @@ fn row(
         ago(used.copied(), now),
         expiry(key, now),
     ]
+}
+
+/// The notice that a key makes nothing new.
+fn below_floor(cx: &PageContext, key: &Key) -> Markup {
+    match cx.dashboard.floor.floor().check(key.algorithm) {
+        Ok(()) => html! {},
+        Err(breach) => html! {
+            div.notice.warn {
+                strong { "This key only opens and verifies: " (breach) "." }
+                p { "See the " a href=(floor::PLACE) { "cryptographic floor" } "." }
+            }
+        },
+    }
 }
 
 /// The notice about the destruction of a key.

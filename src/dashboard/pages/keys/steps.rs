@@ -163,7 +163,7 @@ async fn carry_out(
     }
 }
 
-/// Generates a key with the same properties and retires this one.
+/// Generates a key with the same properties, which is the next version of its name, and retires this one.
 async fn rotate(cx: &PageContext, id: KeyId, expected: &Expected) -> Result<KeyId, Error> {
     let former = keys::read(&cx.context, id).await?;
     expected.check(former.revision)?;

@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use crate::error::PageError;
 use crate::extract::PageContext;
 use crate::pages::forwarding;
+use crate::pages::keys::floor;
 use crate::pages::policies::state::state;
 use crate::view::words::{Tone, badge, count, distance, isolated};
 use engine::audit::traffic::loads;
@@ -42,15 +43,17 @@ pub(super) async fn attention(cx: &PageContext) -> Result<Markup, PageError> {
     let missing = cx.dashboard.engine.jobs.missing();
     let seal = sealing(cx);
     let not_forwarded = forwarding::warning(cx);
+    let floor = floor::warnings(cx);
     Ok(html! {
         section.card aria-labelledby="attention" {
             h2 #attention { "Warnings" }
-            @if nothing(&found) && busy.is_empty() && overdue == 0 && missing.is_empty() && seal.is_empty() && not_forwarded.is_none() {
+            @if nothing(&found) && busy.is_empty() && overdue == 0 && missing.is_empty() && seal.is_empty() && not_forwarded.is_none() && floor.is_empty() {
                 p { (badge(Tone::Good, "none")) " " span.faint { "Every policy protects, and no key expires within 30 days." } }
             } @else {
                 ul.dangers {
                     @for warning in &seal { (warning) }
                     @if let Some(warning) = &not_forwarded { (warning) }
+                    @for warning in &floor { (warning) }
                     @for job in &missing { (not_running(*job)) }
                     @for service in &found.frozen {
                         li {

@@ -174,6 +174,7 @@ pub(super) async fn record(
     api_key.hint = Hint::of(api_key.r#type, &credential.last_four);
     api_key.digest = credential.at_rest();
     api_key.known_to = known_to;
+    api_key.made_by = change.makers();
     change.propose_as(call.with_credential(credential.clone()));
     change.insert(&api_key).await?;
     let mut events = Vec::new();

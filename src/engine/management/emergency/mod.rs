@@ -12,7 +12,6 @@ use super::{
 };
 use crate::auth::ServiceStatus;
 use crate::catalog::Topic;
-use crate::db::is_locked_out;
 use crate::request;
 use crate::resource::{self, Reason, ResourceRequest};
 use crate::revision::Revision;
@@ -43,8 +42,8 @@ pub async fn read(context: &Authorized<ReadResources>) -> Result<Emergency, Erro
 }
 
 /// Freezes everything: all operations of all services are refused. Changes nothing while it is frozen. If another
-/// session of the database holds a lock that this needs, an entry of `revisions` freezes everything, without the
-/// reason.
+/// session of the database holds a lock that this needs, or ends this session, an entry of `revisions` freezes
+/// everything, without the reason.
 ///
 /// # Errors
 /// The request is wrong, or the database refuses it.
@@ -56,7 +55,8 @@ pub async fn freeze(
     let reason = request.body.reason.or_default("reason", None, &mut problems);
     let reason = checked(problems, reason)?;
     match set(context, reason).await {
-        Err(Error::Database(error)) if is_locked_out(&error) => {
+        Err(Error::Database(error)) => {
+            tracing::warn!(%error, "the switch cannot be written: an entry freezes everything");
             let everything = TakingAway::Everything;
             let taken = everything.carry_out(context, &context.actor).await?;
             context.catalog.changed(Topic::Emergency);

@@ -25,7 +25,8 @@ impl RecordSource for ManagementLog {
     type Record = Recorded;
 
     async fn page(&self, older_than: Option<Uuid>, limit: i64) -> sqlx::Result<Vec<Recorded>> {
-        store::list(&self.pool, &self.filter, older_than, limit).await
+        let found = store::list(&self.pool, &self.filter, older_than, limit).await?;
+        super::placed(&self.pool, found).await
     }
 }
 
@@ -39,8 +40,8 @@ impl Exported for Recorded {
         ("api_key_id", |this| cell(this.api_key_id.as_ref())),
         ("person", |this| cell(this.person.as_ref().map(|person| json!(person)).as_ref())),
         ("actor", |this| this.actor.clone()),
-        ("action", |this| this.action.name().to_owned()),
-        ("resource_type", |this| this.resource_type.name().to_owned()),
+        ("action", |this| this.action.clone()),
+        ("resource_type", |this| this.resource_type.clone()),
         ("resource_id", |this| cell(this.resource_id.as_ref())),
         ("before", |this| cell(this.before.as_ref())),
         ("after", |this| cell(this.after.as_ref())),

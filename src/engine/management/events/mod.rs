@@ -4,6 +4,7 @@ mod export;
 pub(super) mod store;
 
 use std::net::IpAddr;
+use std::ops::Not;
 use std::str::FromStr;
 
 use serde::Serialize;
@@ -14,7 +15,9 @@ use uuid::Uuid;
 
 pub use self::export::ManagementLog;
 use super::{Action, Authorized, Error, Page, PageRequest, ReadAudit, ResourceType};
+use crate::db::Pool;
 use crate::ids::{ApiKeyId, ChangeId, EventId, NotAnId};
+use crate::segments::{Log, Placed, Placement, hash_of};
 use formats::clock::Timestamp;
 
 /// A change or a security event, as the API shows it. Members are in snake case, as in audit records.
@@ -33,9 +36,11 @@ pub struct Recorded {
     /// The name of that key or person at the time, of the command or of the job.
     pub actor: String,
     /// The kind of change.
-    pub action: Action,
+    #[schema(value_type = Action)]
+    pub action: String,
     /// The type of the resource.
-    pub resource_type: ResourceType,
+    #[schema(value_type = ResourceType)]
+    pub resource_type: String,
     /// The identifier of the resource; null for security events without one.
     pub resource_id: Option<String>,
     /// The resource before the change; null for a new one.
@@ -53,6 +58,21 @@ pub struct Recorded {
     pub approved_by: Option<Vec<String>>,
     /// The position in the log of management events; null until the record is sealed.
     pub log_index: Option<i64>,
+    /// Whether the event is not the one that was sealed. Left out if it is, or is not sealed yet.
+    #[serde(skip_serializing_if = "Not::not")]
+    pub changed: bool,
+}
+
+impl Recorded {
+    /// The kind of change; none if a later release adds it.
+    pub fn action(&self) -> Option<Action> {
+        self.action.parse().ok()
+    }
+
+    /// The type of the resource; none if a later release adds it. Then this release cannot make the leaf.
+    pub fn resource_type(&self) -> Option<ResourceType> {
+        self.resource_type.parse().ok()
+    }
 }
 
 /// The person who made a change, as their ID token names them.
@@ -111,12 +131,44 @@ pub struct EventFilter {
 
 /// One event, if it exists.
 pub async fn read(context: &Authorized<ReadAudit>, id: EventId) -> Result<Option<Recorded>, Error> {
-    Ok(store::read(&context.pool, id).await?)
+    let found = store::read(&context.pool, id).await?;
+    Ok(placed(&context.pool, found).await?.pop())
+}
+
+/// An event that the transaction of `database` has written.
+pub(crate) async fn written(database: impl PgExecutor<'_>, id: EventId) -> sqlx::Result<Recorded> {
+    store::written(database, id).await
 }
 
 /// The events with these ids, in any order. Those that do not exist are left out.
-pub async fn named(database: impl PgExecutor<'_>, ids: &[Uuid]) -> sqlx::Result<Vec<Recorded>> {
+pub(crate) async fn named(
+    database: impl PgExecutor<'_>,
+    ids: &[Uuid],
+) -> sqlx::Result<Vec<Placed<Recorded>>> {
     store::named(database, ids).await
+}
+
+/// Events with their positions, compared with the hashes there.
+async fn placed(
+    pool: &Pool,
+    found: impl IntoIterator<Item = Placed<Recorded>>,
+) -> sqlx::Result<Vec<Recorded>> {
+    let mut connection = pool.acquire().await?;
+    let mut events = Vec::new();
+    for found in found {
+        let own = hash_of(Log::Management, &found.row);
+        let event = (Log::Management, found.row.id.uuid());
+        let placement = found.placement(&mut connection, pool.seals(), event, own).await?;
+        events.push(match placement {
+            Placement::Waiting => found.row,
+            Placement::Sealed(index) => Recorded { log_index: Some(index), ..found.row },
+            Placement::Changed(index) => {
+                let changed = found.row.resource_type().is_some();
+                Recorded { log_index: Some(index), changed, ..found.row }
+            }
+        });
+    }
+    Ok(events)
 }
 
 /// The events that match `filter`, newest first.
@@ -126,5 +178,6 @@ pub async fn list(
     page: PageRequest,
 ) -> Result<Page<Recorded>, Error> {
     let rows = store::list(&context.pool, filter, page.after(), page.rows()).await?;
+    let rows = placed(&context.pool, rows).await?;
     Ok(Page::of(page, rows, |event| event.id.uuid()))
 }

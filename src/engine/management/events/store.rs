@@ -1,6 +1,7 @@
 //! Management events in the database.
 
 use serde_json::Value;
+use sqlx::postgres::PgRow;
 use sqlx::types::Json;
 use sqlx::{FromRow, PgExecutor};
 use uuid::Uuid;
@@ -8,33 +9,38 @@ use uuid::Uuid;
 use super::{EventFilter, EventPerson, Recorded};
 use crate::db::{Pool, sql};
 use crate::ids::{ApiKeyId, ChangeId, EventId};
-use crate::management::{Action, ResourceType};
+use crate::management::ResourceType;
+use crate::segments::{Log, Placed, place_column};
 use formats::clock::Timestamp;
 
-/// The start of a query of events.
-const SELECT: &str = "SELECT id, at, api_key_id, person_issuer, person_subject, actor, action, resource_type,
-                             resource_id, before, after, host(client_address) AS client_address, request_id,
-                             change_id, approved_by,
-                             (SELECT log_index FROM audit_log_index WHERE record_id = id AND log = 2)
-                                 AS log_index
-                        FROM management_events ";
+/// The columns of an event.
+const COLUMNS: &str = "id, at, api_key_id, person_issuer, person_subject, actor, action, resource_type,
+                       resource_id, before, after, host(client_address) AS client_address, request_id,
+                       change_id, approved_by";
+
+const PLACE: &str = place_column(Log::Management);
 
 pub(super) async fn read(
     database: impl PgExecutor<'_>,
     id: EventId,
-) -> sqlx::Result<Option<Recorded>> {
-    let row: Option<EventRow> =
-        sqlx::query_as(sql([SELECT, "WHERE id = $1"])).bind(id).fetch_optional(database).await?;
-    Ok(row.map(Recorded::from))
+) -> sqlx::Result<Option<Placed<Recorded>>> {
+    let query = sql(["SELECT ", COLUMNS, ", ", PLACE, " FROM management_events WHERE id = $1"]);
+    sqlx::query_as(query).bind(id).fetch_optional(database).await
+}
+
+/// An event as it was written, without its position.
+pub(super) async fn written(database: impl PgExecutor<'_>, id: EventId) -> sqlx::Result<Recorded> {
+    let query = sql(["SELECT ", COLUMNS, " FROM management_events WHERE id = $1"]);
+    sqlx::query_as(query).bind(id).fetch_one(database).await
 }
 
 pub(super) async fn named(
     database: impl PgExecutor<'_>,
     ids: &[Uuid],
-) -> sqlx::Result<Vec<Recorded>> {
-    let rows: Vec<EventRow> =
-        sqlx::query_as(sql([SELECT, "WHERE id = ANY($1)"])).bind(ids).fetch_all(database).await?;
-    Ok(rows.into_iter().map(Recorded::from).collect())
+) -> sqlx::Result<Vec<Placed<Recorded>>> {
+    let query =
+        sql(["SELECT ", COLUMNS, ", ", PLACE, " FROM management_events WHERE id = ANY($1)"]);
+    sqlx::query_as(query).bind(ids).fetch_all(database).await
 }
 
 pub(super) async fn list(
@@ -42,12 +48,15 @@ pub(super) async fn list(
     filter: &EventFilter,
     older_than: Option<Uuid>,
     limit: i64,
-) -> sqlx::Result<Vec<Recorded>> {
+) -> sqlx::Result<Vec<Placed<Recorded>>> {
     let (pool, filter) = (database.clone(), filter.clone());
     let reading = async move {
-        let rows: Vec<EventRow> = sqlx::query_as(sql([
-            SELECT,
-            "WHERE ($1::uuid IS NULL OR id < $1)
+        let events = sqlx::query_as(sql([
+            "SELECT ",
+            COLUMNS,
+            ", ",
+            PLACE,
+            " FROM management_events WHERE ($1::uuid IS NULL OR id < $1)
                 AND ($2::text IS NULL OR request_id = $2)
                 AND ($3::uuid IS NULL OR api_key_id = $3)
                 AND ($4::text IS NULL OR action = $4)
@@ -67,9 +76,8 @@ pub(super) async fn list(
         .bind(filter.from)
         .bind(filter.to)
         .bind(limit)
-        .fetch_all(&pool)
-        .await?;
-        Ok(rows.into_iter().map(Recorded::from).collect())
+        .fetch_all(&pool);
+        events.await
     };
     database.read_slowly(reading).await
 }
@@ -82,8 +90,8 @@ struct EventRow {
     person_issuer: Option<String>,
     person_subject: Option<String>,
     actor: String,
-    action: Action,
-    resource_type: ResourceType,
+    action: String,
+    resource_type: String,
     resource_id: Option<Uuid>,
     before: Option<Json<Value>>,
     after: Option<Json<Value>>,
@@ -91,7 +99,12 @@ struct EventRow {
     request_id: Option<String>,
     change_id: Option<ChangeId>,
     approved_by: Option<Vec<String>>,
-    log_index: Option<i64>,
+}
+
+impl FromRow<'_, PgRow> for Recorded {
+    fn from_row(row: &PgRow) -> sqlx::Result<Self> {
+        EventRow::from_row(row).map(Self::from)
+    }
 }
 
 impl From<EventRow> for Recorded {
@@ -106,7 +119,7 @@ impl From<EventRow> for Recorded {
                 .map(|(iss, sub)| EventPerson { iss, sub }),
             actor: row.actor,
             action: row.action,
-            resource_id: row.resource_id.and_then(|id| row.resource_type.id(id)),
+            resource_id: row.resource_id.and_then(|id| resource_id(&row.resource_type, id)),
             resource_type: row.resource_type,
             before: row.before.map(|Json(state)| state),
             after: row.after.map(|Json(state)| state),
@@ -114,7 +127,16 @@ impl From<EventRow> for Recorded {
             request_id: row.request_id,
             change_id: row.change_id,
             approved_by: row.approved_by,
-            log_index: row.log_index,
+            log_index: None,
+            changed: false,
         }
+    }
+}
+
+/// The identifier of a resource of this type; of a type that a later release adds, the UUID alone.
+fn resource_id(resource_type: &str, id: Uuid) -> Option<String> {
+    match resource_type.parse::<ResourceType>() {
+        Ok(known) => known.id(id),
+        Err(_) => Some(id.to_string()),
     }
 }

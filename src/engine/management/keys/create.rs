@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use super::plan::planned;
+use super::plan::{algorithm_of, known, planned};
 use super::request::{KeyRequest, KeySource, RequestedKey};
 use super::rules::KeyRules;
-use super::{store, take_place};
+use super::{store, take_place, version};
 use crate::ids::{ImportKeyId, KeyId, ServiceId};
 use crate::keys::{
-    Assignment, ImportKeyRecord, Key, KeyStatus, Made, Origin, UnrecordedKey, Usage, Vault,
-    VaultError,
+    Assignment, ImportKeyRecord, Key, KeyStatus, KeyVersion, Made, Origin, UnrecordedKey, Usage,
+    Vault, VaultError,
 };
 use crate::management::changes::StoredRequest;
 use crate::management::{Authorized, Change, Claim, Error, Event, ManageKeys, ResourceType};
@@ -28,13 +28,36 @@ pub async fn create(
     rules: KeyRules,
     request: ResourceRequest<KeyRequest>,
 ) -> Result<Key, Error> {
+    create_as(context, vault, rules, request, None).await
+}
+
+/// The same for this version of the name. It is a conflict if the name had the version or a higher one.
+pub async fn create_version(
+    context: &Authorized<ManageKeys>,
+    vault: &Vault,
+    rules: KeyRules,
+    request: ResourceRequest<KeyRequest>,
+    version: KeyVersion,
+) -> Result<Key, Error> {
+    create_as(context, vault, rules, request, Some(version)).await
+}
+
+async fn create_as(
+    context: &Authorized<ManageKeys>,
+    vault: &Vault,
+    rules: KeyRules,
+    request: ResourceRequest<KeyRequest>,
+    version: Option<KeyVersion>,
+) -> Result<Key, Error> {
     let now = context.clock.now();
     let is_storable = !request.body.is_in_plaintext();
     let call = is_storable.then(|| StoredRequest::create(ResourceType::Key, &request));
     // Testing primes and deriving a key from a passphrase are too long for a runtime thread.
     let post_quantum = context.post_quantum;
     let check = move || RequestedKey::check(request, rules, post_quantum, now);
-    let requested = tokio::task::spawn_blocking(check).await.map_err(|_| Error::BrokenOff)??;
+    let mut requested =
+        tokio::task::spawn_blocking(check).await.map_err(|_| Error::BrokenOff)??;
+    requested.version = version.or(requested.version);
     let (context, vault) = (context.clone(), vault.clone());
     // A separate task: if the client disconnects, the key in the token is still recorded.
     tokio::spawn(async move { carry_out(&context, &vault, requested, call).await })
@@ -74,6 +97,7 @@ async fn carry_out(
         partner_kid,
         source,
         name,
+        version,
         activate,
         expires_at,
         rotation_days,
@@ -89,14 +113,14 @@ async fn carry_out(
         private_half: obtained.unrecorded.as_ref().map(UnrecordedKey::private_half),
         public_key: obtained.public,
     };
-    let name = name.unwrap_or_else(|| Name::of(format!("{} {}", made.algorithm, made.usage)));
+    let name = name.unwrap_or_else(|| default_name(made.usage, made.algorithm));
     let mut key =
         Key { partner_kid, expires_at, rotation_days, ..Key::new(made, service_id, name, now) };
     if activate {
         key.status = KeyStatus::Active;
         key.activated_at = Some(now);
     }
-    let error = match record(&mut change, &mut key, obtained.import_key).await {
+    let error = match record(&mut change, &mut key, version, obtained.import_key).await {
         Ok(retired) => {
             let events = retired.into_iter().chain([Event::created(&key)]);
             match change.commit_all(events).await {
@@ -122,6 +146,9 @@ async fn begin<'c>(
     context: &'c Authorized<ManageKeys>,
     requested: &RequestedKey,
 ) -> Result<Change<'c>, Error> {
+    if let Some(algorithm) = algorithm_of(&requested.source) {
+        context.floor.check(algorithm)?;
+    }
     let mut change = context.begin().await?;
     check_service(&mut change, requested.service_id).await?;
     if let Some(kid) = &requested.partner_kid
@@ -129,7 +156,17 @@ async fn begin<'c>(
     {
         return Err(partner_kid_taken());
     }
+    // The use and algorithm of an adopted key can be known only later.
+    if let (Some(usage), Some(algorithm), _) = known(&requested.source) {
+        let name = requested.name.clone().unwrap_or_else(|| default_name(usage, algorithm));
+        let named = (requested.service_id, &*name);
+        version::check(&mut change, named, (usage, algorithm), requested.version).await?;
+    }
     Ok(change)
+}
+
+fn default_name(usage: Usage, algorithm: Algorithm) -> Name {
+    Name::of(format!("{algorithm} {usage}"))
 }
 
 /// Proposes the creation. Approvers decide about the key that the token holds now: the approval of an
@@ -145,6 +182,7 @@ async fn propose(
         let adopted = vault.adopt(described.clone(), requested.allow_extractable);
         match adopted.await {
             Ok((usage, found)) => {
+                context.floor.check(found.algorithm)?;
                 if let (None, Some(public)) = (&described.public, &found.public) {
                     call = call.map(|call| call.with_member("publicKey", json!(public.to_jwk())));
                 }
@@ -210,6 +248,7 @@ async fn obtain(
         }
         KeySource::TokenObject(described) => {
             let (usage, unrecorded) = vault.adopt(described, allow_extractable).await?;
+            context.floor.check(unrecorded.algorithm)?;
             if !context.post_quantum && unrecorded.algorithm.kem().is_some() {
                 let message =
                     "must be a key of a supported kind: the setting envelopes.post_quantum is off";
@@ -241,9 +280,11 @@ async fn obtain(
 pub(super) async fn record(
     change: &mut Change<'_>,
     key: &mut Key,
+    version: Option<KeyVersion>,
     import_key: Option<ImportKeyId>,
 ) -> Result<Option<Event>, Error> {
     check_service(change, key.service_id).await?;
+    version::give(change, key, version).await?;
     if let Some(import_key) = import_key {
         let now = change.now();
         if !ImportKeyRecord::spend(change.rows(), import_key, now).await? {

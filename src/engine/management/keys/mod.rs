@@ -10,6 +10,7 @@ mod request;
 mod rotation;
 mod rules;
 mod update;
+mod version;
 
 use super::{
     Action, Authorized, Change, Error, Event, Expected, Page, PageRequest, ReadResources,
@@ -18,7 +19,7 @@ use super::{
 use crate::ids::KeyId;
 use crate::keys::{Cause, Key, KeyStatus, NoTransition, Usage, VaultError, store};
 
-pub use self::create::create;
+pub use self::create::{create, create_version};
 pub use self::destruction::{delete, destroy_due};
 pub use self::import_parameters::{
     ImportParameters, ImportParametersRequest, create as create_import_parameters,
@@ -44,6 +45,15 @@ pub async fn list(
 /// One key, in any state.
 pub async fn read(context: &Authorized<ReadResources>, id: KeyId) -> Result<Key, Error> {
     store::by_id(context.pool.rows(), id).await?.ok_or(Error::Missing(ResourceType::Key))
+}
+
+/// The keys with a version that have the name of `key`, the highest version first, at most `limit`.
+pub async fn versions(
+    context: &Authorized<ReadResources>,
+    key: &Key,
+    limit: i64,
+) -> Result<Vec<Key>, Error> {
+    Ok(store::highest_versions(context.pool.rows(), key, limit).await?)
 }
 
 async fn lock(change: &mut Change<'_>, id: KeyId, expected: &Expected) -> Result<Key, Error> {

@@ -47,7 +47,21 @@ fn shown(source: &KeySource, call: Option<&StoredRequest>) -> Value {
     shown
 }
 
-fn known(source: &KeySource) -> (Option<Usage>, Option<Algorithm>, Option<&PublicKey>) {
+/// The algorithm of the key; none of a key in the token, which can be known only later.
+pub(super) fn algorithm_of(source: &KeySource) -> Option<Algorithm> {
+    match source {
+        KeySource::Private { key, .. } => Some(key.algorithm()),
+        KeySource::Secret { algorithm, .. } => Some(*algorithm),
+        KeySource::TokenObject(object) => {
+            object.algorithm.or_else(|| object.public.as_ref().map(PublicKey::algorithm))
+        }
+        KeySource::Generated { .. } | KeySource::Public { .. } | KeySource::Wrapped { .. } => {
+            known(source).1
+        }
+    }
+}
+
+pub(super) fn known(source: &KeySource) -> (Option<Usage>, Option<Algorithm>, Option<&PublicKey>) {
     match source {
         KeySource::Generated { usage, algorithm } => (Some(*usage), Some(*algorithm), None),
         KeySource::Public { usage, key } => (Some(*usage), Some(key.algorithm()), Some(key)),

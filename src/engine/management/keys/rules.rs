@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::settings::Settings;
+
 /// The settings that decide about keys.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyRules {
@@ -13,4 +15,16 @@ pub struct KeyRules {
     pub plaintext_import: bool,
     /// Whether keys that can leave the token may be adopted.
     pub extractable: bool,
+}
+
+impl KeyRules {
+    /// The rules in these settings.
+    pub fn of(settings: &Settings) -> Self {
+        Self {
+            destruction_delay: settings.keys.destruction_delay.0,
+            rotation_overlap: settings.keys.rotation_overlap.0,
+            plaintext_import: settings.plaintext_import_allowed(),
+            extractable: settings.extractable_allowed(),
+        }
+    }
 }

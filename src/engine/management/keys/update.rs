@@ -41,7 +41,14 @@ pub async fn update(
     let is_generated = before.origin == Origin::Generated;
     check_rotation(&mut problems, is_generated, after.rotation_days);
     let after = checked(problems, Some(after))?;
+    if after.name != before.name && before.version.is_some() {
+        let message = "the key is a version of its name: the name cannot change";
+        return Err(Error::Conflict(message.to_owned()));
+    }
     let (after, retired) = if status != before.status {
+        if status == KeyStatus::Active {
+            context.floor.check(before.algorithm)?;
+        }
         let mut after = after.moved(Cause::Set, status, now)?;
         if before.status == KeyStatus::PendingDestruction
             && store::is_past_restoring(change.connection(), id).await?

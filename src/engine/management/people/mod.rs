@@ -20,7 +20,7 @@ use super::{
 use crate::auth;
 use crate::auth::people;
 pub use crate::auth::{Person, PersonStatus};
-use crate::ids::PersonId;
+use crate::ids::{ApiKeyId, PersonId};
 use crate::request;
 use crate::resource::{Reason, ResourceRequest, Subject};
 
@@ -62,6 +62,16 @@ pub async fn list(
 
 pub async fn read(context: &Authorized<ReadPeople>, id: PersonId) -> Result<Person, Error> {
     store::read(context.pool.rows(), id).await?.ok_or(Error::Missing(ResourceType::Person))
+}
+
+/// The API keys that work and that this person created, or created with a key that they created.
+pub async fn keys_made_by(
+    context: &Authorized<ReadPeople>,
+    person: &Person,
+) -> Result<Vec<ApiKeyId>, Error> {
+    let keys = store::keys_made_by(context.pool.rows(), &person.subject).await?;
+    let now = context.clock.now();
+    Ok(keys.into_iter().filter(|key| key.is_active_at(now)).map(|key| key.id).collect())
 }
 
 /// Locks a person who has not been seen yet.
@@ -120,7 +130,8 @@ pub async fn lock(
 /// or approved stays without effect.
 ///
 /// # Errors
-/// There is none or they are not in the expected state, the change needs approval, or the database refuses it.
+/// There is none or they are not in the expected state, the author has an API key that they created, the change
+/// needs approval, or the database refuses it.
 pub async fn unlock(
     context: &Authorized<ManagePeople>,
     id: PersonId,
@@ -132,9 +143,14 @@ pub async fn unlock(
     if !before.is_locked() {
         return change.change_nothing(before).await;
     }
+    if change.makers().contains(&before.subject) {
+        let message =
+            "the person created your API key and may know it: another owner must unlock the person";
+        return Err(Error::Conflict(message.to_owned()));
+    }
     auth::end_of_person(change.connection(), &before).await?;
     changes::end_of_person(change.rows(), &before).await?;
-    let after = before.clone().unlocked();
+    let after = before.clone().unlocked(change.now());
     change.save(Action::Unlock, before, after).await
 }
 

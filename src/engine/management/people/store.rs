@@ -3,7 +3,7 @@
 use sqlx::{PgConnection, PgExecutor};
 
 use super::{Person, PersonFilter};
-use crate::auth::{PersonStatus, Role};
+use crate::auth::{ApiKey, PersonStatus, Role};
 use crate::ids::PersonId;
 use crate::management::PageRequest;
 use crate::resource::{Rows, select};
@@ -39,6 +39,17 @@ pub(super) async fn of_subject(
     subject: &str,
 ) -> sqlx::Result<Vec<Person>> {
     select("WHERE subject = $1 ORDER BY id").bind(subject).fetch_all(rows).await
+}
+
+/// The API keys that this subject created.
+pub(super) async fn keys_made_by(
+    rows: Rows<impl PgExecutor<'_>>,
+    subject: &str,
+) -> sqlx::Result<Vec<ApiKey>> {
+    select("WHERE $1 = ANY (made_by) AND revoked_at IS NULL ORDER BY id")
+        .bind(subject)
+        .fetch_all(rows)
+        .await
 }
 
 /// Reads and locks the row of a person.

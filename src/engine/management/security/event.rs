@@ -10,18 +10,7 @@ use crate::auth::oidc::Logout;
 use crate::ids::{Id, Named};
 use crate::management::{Action, Event, ResourceType};
 use crate::seals::{Deviation, Flaw, RowName};
-use formats::closed_set;
-
-closed_set! {
-    /// An audit log.
-    #[derive(PartialOrd, Ord)]
-    pub enum Log: "AuditLogName" {
-        /// Requests of the runtime API.
-        Operations = "operations",
-        /// Management events.
-        Management = "management",
-    }
-}
+use crate::segments::Log;
 
 /// A read of an audit log, with the details that its event records.
 #[derive(Clone, Debug, Serialize)]

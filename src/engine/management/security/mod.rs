@@ -20,10 +20,12 @@ use crate::audit::AnonymousLimit;
 use crate::db::Pool;
 use crate::ids::EventId;
 use crate::jobs::Pulse;
+use crate::resource::Rows;
 use formats::clock::{Clock, Entropy};
 
-pub use self::event::{Log, LogRead, RefusedRequest, Selection};
+pub use self::event::{LogRead, RefusedRequest, Selection};
 pub use self::tokens::RecordedStates;
+pub use crate::segments::Log;
 
 /// The number of events of unauthenticated requests that wait to be written.
 const QUEUE: usize = 256;
@@ -53,14 +55,14 @@ struct State {
 /// Records that `sealward audit init` began the tamper-evident logs or changed their public keys, in the
 /// transaction of the change.
 pub(crate) async fn record_initialization(
-    connection: &mut PgConnection,
+    rows: Rows<&mut PgConnection>,
     (clock, entropy): (&Clock, &Entropy),
     before: &[String],
     after: &[String],
 ) -> sqlx::Result<()> {
     let id = EventId::new(clock, entropy);
     let event = Event::initialized(before, after);
-    store::insert_event(connection, id, clock.now(), &Actor::system("cli"), event, None).await
+    store::insert_event(rows, id, clock.now(), &Actor::system("cli"), event, None).await
 }
 
 /// Writes the events of unauthenticated requests.
@@ -92,7 +94,8 @@ impl SecurityLog {
             let id = EventId::new(&state.clock, &state.entropy);
             let mut connection = state.pool.acquire().await?;
             let now = state.clock.now();
-            store::insert_event(&mut connection, id, now, &actor, event, None).await
+            let rows = state.pool.rows_on(&mut connection);
+            store::insert_event(rows, id, now, &actor, event, None).await
         };
         // The event is recorded also if the client disconnects.
         let written = tokio::spawn(writing.in_current_span()).await;

@@ -116,8 +116,12 @@ pub async fn update(
     change.propose_as(StoredRequest::update(ResourceType::Service, &request));
     request.check_read_only(&before);
     let mut problems = request.problems;
+    let freezes = request.body.status.given() == Some(&ServiceStatus::Frozen);
     let after = request.body.changed_service(&before, &mut problems);
     let after = checked(problems, Some(after))?;
+    if freezes && after == before {
+        return change.change_nothing(before).await;
+    }
     let name = after.name.clone();
     let saved = change.save(Action::Update, before, after).await;
     saved.map_err(|error| {

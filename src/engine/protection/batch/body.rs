@@ -21,7 +21,7 @@ use formats::json::{Members, Text, Verbatim};
 use formats::problem::{Code, Problem, Problems};
 
 /// The most items of a batch.
-pub(super) const MOST_ITEMS: usize = 1_000;
+pub const MOST_ITEMS: usize = 1_000;
 
 request! {
     /// Payloads to protect.

@@ -3,19 +3,15 @@
 use std::fmt;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use tokio::sync::Mutex;
 
-use crate::auth::{Application, Caller, Denied};
-use crate::protection::Refusal;
+use crate::auth::Application;
 use crate::protection::call::{FRESH_FOR, thawed};
+use crate::protection::{Authentication, Refusal};
 use formats::clock::Clock;
 
-/// Authenticates the credential of a request again.
-pub type Authentication = Box<dyn Fn() -> BoxFuture<'static, Result<Caller, Denied>> + Send + Sync>;
-
 /// The caller of a batch. After its credential was refused, it stays refused.
-pub(super) struct Credential {
+pub(in crate::protection) struct Credential {
     clock: Clock,
     again: Authentication,
     last: Mutex<Last>,
@@ -29,7 +25,7 @@ struct Last {
 
 impl Credential {
     /// The credential of `application`, which was authenticated at that time on the monotonic clock.
-    pub(super) fn new(
+    pub(in crate::protection) fn new(
         clock: Clock,
         application: Application,
         at: Duration,
@@ -43,19 +39,10 @@ impl Credential {
         let mut last = self.last.lock().await;
         let now = self.clock.monotonic();
         if last.outcome.is_ok() && now.saturating_sub(last.at) >= FRESH_FOR {
-            last.outcome = self.authenticate().await;
+            last.outcome = self.again.application().await.and_then(thawed);
             last.at = now;
         }
         last.outcome.clone()
-    }
-
-    async fn authenticate(&self) -> Result<Application, Refusal> {
-        let caller = (self.again)().await.map_err(|denied| match denied {
-            Denied::Refused(refused) => Refusal::Unauthenticated(refused),
-            Denied::Unreadable(unreadable) => Refusal::Unreadable(unreadable),
-            Denied::Crowded => Refusal::Unchecked,
-        })?;
-        thawed(caller.application()?)
     }
 }
 

@@ -12,24 +12,40 @@ use tokio::task::{JoinSet, yield_now};
 use tracing::Instrument as _;
 
 use super::credential::Credential;
-use super::kind::{Batch, BatchLimits, Item};
+use super::kind::BatchLimits;
 use crate::audit::Unrecorded;
-use crate::protection::long_work::Cost;
-use crate::protection::{Body, Call, Protection, Refusal, UnreadableBody};
-use formats::json::Text;
+use crate::auth::Application;
+use crate::protection::{Call, Protection, Refusal};
 
 /// The average size of items, in bytes, from which each item has a task of its own.
 const LARGE: usize = 16 * 1024;
 
+/// What is done with each item of a batch.
+pub(in crate::protection) trait ItemWork: Send + Sync + 'static {
+    type Item: Send + Sync + 'static;
+    type Outcome: Send + 'static;
+
+    /// The size of an item, in bytes.
+    fn size(item: &Self::Item) -> usize;
+
+    /// Does one item.
+    fn one(
+        &self,
+        protection: &Protection,
+        call: &mut Call,
+        application: &Application,
+        item: &Self::Item,
+    ) -> impl Future<Output = Result<Self::Outcome, Refusal>> + Send;
+}
+
 /// The items that are not done yet, and what is needed to do them.
-pub(super) struct BatchWork {
+pub(in crate::protection) struct BatchWork<W: ItemWork> {
     protection: Protection,
-    batch: Batch,
+    work: W,
     credential: Credential,
     call: Call,
-    items: Mutex<Enumerate<IntoIter<Item>>>,
+    items: Mutex<Enumerate<IntoIter<W::Item>>>,
     count: usize,
-    item_bytes: usize,
     tasks: usize,
     /// How many items a task does at the same time.
     per_task: usize,
@@ -38,22 +54,22 @@ pub(super) struct BatchWork {
 }
 
 /// An item that was done or refused.
-pub(super) struct Done {
+pub(in crate::protection) struct Done<T> {
     place: u16,
     pub(super) call: Call,
-    pub(super) outcome: Result<Body, Refusal>,
+    pub(in crate::protection) outcome: Result<T, Refusal>,
 }
 
-impl BatchWork {
-    pub(super) fn new(
+impl<W: ItemWork> BatchWork<W> {
+    pub(in crate::protection) fn new(
         protection: &Protection,
-        batch: Batch,
+        work: W,
         call: &Call,
         credential: Credential,
-        items: Vec<Item>,
+        items: Vec<W::Item>,
         limits: BatchLimits,
     ) -> Arc<Self> {
-        let bytes: usize = items.iter().map(|item| item.len()).sum();
+        let bytes: usize = items.iter().map(W::size).sum();
         let at_once = limits.at_once.clamp(1, items.len().max(1));
         // A task wakes up once for the operations of several small items.
         let tasks = match bytes < items.len() * LARGE {
@@ -62,12 +78,11 @@ impl BatchWork {
         };
         Arc::new(Self {
             protection: protection.clone(),
-            batch,
+            work,
             credential,
             call: call.item(0),
             count: items.len(),
             items: Mutex::new(items.into_iter().enumerate()),
-            item_bytes: limits.item_bytes,
             tasks,
             per_task: at_once.div_ceil(tasks),
             last_begin: call.arrived().saturating_add(limits.begin_within),
@@ -75,7 +90,9 @@ impl BatchWork {
     }
 
     /// Does all items. No item begins when the client has gone.
-    pub(super) async fn run(self: Arc<Self>) -> Result<Vec<Done>, Unrecorded> {
+    pub(in crate::protection) async fn run(
+        self: Arc<Self>,
+    ) -> Result<Vec<Done<W::Outcome>>, Unrecorded> {
         let mut running = JoinSet::new();
         for _ in 0..self.tasks {
             let share = Arc::clone(&self).share();
@@ -86,12 +103,12 @@ impl BatchWork {
             // A batch with an item that panicked is not recorded.
             done.extend(joined.map_err(|_| Unrecorded::Closed)?);
         }
-        done.sort_unstable_by_key(|item: &Done| item.place);
+        done.sort_unstable_by_key(|item: &Done<W::Outcome>| item.place);
         Ok(done)
     }
 
     /// Does a few items at a time until there are no more.
-    async fn share(self: Arc<Self>) -> Vec<Done> {
+    async fn share(self: Arc<Self>) -> Vec<Done<W::Outcome>> {
         let mut done = Vec::new();
         loop {
             let items = self.next();
@@ -105,7 +122,7 @@ impl BatchWork {
         }
     }
 
-    async fn done(&self, place: u16, item: Item) -> Done {
+    async fn done(&self, place: u16, item: W::Item) -> Done<W::Outcome> {
         let mut call = self.call.item(place);
         let outcome = if self.may_begin() {
             self.one(&mut call, &item).await
@@ -116,7 +133,7 @@ impl BatchWork {
     }
 
     /// The next items of a task.
-    fn next(&self) -> Vec<(u16, Item)> {
+    fn next(&self) -> Vec<(u16, W::Item)> {
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         let next = items.by_ref().take(self.per_task);
         next.filter_map(|(place, item)| Some((u16::try_from(place).ok()?, item))).collect()
@@ -127,19 +144,8 @@ impl BatchWork {
         now <= self.last_begin && !Caller::is_gone()
     }
 
-    async fn one(&self, call: &mut Call, item: &[u8]) -> Result<Body, Refusal> {
+    async fn one(&self, call: &mut Call, item: &W::Item) -> Result<W::Outcome, Refusal> {
         let application = &self.credential.application().await?;
-        if item.len() > self.item_bytes {
-            return Err(UnreadableBody::TooLarge.into());
-        }
-        let parsing = || Text::parse(item);
-        let text = self.protection.long_work.run(call.lane(), Cost::Low, item.len(), parsing);
-        let text = text.await?;
-        let protection = &self.protection;
-        match self.batch {
-            Batch::Protect => protection.protect_one(call, application, text).await,
-            Batch::Unprotect => protection.unprotect_one(call, application, text).await,
-            Batch::Rewrap => protection.rewrap_one(call, application, text).await,
-        }
+        self.work.one(&self.protection, call, application, item).await
     }
 }

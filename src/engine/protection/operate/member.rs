@@ -123,7 +123,7 @@ impl<'a> ReadMember<'a> for Message<'a> {
 }
 
 impl AssociatedData {
-    const MAX_LEN: usize = 4096;
+    pub(in crate::protection) const MAX_LEN: usize = 4096;
 }
 
 impl<'a> ReadMember<'a> for AssociatedData {

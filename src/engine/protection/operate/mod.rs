@@ -1,6 +1,6 @@
 //! Operations with an algorithm of the application's choice.
 
-mod algorithm;
+mod hash;
 mod member;
 mod request;
 mod signature;
@@ -14,11 +14,14 @@ use serde::Serialize;
 use tracing::Instrument as _;
 use utoipa::ToSchema;
 
-pub use self::algorithm::{Cipher, Hash};
-use self::member::{AssociatedData, DecryptedData, Encoding, Message, base64_required};
+pub use self::hash::hash;
+pub(super) use self::member::AssociatedData;
+use self::member::{DecryptedData, Encoding, Message, base64_required};
 pub use self::request::OperationRequest;
 use self::request::{DecryptPayload, EncryptPayload, SignPayload};
-use self::signature::{SignatureFormat, curve, from_der, to_der};
+pub use self::signature::SignatureFormat;
+use self::signature::from_der;
+pub(super) use self::signature::{curve, to_der};
 use super::body::{Base64, written};
 use super::long_work::Cost;
 use super::{Answer, Body, Call, Protection, Refusal};
@@ -118,14 +121,21 @@ impl Protection {
         caller: &Application,
         request: OperationRequest<'_>,
     ) -> Result<Body, Refusal> {
+        let floor = self.dependencies.floor;
         let result = match request {
             OperationRequest::Encrypt(payload) => {
-                self.encrypt(call, &permit(caller)?, payload).await?
+                let permit = permit(caller)?;
+                floor.check(payload.algorithm)?;
+                self.encrypt(call, &permit, payload).await?
             }
             OperationRequest::Decrypt(payload) => {
                 return self.decrypt(call, &permit(caller)?, payload).await;
             }
-            OperationRequest::Sign(payload) => self.sign(call, &permit(caller)?, payload).await?,
+            OperationRequest::Sign(payload) => {
+                let permit = permit(caller)?;
+                floor.check(payload.algorithm)?;
+                self.sign(call, &permit, payload).await?
+            }
             OperationRequest::Verify(payload) => {
                 let permit: Permit<to::Verify> = permit(caller)?;
                 let scheme = payload.algorithm;
@@ -144,7 +154,7 @@ impl Protection {
             }
             OperationRequest::Hash(payload) => {
                 let algorithm = payload.algorithm;
-                let digest = algorithm.of(&permit(caller)?, &payload.data.0);
+                let digest = hash(&permit(caller)?, floor, algorithm, &payload.data.0)?;
                 OperationResult {
                     hash: Some(Base64(digest)),
                     algorithm: Some(algorithm.name()),
@@ -258,6 +268,10 @@ impl Protection {
                 call.note_key(key);
                 Err(Refusal::KeyState(status))
             }
+            Err(NoKey::BelowFloor(key, breach)) => {
+                call.note_key(key);
+                Err(breach.into())
+            }
             Err(NoKey::Expired(key)) => {
                 call.note_key(key);
                 Err(Refusal::KeyExpired)
@@ -316,7 +330,7 @@ fn refused(not_done: KeyError, prehashed: Option<bool>) -> Refusal {
 }
 
 /// The signature in the format that the key verifies; none if it is malformed.
-fn p1363(
+pub(super) fn p1363(
     scheme: SignatureScheme,
     format: Option<SignatureFormat>,
     signature: &[u8],
@@ -331,6 +345,6 @@ fn p1363(
     }
 }
 
-fn permit<O: Permittable>(caller: &Application) -> Result<Permit<O>, Refusal> {
+pub(super) fn permit<O: Permittable>(caller: &Application) -> Result<Permit<O>, Refusal> {
     Ok(step!("permit").in_scope(|| authorize(caller))?)
 }

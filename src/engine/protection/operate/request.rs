@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 
-use formats::algorithms::SignatureScheme;
+use formats::algorithms::{Cipher, Hash, SignatureScheme};
 use utoipa::openapi::schema::{
     AdditionalProperties, Discriminator, ObjectBuilder, OneOfBuilder, Type,
 };
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::algorithm::{Cipher, Hash};
 use super::member::{
     AssociatedData, ENCODING, Encoding, Message, Plaintext, base64_required, is_base64,
 };

@@ -10,7 +10,7 @@ use formats::closed_set;
 
 closed_set! {
     /// The format of an ECDSA signature.
-    pub(crate) enum SignatureFormat: "SignatureFormat" {
+    pub enum SignatureFormat: "SignatureFormat" {
         /// `r` and `s`, concatenated (IEEE P1363), as JOSE uses it.
         P1363 = "p1363",
         /// An ASN.1 `SEQUENCE` of `r` and `s` (RFC 3279), as X.509 and OpenSSL use it.
@@ -21,12 +21,12 @@ closed_set! {
 impl ClosedSet for SignatureFormat {}
 
 /// The curve of an ECDSA scheme; none for other schemes.
-pub(super) fn curve(scheme: SignatureScheme) -> Option<Curve> {
+pub(in crate::protection) fn curve(scheme: SignatureScheme) -> Option<Curve> {
     scheme.keys().first().copied().and_then(Algorithm::curve)
 }
 
 /// DER of a signature that is `r` and `s`, concatenated.
-pub(super) fn to_der(signature: &[u8]) -> Vec<u8> {
+pub(in crate::protection) fn to_der(signature: &[u8]) -> Vec<u8> {
     let (r, s) = signature.split_at(signature.len() / 2);
     let halves = [integer(r), integer(s)].concat();
     let mut der = header(0x30, halves.len());

@@ -36,7 +36,8 @@ fn shown<R: Stored>(resource: &R) -> sqlx::Result<SeenRow> {
     Ok(SeenRow { row: resource.row(), form: resource.columns().form()?.clone() })
 }
 
-/// Seals those of these rows that are of one kind, each at a revision of its own. Returns the rows that were
+/// Seals those of these rows that are of one kind, each at a revision of its own, without what their newest entries took
+/// away. Returns the rows that were
 /// changed since they were seen: whoever writes to the database could change them while the operator reads.
 pub async fn reseal<R: Stored + Send + Unpin>(
     mut rows: Rows<&mut PgConnection>,
@@ -47,7 +48,7 @@ pub async fn reseal<R: Stored + Send + Unpin>(
         lock_row(&mut *rows.executor, *row).await?;
         let found = select::<R>("WHERE id = $1").bind(row.id);
         let found = found.fetch_marked(rows.again()).await?.into_iter().next();
-        let Some(resource) = found.and_then(|marked| marked.resource) else {
+        let Some(mut resource) = found.and_then(|marked| marked.resource) else {
             changed.push(*row);
             continue;
         };
@@ -56,6 +57,12 @@ pub async fn reseal<R: Stored + Send + Unpin>(
             continue;
         }
         let newest = newest_entry(&mut *rows.executor, *row).await?;
+        // What it took away does not come back, whatever the row says.
+        if let Some(entry) = &newest
+            && R::LOSES == Some(entry.what)
+        {
+            resource.deprive(entry.at);
+        }
         let newest = newest.map_or(0, |entry| entry.revision);
         // That of the row can be forged, and the table admits no revision so far away.
         let own = resource.revision().number().min(newest.saturating_add(FURTHEST - 1));

@@ -1,9 +1,11 @@
 //! RSA keys: the lengths that are offered, and the checks of their numbers.
 
 mod consistency;
+mod pss;
 mod roca;
 mod strength;
 
+pub use self::pss::verify_pss;
 use super::{Algorithm, RsaParts};
 use crate::problem::{Code, Problem};
 

@@ -90,10 +90,10 @@ impl NewKeySource {
     const fn material(self) -> &'static [&'static str] {
         match self {
             Self::Generated => &["rotationDays"],
-            Self::Public => &["publicKey"],
-            Self::Wrapped => &["publicKey", "wrappedKey"],
-            Self::Plain => &["privateKey", "passphrase", "secretKey"],
-            Self::Token => &["publicKey", "tokenObject"],
+            Self::Public => &["version", "publicKey"],
+            Self::Wrapped => &["version", "publicKey", "wrappedKey"],
+            Self::Plain => &["version", "privateKey", "passphrase", "secretKey"],
+            Self::Token => &["version", "publicKey", "tokenObject"],
         }
     }
 }
@@ -102,6 +102,7 @@ impl NewKeySource {
 const MATERIAL: &[&str] = &[
     "generate",
     "rotationDays",
+    "version",
     "publicKey",
     "wrappedKey",
     "privateKey",

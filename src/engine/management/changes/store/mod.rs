@@ -175,19 +175,22 @@ pub(in crate::management::changes) async fn save(
     Ok(resource::update(rows, &decided, What::Changed).await?)
 }
 
-/// Marks the pending changes of these resources as stale, because the resources change.
+/// Marks the pending changes of these resources as stale, because the resources change. Returns each before and after.
 pub(in crate::management) async fn make_stale(
     mut rows: Rows<&mut PgConnection>,
     resources: &[Uuid],
-) -> sqlx::Result<()> {
+    now: Timestamp,
+) -> sqlx::Result<Vec<(Proposal, Proposal)>> {
     // The state stands in the statement, so that the index of pending changes fits it.
     let pending = select("WHERE status = 'pending' AND target_id = ANY ($1)").bind(resources);
     let pending: Vec<StoredChange> = pending.lock_all("FOR UPDATE", rows.again()).await?;
+    let (nobody, mut ended) = (Locked::default(), Vec::new());
     for change in pending {
-        let stale = StoredChange { status: ChangeStatus::Stale, ..change.rewritten() };
+        let stale = StoredChange { status: ChangeStatus::Stale, ..change.clone().rewritten() };
         resource::update(rows.again(), &stale, What::Changed).await?;
+        ended.push((change.proposal(now, &nobody), stale.proposal(now, &nobody)));
     }
-    Ok(())
+    Ok(ended)
 }
 
 /// Ends what a locked person began, before they are unlocked: what they proposed becomes stale, and their
@@ -234,6 +237,7 @@ pub(in crate::management::changes) async fn backlog(
 }
 
 /// The people who are locked. What they proposed is stale.
+#[derive(Default)]
 struct Locked {
     ids: Vec<PersonId>,
     /// The people of admin keys.

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::jwk_members;
 use crate::ids::{ImportKeyId, ServiceId};
-use crate::keys::{RotationDays, Usage};
+use crate::keys::{KeyVersion, RotationDays, Usage};
 use crate::request;
 use crate::resource::{
     Input, Member, Name, Printable, RequestBody as _, Value, object, string, wrong_type,
@@ -45,6 +45,10 @@ request! {
         /// keys of the service. The default is the `kid` of an imported JWK; null for the identifier of
         /// the key.
         "Partner key ID (kid)" partner_kid: Option<Printable>, optional;
+        /// The number of the key among the keys of its service and name. It must be higher than all before.
+        /// Only supported for keys for signatures or data that are imported or adopted. The default is the
+        /// next number.
+        "Version" version: KeyVersion, optional;
         /// Source: the token generates the key.
         "Generate" generate: bool, optional;
         /// Source, or the public key of a wrapped key or token object: PEM or a JWK.

@@ -19,7 +19,7 @@ use self::partner_kid::partner_kid;
 pub(super) use self::source::KeySource;
 use super::rules::KeyRules;
 use crate::ids::ServiceId;
-use crate::keys::RotationDays;
+use crate::keys::{KeyVersion, RotationDays};
 use crate::management::Error;
 use crate::management::check::{self, checked};
 use crate::resource::{Name, Printable, ResourceRequest};
@@ -33,6 +33,8 @@ pub(super) struct RequestedKey {
     pub(super) service_id: ServiceId,
     pub(super) partner_kid: Option<Printable>,
     pub(super) name: Option<Name>,
+    /// The version that the request states.
+    pub(super) version: Option<KeyVersion>,
     pub(super) activate: bool,
     pub(super) expires_at: Option<Timestamp>,
     pub(super) rotation_days: Option<RotationDays>,
@@ -65,6 +67,11 @@ impl RequestedKey {
         let rotation_days = body.rotation_days.clone().or_keep(&None);
         let is_generated = body.generate.given() == Some(&true);
         check_rotation(&mut problems, is_generated, rotation_days);
+        let version = body.version.given().copied();
+        if version.is_some() && is_generated {
+            let message = "is only supported for keys that are imported or adopted";
+            problems.note(Problem::new("version", Code::Unsupported, message));
+        }
         let (name, activate) = (body.name.given().cloned(), body.activate.clone().or_keep(&true));
         let partner_kid = partner_kid(&body, &mut problems);
         let is_jwk = body.public_key.given().is_some_and(KeyText::is_jwk);
@@ -78,6 +85,7 @@ impl RequestedKey {
             allow_extractable: rules.extractable,
             partner_kid,
             name,
+            version,
             activate,
             expires_at,
             rotation_days,

@@ -19,8 +19,8 @@ use crate::management::{Action, Authorized, Change, Error, Event, Expected, Mana
 /// How long the successor of a signing key is published before it signs.
 const PUBLISHED_BEFORE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Does the steps of all rotations that are due. Those of frozen services wait. Several instances can do this
-/// at once.
+/// Does the steps of all rotations that are due. Those of frozen services wait, and keys whose algorithm is
+/// below the floor have no successors. Several instances can do this at once.
 ///
 /// # Errors
 /// When the database does not show what is due. The failure of one key is logged, and the others go on.
@@ -31,12 +31,13 @@ pub async fn rotate_due(system: &System, vault: &Vault, overlap: Duration) -> Re
     let due = |keys: Vec<(KeyId, ServiceId)>| {
         keys.into_iter().filter(|(_, service)| !frozen.contain(*service)).map(|(key, _)| key)
     };
-    for key in due(store::without_successor(&context.pool, now).await?) {
+    let refused = context.floor.refused_keys();
+    for key in due(store::without_successor(&context.pool, now, &refused).await?) {
         if let Err(error) = make_successor(context, vault, key).await {
             tracing::warn!(%key, %error, "the successor of a key was not created");
         }
     }
-    for key in due(store::ready(&context.pool, now).await?) {
+    for key in due(store::ready(&context.pool, now, &refused).await?) {
         if let Err(error) = activate(context, vault, key, overlap).await {
             tracing::warn!(%key, %error, "the successor of a key is not active yet");
         }
@@ -46,7 +47,8 @@ pub async fn rotate_due(system: &System, vault: &Vault, overlap: Duration) -> Re
             tracing::warn!(%key, %error, "a key with an active successor was not retired");
         }
     }
-    vault.note_overdue(due(store::overdue(&context.pool, now).await?).count());
+    let overdue = store::overdue(&context.pool, now, &refused).await?;
+    vault.note_overdue(due(overdue).count());
     Ok(())
 }
 
@@ -78,7 +80,8 @@ async fn make_successor(
         return Ok(());
     }
     // Another instance may have made it before the reservation.
-    let still = store::without_successor(&mut *change.connection(), now).await?;
+    let refused = context.floor.refused_keys();
+    let still = store::without_successor(&mut *change.connection(), now, &refused).await?;
     if !still.iter().any(|(key, _)| *key == id) {
         return Ok(());
     }
@@ -89,6 +92,7 @@ async fn make_successor(
     }) else {
         return Ok(());
     };
+    context.floor.check(key.algorithm)?;
     let assignment =
         Assignment { service_id: key.service_id, usage: key.usage, change: None, attempt: None };
     let unrecorded = vault.generate(assignment, key.algorithm).await?;
@@ -105,7 +109,7 @@ async fn make_successor(
         succeeds: Some(id),
         ..Key::new(made, key.service_id, key.name, now)
     };
-    match record(&mut change, &mut successor, None).await {
+    match record(&mut change, &mut successor, None, None).await {
         Ok(_) => change.commit(Event::created(&successor)).await,
         Err(error) => {
             drop(change);
@@ -134,7 +138,8 @@ async fn activate(
     let now = change.now();
     let before = lock(&mut change, id, &Expected::Any).await?;
     // Someone may have changed it or its predecessor in the meantime.
-    let ready = store::ready(&mut *change.connection(), now).await?;
+    let refused = context.floor.refused_keys();
+    let ready = store::ready(&mut *change.connection(), now, &refused).await?;
     if !ready.iter().any(|(key, _)| *key == id) {
         return Ok(());
     }
@@ -145,6 +150,7 @@ async fn activate(
     if predecessor.and_then(|key| key.takeover()).is_none_or(|at| at > now) {
         return Ok(());
     }
+    context.floor.check(before.algorithm)?;
     let mut after = before.moved(Cause::Set, KeyStatus::Active, now)?;
     let retired = take_over(&mut change, &before, &mut after, overlap).await?;
     keys_store::update(change.rows(), &after).await?;

@@ -7,20 +7,24 @@ use crate::ids::{KeyId, ServiceId};
 use crate::keys::{self, Key, KeyStatus};
 use crate::resource::{Rows, Stored as _, select};
 use formats::clock::Timestamp;
+use formats::material::Algorithm;
 
-/// The keys `p` with the time when the successor of each becomes active, and whether an active key of the
-/// same kind, which has not expired at `$1`, is newer.
+/// The keys `p` with the time when the successor of each becomes active, and whether an active key that does
+/// its work, which has not expired at `$1`, is newer. A key for operations can be chosen by its name.
 const KEYS: &str = "keys p CROSS JOIN LATERAL (
          SELECT p.activated_at + make_interval(hours => p.rotation_days * 24) AS takeover,
                 EXISTS (SELECT FROM keys s
                          WHERE s.service_id = p.service_id AND s.usage = p.usage
                            AND s.algorithm = p.algorithm AND s.status = 'active'
+                           AND (p.usage = 'enc' OR s.name = p.name OR s.succeeds = p.id)
                            AND s.activated_at > p.activated_at
                            AND (s.expires_at IS NULL OR s.expires_at > $1)) AS is_replaced
      ) AS rotation ";
 
-/// Active keys that rotate and whose successor has not taken over, or does not work any more.
+/// Active keys that rotate, whose algorithm is not one of `$2`, and whose successor has not taken over, or does
+/// not work any more.
 const ROTATING: &str = "WHERE p.status = 'active' AND p.rotation_days IS NOT NULL
+                          AND p.algorithm <> ALL ($2)
                           AND (p.retire_at IS NULL OR NOT is_replaced) ";
 
 /// The keys that need a successor at `now`. That of a signing key is made a day ahead, so that it is
@@ -28,6 +32,7 @@ const ROTATING: &str = "WHERE p.status = 'active' AND p.rotation_days IS NOT NUL
 pub(super) async fn without_successor(
     database: impl PgExecutor<'_>,
     now: Timestamp,
+    refused: &[Algorithm],
 ) -> sqlx::Result<Vec<(KeyId, ServiceId)>> {
     sqlx::query_as(sql([
         "SELECT p.id, p.service_id FROM ",
@@ -38,6 +43,7 @@ pub(super) async fn without_successor(
           ORDER BY p.id",
     ]))
     .bind(now)
+    .bind(refused)
     .fetch_all(database)
     .await
 }
@@ -47,6 +53,7 @@ pub(super) async fn without_successor(
 pub(super) async fn ready(
     database: impl PgExecutor<'_>,
     now: Timestamp,
+    refused: &[Algorithm],
 ) -> sqlx::Result<Vec<(KeyId, ServiceId)>> {
     sqlx::query_as(sql([
         "SELECT s.id, s.service_id FROM ",
@@ -59,6 +66,7 @@ pub(super) async fn ready(
           ORDER BY s.id",
     ]))
     .bind(now)
+    .bind(refused)
     .fetch_all(database)
     .await
 }
@@ -78,13 +86,15 @@ pub(super) async fn to_retire(
     .await
 }
 
-/// The keys that should have been replaced by `now`.
+/// The keys that should have been replaced by `now`. Those of refused algorithms have no successors.
 pub(super) async fn overdue(
     database: impl PgExecutor<'_>,
     now: Timestamp,
+    refused: &[Algorithm],
 ) -> sqlx::Result<Vec<(KeyId, ServiceId)>> {
     sqlx::query_as(sql(["SELECT p.id, p.service_id FROM ", KEYS, ROTATING, "AND takeover <= $1"]))
         .bind(now)
+        .bind(refused)
         .fetch_all(database)
         .await
 }
