@@ -289,6 +289,7 @@ count_tests() {
     else
         info "$passed passed, $failed failed"
     fi
+    sed -nE 's/^test (.+) \.\.\. FAILED$/failed: \1/p' "$output" | sort -u >&2
     return "$status"
 }
 
@@ -310,6 +311,7 @@ verify() {
         names=("$1")
         shift
     fi
+    [[ " ${names[*]} " != *" age "* ]] || require_packages "$packages_for_age"
     [[ " ${names[*]} " != *" bare "* ]] || require_packages "$packages_for_bare"
     [[ " ${names[*]} " != *" deb "* ]] || require_packages "$packages_for_deb"
     [[ " ${names[*]} " != *" image "* ]] || require_packages "$packages_for_image"
@@ -318,11 +320,13 @@ verify() {
     [[ " ${names[*]} " != *" clients "* ]] || require_packages "$packages_for_clients"
     [[ " ${names[*]} " != *" generated-clients "* ]] || require_packages "$packages_for_generated_clients"
     [[ " ${names[*]} " != *" nimbus "* ]] || require_packages "$packages_for_nimbus"
+    [[ " ${names[*]} " != *" terraform "* ]] || require_packages "$packages_for_terraform"
     [[ " ${names[*]} " != *" tokens "* ]] || require_packages "$packages_for_tokens"
+    [[ " ${names[*]} " != *" transit "* ]] || require_packages "$packages_for_transit"
     [[ " ${names[*]} " != *" screenshots "* ]] || require_packages "$packages_for_screenshots"
     case ${names[*]} in
         chart) ;;
-        bare | clients | deb | generated-clients | image | nimbus) require_cargo ;;
+        age | bare | clients | deb | generated-clients | image | nimbus | terraform | transit) require_cargo ;;
         *)
             prepare_tests
             temporary_cluster

@@ -1,6 +1,6 @@
 //! Connections to Postgres over TLS. Migrations under load are in `migrations`.
 
-mod durability;
+mod defaults;
 mod migrations;
 
 use std::fs;

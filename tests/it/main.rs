@@ -1,4 +1,5 @@
 //! The integration tests: one binary, folders as in src/.
+#![recursion_limit = "256"]
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -8,6 +9,7 @@
 )]
 
 mod admin;
+mod age_plugin;
 mod audit;
 mod canonical;
 mod catalog;
@@ -21,6 +23,7 @@ mod documents;
 mod envelope;
 mod faults;
 mod interop;
+mod kube_kms;
 mod layers;
 mod ledger;
 mod openapi;
@@ -29,3 +32,4 @@ mod ratelimit;
 mod rows;
 mod runtime;
 mod server;
+mod transit;

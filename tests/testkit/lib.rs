@@ -57,7 +57,7 @@ pub use self::postgres::{
 pub use self::private_key::PrivateKey;
 pub use self::process::{Exit, LABEL, Process, Site, program, sealward};
 pub use self::proxy::Proxy;
-pub use self::records::{RECORD_ID, insert_records};
+pub use self::records::{RECORD_ID, insert_records, protect_record};
 pub use self::scratch::Scratch;
 pub use self::secure_client::{HOST, SecureClient, certificate};
 pub use self::token::{

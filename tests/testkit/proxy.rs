@@ -1,7 +1,7 @@
 //! A TCP proxy in front of Postgres or another server that simulates network faults: silence,
 //! latency and closed connections.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -44,6 +44,11 @@ impl Proxy {
     /// A proxy for a Unix socket, and its local port.
     pub async fn for_socket(socket: PathBuf) -> (u16, Self) {
         Self::to(Target::Socket(socket), None).await
+    }
+
+    /// A proxy for a TCP address, and its local port.
+    pub async fn for_address(address: SocketAddr) -> (u16, Self) {
+        Self::to(Target::Host(address.ip().to_string(), address.port()), None).await
     }
 
     async fn to(target: Target, statements: Option<Statements>) -> (u16, Self) {

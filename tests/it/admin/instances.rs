@@ -130,7 +130,7 @@ async fn assert_changes_apply_on(world: &World, second: &World) {
 /// Closes the notification connections of the instances and returns their number.
 async fn close_notification_connections(world: &World) -> i64 {
     let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-                WHERE datname = current_database() AND application_name = $1";
+                WHERE datname = current_database() AND starts_with(application_name, $1)";
     sqlx::query_scalar(cut).bind(engine::catalog::LISTENER).fetch_one(&world.pool).await.unwrap()
 }
 

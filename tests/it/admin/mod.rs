@@ -13,6 +13,7 @@ mod keys;
 mod patch;
 mod people;
 mod policies;
+pub(crate) mod reports;
 mod restore;
 mod revocation;
 mod roles;

@@ -10,7 +10,7 @@ async fn resources(world: &World) -> [String; 4] {
     let admin = world.admin();
     let service = world.service("billing").await;
     let policy = world.policy(&service).await;
-    let key = json!({ "serviceId": service, "algorithm": "AES-256", "generate": true });
+    let key = json!({ "serviceId": service, "algorithm": "P-256", "generate": true });
     let key = admin.post("/admin/keys", key).await.created();
     let api_key = json!({ "name": "till", "type": "live", "serviceId": service });
     let api_key = admin.post("/admin/api-keys", api_key).await.created();

@@ -10,6 +10,8 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _};
 
 use testkit::{Database, PATIENCE, RECORD_ID, pool, within};
 
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
 /// An audit log with one row per day, for this number of days before today and for today.
 struct AuditLog {
     owner: Pool,
@@ -151,16 +153,22 @@ async fn a_day_is_indexed_when_it_closes() {
 
 #[tokio::test]
 async fn every_day_is_indexed_by_the_columns_of_its_records() {
-    let audit_log = AuditLog::of_days(1).await;
+    let audit_log = AuditLog::of_days(2).await;
     let days = "SELECT c.relname::text FROM pg_index i
                   JOIN pg_class c ON c.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
                   JOIN pg_am m ON m.oid = x.relam
-                 WHERE m.amname = 'gin' AND i.indnkeyatts = 5 AND i.indisvalid AND c.relkind = 'r'
+                 WHERE m.amname = 'brin' AND i.indnkeyatts = 5 AND i.indisvalid AND c.relkind = 'r'
                  ORDER BY 1";
     let all = "SELECT c.relname::text FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid
                 WHERE inhparent = 'crypto_operations_audit'::regclass ORDER BY 1";
     audit_log.maintain_days().await;
     assert_eq!(audit_log.texts(days).await, audit_log.texts(all).await);
+    let closed = "SELECT x.relname::text FROM pg_class x JOIN pg_am m ON m.oid = x.relam
+                   WHERE m.amname = 'gin' AND x.relname LIKE 'crypto_operations_audit_%_value'";
+    // A day is closed an hour after its end.
+    let yesterday_is_open = audit_log.now.minus(HOUR).start_of_day() < audit_log.now.start_of_day();
+    let expected = if yesterday_is_open { 1 } else { 2 };
+    assert_eq!(audit_log.texts(closed).await.len(), expected);
 }
 
 #[tokio::test]

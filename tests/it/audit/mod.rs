@@ -8,3 +8,5 @@ mod recorder;
 mod restarts;
 mod roles;
 mod traffic;
+
+pub(crate) use self::recorder::record;

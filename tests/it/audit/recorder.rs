@@ -26,7 +26,7 @@ async fn commit(recorder: &Recorder, request_id: &str) {
     pending.receipt().await.unwrap();
 }
 
-pub(super) fn record(request_id: &str) -> Record {
+pub(crate) fn record(request_id: &str) -> Record {
     Record {
         request_id: request_id.into(),
         service_id: Some(ServiceId::from_uuid(uuid::Uuid::from_u128(7))),

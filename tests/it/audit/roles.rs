@@ -49,10 +49,12 @@ async fn audit_logs_are_append_only() {
         }
     }
     for (table, column) in [
-        ("audit_log_index", "log_index"),
+        ("audit_log_segments", "id"),
+        ("audit_log_positions", "base"),
         ("audit_log_nodes", "place"),
         ("audit_log_keys", "created_at"),
         ("audit_log_cosigners", "created_at"),
+        ("report_keys", "created_at"),
     ] {
         for attempt in [
             format!("UPDATE {table} SET {column} = {column}"),

@@ -1,6 +1,9 @@
 //! Envelopes that the client makes itself, and signatures that it verifies itself.
 
-use sealward_client::{Data, ErrorKind, Payload, Scope, Sign, SignatureAlgorithm, SignatureFormat};
+use sealward_client::{
+    Data, ErrorKind, LocalError, Payload, Scope, SealingKey, Sign, SignatureAlgorithm,
+    SignatureFormat,
+};
 use serde_json::json;
 
 use super::Served;
@@ -65,6 +68,23 @@ async fn a_policy_that_does_not_allow_it_is_an_error() {
     let client = served.client(&key);
     let sealed = client.seal_locally(&destination.policy, &Payload::json("x").unwrap()).await;
     assert_eq!(sealed.unwrap_err().kind(), ErrorKind::Frozen);
+}
+
+#[tokio::test]
+async fn a_kept_sealing_key_seals_after_a_rotation() {
+    let served = Served::new().await;
+    let (destination, key) = served.bound_key().await;
+    let client = served.client(&key);
+    let kept = client.policy(&destination.policy).await.unwrap().sealing_key().unwrap();
+    assert_eq!(kept.policy_id.as_deref(), Some(destination.policy_id.as_str()));
+    served.world.key(&destination.service, "enc", "P-256").await;
+    let payload = Payload::json("offline").unwrap();
+    let sealed = kept.seal(&payload).unwrap();
+    assert_eq!(client.unprotect(&sealed, &Scope::new()).await.unwrap().payload, payload);
+
+    let other = SealingKey { alg: "HPKE-8-KE".to_owned(), ..kept };
+    let refused = LocalError::UnsupportedAlgorithm("HPKE-8-KE".to_owned());
+    assert_eq!(other.seal(&payload), Err(refused));
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use testkit::{Destination, World};
 /// A service on a port of its own.
 pub(crate) struct Served {
     pub(crate) world: World,
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
 }
 
 impl Served {
@@ -27,8 +27,12 @@ impl Served {
         Self { world, address }
     }
 
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     pub(crate) fn builder(&self) -> Builder {
-        Builder::new(format!("http://{}", self.address))
+        Builder::new(self.url())
     }
 
     /// A client with this API key.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::ledger::HttpsCollector;
 use testkit::{Authority, Behavior, OidcProvider, SigningKey, TokenIssuer, softhsm_module};
-use testkit::{LABEL, Site};
+use testkit::{LABEL, Process, Site};
 
 #[tokio::test]
 async fn a_working_token_passes_with_warnings_about_its_weaknesses() {
@@ -92,9 +92,9 @@ async fn extractable_keys_are_reported() {
     let adopt = "WITH billing AS (
                      INSERT INTO services (id, name, tier, created_at, updated_at)
                      VALUES (gen_random_uuid(), 'billing', 'standard', now(), now()) RETURNING id)
-                 INSERT INTO keys (id, service_id, name, usage, algorithm, origin, status, token_label,
+                 INSERT INTO keys (id, service_id, name, version, usage, algorithm, origin, status, token_label,
                                    extractable, created_at, updated_at)
-                 SELECT gen_random_uuid(), id, 'vendor', 'data', 'AES-256', 'adopted', 'retired',
+                 SELECT gen_random_uuid(), id, 'vendor', 1, 'data', 'AES-256', 'adopted', 'retired',
                         'a vendor''s key', true, now(), now()
                    FROM billing";
     let mut database = site.connect().await;
@@ -282,4 +282,36 @@ async fn the_provider_and_the_people_are_checked() {
     provider.stop();
     let away = site.run(&["doctor", "--skip-trials"]);
     away.failure(1, &["admin.oidc.issuer: the provider is unavailable"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_floor_stops_or_would_stop_is_listed() {
+    let site = Site::new().await;
+    let process = Process::start(&site).await;
+    let destination = process.destination("shop", "P-256", "ECDH-ES+A256KW").await;
+    let text = site.run(&["doctor", "--skip-trials"]).success().stdout;
+    assert!(!text.contains("Cryptographic floor"), "{text}");
+
+    let would = site.run(&["doctor", "--skip-trials", "--floor", "192"]).success().stdout;
+    let key = format!("would stop  {} (enc P-256) of shop: P-256", destination.key);
+    let policy = format!("would stop  the policy {}: ", destination.policy);
+    for expected in [
+        "minimum_strength = 192, forbidden = [], approved_only = false",
+        &key,
+        &policy,
+        "keeps   the key of Sealward that wraps keys to import: RSA-4096, 128 bits",
+    ] {
+        assert!(would.contains(expected), "{expected:?} is not in\n{would}");
+    }
+    let nothing = site.run(&["doctor", "--skip-trials", "--floor", "128"]).success().stdout;
+    assert!(nothing.contains("would stop  no active key and no active policy"), "{nothing}");
+    site.run(&["doctor", "--floor", "100"]).failure(2, &["must be 112, 128 or 192"]);
+
+    // The process has another floor than these settings.
+    let name = "SEALWARD_CRYPTO_MINIMUM_STRENGTH";
+    let ended = site.run_with(&["doctor", "--skip-trials", "--json"], name, "192").success();
+    let floor = ended.json()["floor"].clone();
+    assert_eq!(floor["differingInstances"], 1);
+    assert_eq!(floor["stops"]["keys"][0]["id"], json!(destination.key));
+    assert_eq!(floor["stops"]["policies"][0]["policyNumber"], json!(destination.policy));
 }

@@ -79,7 +79,7 @@ async fn a_modern_token_imports_keys_as_the_command_sends_them() {
 
     let secret = archive.put("secret", "0123456789abcdef0123456789abcdef");
     let arguments = ["--service", &archive.id, "--secret", &secret];
-    let named = ["--algorithm", "AES-256", "--name", "paper", "--inactive"];
+    let named = ["--algorithm", "AES-256", "--name", "paper", "--version", "7", "--inactive"];
     let ends = ["--expires", "2100-01-01T00:00:00Z", "--json"];
     let imported = archive.import(&[&arguments[..], &named, &ends].concat());
     let key = imported.success().json();
@@ -88,7 +88,10 @@ async fn a_modern_token_imports_keys_as_the_command_sends_them() {
         (&key["algorithm"], &key["use"], &key["name"], &key["status"]),
         (&json!("AES-256"), &json!("data"), &json!("paper"), &json!("retired"))
     );
-    assert_eq!(key["expiresAt"], "2100-01-01T00:00:00.000Z");
+    assert_eq!(
+        (&key["expiresAt"], &key["version"]),
+        (&json!("2100-01-01T00:00:00.000Z"), &json!(7))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

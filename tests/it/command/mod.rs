@@ -19,6 +19,7 @@ mod packaged;
 mod person;
 mod privileges;
 mod refused_pins;
+mod report;
 mod request_log;
 mod retain;
 mod rewrap_all;

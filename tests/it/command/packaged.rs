@@ -40,6 +40,7 @@ fn each_command_has_a_man_page() {
         ("sealward-api-key-create", "\\-\\-role"),
         ("sealward-protect", "The output is its envelope"),
         ("sealward-rewrap-all", "\\-\\-resume"),
+        ("sealward-kube-kms", "KMS v2"),
         ("sealward-file-decrypt", "verify that it is complete"),
     ] {
         let file = folder.path().join(format!("{page}.1"));
@@ -68,6 +69,7 @@ fn only_commands_that_read_the_settings_have_config() {
     for reads_none in [
         &["completions", "bash"][..],
         &["man-pages", "."],
+        &["report", "verify", "keys.json", "--keys", "report-keys.json"],
         &["protect", "--url", "https://example.com"],
         &["unprotect", "--url", "https://example.com"],
         &["rewrap", "--url", "https://example.com"],

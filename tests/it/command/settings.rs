@@ -27,3 +27,19 @@ async fn an_unknown_setting_is_refused_with_the_nearest_name() {
     fs::remove_file(site.settings()).expect("remove the settings");
     site.run(&["check-config"]).failure(78, &["cannot read the settings in", "sealward.toml"]);
 }
+
+#[tokio::test]
+async fn a_floor_of_another_strength_or_with_an_unknown_name_ends_the_start() {
+    let site = Site::new().await;
+    for command in ["check-config", "serve"] {
+        site.run_with(&[command], "SEALWARD_CRYPTO_MINIMUM_STRENGTH", "80")
+            .failure(78, &["crypto.minimum_strength must be 112, 128 or 192"]);
+        site.run_with(&[command], "SEALWARD_CRYPTO_FORBIDDEN", r#"["SHA-256", "RSA-OEAP"]"#)
+            .failure(
+                78,
+                &["unknown algorithm RSA-OEAP in crypto.forbidden: did you mean RSA-OAEP?"],
+            );
+    }
+    let names = r#"["RSA-2048", "A128GCM", "ECDH-ES+A128KW", "RSA-SHA256", "SHA-256"]"#;
+    site.run_with(&["check-config"], "SEALWARD_CRYPTO_FORBIDDEN", names).success();
+}

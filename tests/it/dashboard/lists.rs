@@ -179,7 +179,7 @@ async fn a_key_page_shows_its_use_and_events() {
         let (_, rest) = key.split_once(&format!("<dt>{name}</dt>")).expect(name);
         rest.split("</dd>").next().expect("a value").to_owned()
     };
-    let uses = "SELECT to_char(sum(uses), 'FM999,999,999') FROM key_use_days WHERE key_id = $1";
+    let uses = "SELECT to_char(sum(protections + openings), 'FM999,999,999') FROM key_use_days WHERE key_id = $1";
     let id: engine::ids::KeyId = sample.key.parse().expect("an id");
     let ever: String =
         sqlx::query_scalar(uses).bind(id).fetch_one(&sample.world.pool).await.expect("its uses");

@@ -14,6 +14,7 @@ mod sample;
 mod scenes;
 mod sealed;
 mod single_sign_on;
+mod versions;
 mod warnings;
 
 pub(crate) use self::browser::Browser;

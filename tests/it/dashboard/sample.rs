@@ -274,7 +274,7 @@ async fn traffic(world: &World, services: &[&String], keys: &[&String]) {
         result.execute(&world.pool).await.expect("a busy minute");
     }
     let used = "INSERT INTO key_use_days
-        SELECT $2, day, 41000 - 300 * extract(day FROM day), day + interval '9 hours'
+        SELECT $2, day, 20000, 21000 - 300 * extract(day FROM day), day + interval '8 hours', day + interval '9 hours'
           FROM generate_series(date_trunc('day', $1::timestamptz) - interval '90 days',
                                $1 - $3 * interval '40 days', '1 day') AS day";
     for (place, key) in (0_i32..).zip(keys) {

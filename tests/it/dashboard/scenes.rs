@@ -41,6 +41,7 @@ pub(super) fn without_anything() -> Vec<Scene> {
         open("policy-new", "/dashboard/policies/new"),
         open("keys", "/dashboard/keys"),
         open("key-new", "/dashboard/keys/new"),
+        open("key-floor", "/dashboard/keys/floor"),
         open("key-import", "/dashboard/keys/import"),
         open("key-import-wrapped", "/dashboard/keys/import?from=wrapped"),
         open("key-import-plain", "/dashboard/keys/import?from=plain"),

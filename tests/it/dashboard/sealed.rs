@@ -79,7 +79,9 @@ async fn the_overview_says_why_sealing_fails_and_what_to_do() {
     execute(
         "DELETE FROM crypto_operations_audit r USING audit_log_index i
           WHERE i.record_id = r.id AND i.log = 1 AND i.log_index >= 1;
-         DELETE FROM audit_log_index WHERE log = 1 AND log_index >= 1;
+         DELETE FROM audit_log_segments s USING audit_log_positions p
+          WHERE s.log = 1 AND p.log = 1 AND s.id = p.segment AND p.base >= 1;
+         DELETE FROM audit_log_positions WHERE log = 1 AND base >= 1;
          DELETE FROM audit_log_heads WHERE log = 1;
          INSERT INTO audit_log_heads SELECT * FROM backup WHERE log = 1",
     )

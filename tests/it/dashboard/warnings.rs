@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::settings::Stage;
+use engine::settings::{Crypto, Stage};
 use formats::clock::{Clock, Timestamp};
 use serde_json::json;
 
@@ -73,26 +73,57 @@ async fn an_overdue_rotation_is_a_warning_until_the_successor_is_active() {
     let order = json!({ "serviceId": service, "algorithm": "Ed25519", "generate": true,
         "rotationDays": 30 });
     world.admin().post("/admin/keys", order).await.created();
-    let warns = async |world: &World| {
-        let overview = Browser::signed_in(world).await.get("/dashboard").await;
+    let warns = async |browser: &mut Browser<'_>| {
+        let overview = browser.get("/dashboard").await;
         let overview = overview.ok().body;
         let warns = overview.contains("rotation overdue");
         assert_eq!(warns, overview.contains("1 key should have been replaced"));
         warns
     };
-    assert!(!warns(&world).await);
+    assert!(!warns(&mut Browser::signed_in(&world).await).await);
 
     // Each start runs the job. The successor is published for a day before it signs.
     world.clock.advance(40 * DAY);
     let world = world.restarted().await;
-    within(PATIENCE, async || warns(&world).await).await;
+    let keys = format!("/admin/keys?serviceId={service}");
+    let has_two = async |world: &World, keys: &str| {
+        let listed = world.admin().get(keys).await.ok().json();
+        listed["items"].as_array().is_some_and(|keys| keys.len() == 2)
+    };
+    // Sign-ins are limited.
+    let mut browser = Browser::signed_in(&world).await;
+    within(PATIENCE, async || warns(&mut browser).await).await;
+    within(PATIENCE, async || has_two(&world, &keys).await).await;
     world.clock.advance(DAY);
     let world = world.restarted().await;
-    let keys = format!("/admin/keys?serviceId={service}&status=active");
+    let active = format!("{keys}&status=active");
+    within(PATIENCE, async || has_two(&world, &active).await).await;
+    let mut browser = Browser::signed_in(&world).await;
+    within(PATIENCE, async || !warns(&mut browser).await).await;
+}
+
+#[tokio::test]
+async fn the_page_of_the_floor_lists_what_it_stops_and_what_stricter_ones_would_stop() {
+    let world = World::new().await;
+    let destination = world.destination("shop", "RSA-2048", "RSA-OAEP-256").await;
+    let crypto = |minimum_strength| Crypto { minimum_strength, ..Crypto::default() };
+    let strict = world.another_with_floor(crypto(128)).await;
+    let mut browser = Browser::signed_in(&strict).await;
+    let page = browser.get("/dashboard/keys/floor").await.ok().body;
+    for expected in [
+        "minimum_strength = 128",
+        "What it stops",
+        &format!("/dashboard/keys/{}", destination.key),
+        &format!("/dashboard/policies/{}", destination.policy_id),
+        "What crypto.minimum_strength = 192 would stop",
+    ] {
+        assert!(page.contains(expected), "{expected} is not in {page}");
+    }
+    assert!(!page.contains("minimum_strength = 112 would"), "{page}");
+    let key = browser.get(&format!("/dashboard/keys/{}", destination.key)).await.ok().body;
+    assert!(key.contains("This key only opens and verifies"), "{key}");
     within(PATIENCE, async || {
-        let active = world.admin().get(&keys).await.ok().json();
-        active["items"].as_array().is_some_and(|keys| keys.len() == 2)
+        browser.get("/dashboard").await.ok().body.contains("1 instance has another")
     })
     .await;
-    within(PATIENCE, async || !warns(&world).await).await;
 }

@@ -11,7 +11,7 @@ const PAGE: &str = "ARCHITECTURE.md";
 
 /// The headings of the lists, with the words that are only in files of the example.
 const EXAMPLES: [(&str, &[&str]); 5] = [
-    ("An endpoint", &["data-keys", "data_keys", "DataKey"]),
+    ("An endpoint", &["data-keys", "data_keys", "DataKeyRequest"]),
     ("An algorithm", &["RsaPssSha512", "RSA-PSS-SHA512"]),
     ("A setting", &["max_batch_bytes"]),
     ("An error code", &["InvalidProtectedPayload", "INVALID_PROTECTED_PAYLOAD"]),

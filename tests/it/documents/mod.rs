@@ -1,6 +1,7 @@
 //! The documents match the code: commands run, links resolve, tables are complete,
 //! screenshots are current.
 
+mod age;
 mod change_lists;
 mod commands;
 mod configuration;
@@ -15,3 +16,4 @@ mod pictures;
 mod sandbox;
 mod shares;
 mod threats;
+mod transit;

@@ -32,6 +32,8 @@ pub(super) struct Sandbox {
 impl Sandbox {
     pub(super) async fn new() -> Self {
         let site = Site::new().await;
+        site.add_settings("[transit]\nenabled = true\n");
+        site.run(&["init"]).success();
         let keys = site.run(&["audit", "init"]).success().stdout;
         site.write("audit-keys", &keys);
         let service = Process::start(&site).await;

@@ -3,8 +3,9 @@
 use engine::body_memory::{SMALL_BODY, TINY_BODY};
 use engine::settings::{Hsm, Http};
 use engine::shares::{
-    BODY_PATIENCE, FORMS, LARGE_BODIES, LARGEST_BODIES, LOOK_UPS, OwnerLimit, PROCESSORS,
-    PROVIDER_REQUESTS, REFUSED_BODIES, SLOW_READS, SMALL_BODIES, Sharing, UNBOUNDED, connections,
+    BODY_PATIENCE, FORMS, HELD_REFUSALS, LARGE_BODIES, LARGEST_BODIES, LOG_INS, LOOK_UPS,
+    OwnerLimit, PROCESSORS, PROVIDER_REQUESTS, REFUSED_BODIES, SLOW_READS, SMALL_BODIES, Sharing,
+    UNBOUNDED, connections,
 };
 
 use super::markdown::Document;
@@ -53,7 +54,17 @@ fn expected() -> Vec<String> {
             REFUSED_BODIES.total,
             rules(REFUSED_BODIES)
         ),
+        format!(
+            "Bodies of log-ins to the Transit API | {} | {} | None",
+            LOG_INS.total,
+            rules(LOG_INS)
+        ),
         format!("Forms of visitors of the dashboard | {} | {} | None", FORMS.total, rules(FORMS)),
+        format!(
+            "Refused log-ins and renewals of the Transit API | {} | {} | None",
+            HELD_REFUSALS.total,
+            rules(HELD_REFUSALS)
+        ),
         format!(
             "Cores for large bodies | All cores, at least {} | {} | {timeout}",
             PROCESSORS.total,

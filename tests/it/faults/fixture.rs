@@ -37,11 +37,17 @@ impl Fixture {
 
     /// Starts a service with short time limits and a proxy for its database.
     pub(super) async fn behind_a_proxy() -> (Self, Proxy) {
+        Self::behind_a_proxy_with(&[]).await
+    }
+
+    /// The same with these settings overridden.
+    pub(super) async fn behind_a_proxy_with(variables: &[(&str, &str)]) -> (Self, Proxy) {
         let site = Site::new().await;
         let (admitted_requests, proxy) = Proxy::for_server(site.database()).await;
         let admitted_requests = url(&admitted_requests);
         let variables =
-            [&SHORT_LIMITS[..], &[("SEALWARD_DATABASE_URL", &admitted_requests)]].concat();
+            [&SHORT_LIMITS[..], &[("SEALWARD_DATABASE_URL", &admitted_requests)], variables]
+                .concat();
         let fixture = Self::at(site, &variables).await;
         (fixture, proxy)
     }

@@ -26,6 +26,35 @@ async fn an_envelope_that_waits_for_the_token_does_not_open_after_a_freeze() {
     answer.refused(403, "SERVICE_FROZEN");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_envelope_that_waits_for_the_token_does_not_open_after_its_api_key_is_revoked() {
+    let fixture = Fixture::at(Site::with_faults().await, &[]).await;
+    for change in [None, Some(json!({ "allowedOperations": ["hash"] }))] {
+        let body = json!({ "type": "live", "serviceId": fixture.client.service,
+            "policyNumber": policy(&fixture).await });
+        let key = create(fixture.process(), "/admin/api-keys", body).await;
+        let path = format!("/admin/api-keys/{}", key["id"].as_str().unwrap());
+        let faults = fixture.site().faults();
+        faults.rules(&[Fault::Delay(Duration::from_secs(3)).on("C_DeriveKey")]);
+        let before = faults.calls("C_DeriveKey");
+        let client = fixture.process().client(key["secret"].as_str().unwrap());
+        let opening = client.unprotect(&fixture.client.envelope);
+        let admin = fixture.process().admin();
+        let revocation = async {
+            within(PATIENCE, async || faults.calls("C_DeriveKey") > before).await;
+            match &change {
+                None => admin.delete(&path).await.gone(),
+                Some(change) => drop(admin.patch(&path, change.clone()).await.ok()),
+            }
+        };
+        let (answer, ()) = tokio::join!(opening, revocation);
+        match change {
+            None => answer.refused(401, "AUTHENTICATION_FAILED"),
+            Some(_) => answer.refused(403, "OPERATION_NOT_ALLOWED"),
+        };
+    }
+}
+
 /// Without the check, a batch goes on until it ends.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_item_of_a_batch_begins_after_its_api_key_is_revoked() {

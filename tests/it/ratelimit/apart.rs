@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::Request;
 use engine::catalog::Catalog;
+use engine::floor::Floor;
 use engine::ratelimit::{Counting, Limiter, MOST_TOKENS, SharedBuckets};
 use formats::clock::{Clock, Entropy, Timestamp};
 use serde_json::json;
@@ -24,7 +25,12 @@ const OUTAGES: &str = "sealward_ratelimit_outages_total";
 async fn one_of_two(valkey: &Valkey, clock: Clock) -> (Arc<Limiter>, Database) {
     let database = Database::new().await;
     for _ in 0..2 {
-        tokio::spawn(Catalog::new().listen(database.pool(), Entropy::system(), pulse()));
+        tokio::spawn(Catalog::new().listen(
+            database.pool(),
+            Floor::default(),
+            Entropy::system(),
+            pulse(),
+        ));
     }
     let limiter = Arc::new(valkey.limiter(clock).await);
     tokio::spawn(limiter.clone().keep(database.pool(), pulse()));

@@ -56,6 +56,27 @@ async fn a_switch_that_was_put_back_freezes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn everything_freezes_although_another_session_cancels_what_waits() {
+    let world = World::new().await;
+    let (_, application) = world.bound_application().await;
+    application.protect(json!(1)).await.ok();
+    let mut holder = world.pool.begin().await.expect("a transaction");
+    let hold = "LOCK TABLE emergency IN EXCLUSIVE MODE";
+    sqlx::query(hold).execute(&mut *holder).await.expect("a lock");
+    let pool = world.pool.clone();
+    let canceling = tokio::spawn(async move {
+        let cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+                       WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        loop {
+            sqlx::query(cancel).execute(&pool).await.expect("a look");
+        }
+    });
+    freeze(&world).await;
+    canceling.abort();
+    within(PATIENCE, async || application.protect(json!(1)).await.status == 403).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_entry_freezes_without_a_row() {
     let world = World::new().await;
     let (_, application) = world.bound_application().await;

@@ -68,13 +68,27 @@ async fn the_start_examines_every_row_and_an_operator_seals_them_again() {
 }
 
 #[tokio::test]
+async fn a_kind_of_rows_that_cannot_be_read_does_not_hide_the_others() {
+    let world = World::new().await;
+    world.bound_application().await;
+    Intruder::of(&world).run("UPDATE policies SET seal = NULL").await;
+    let broken = "ALTER TABLE services RENAME COLUMN tier TO another";
+    sqlx::query(broken).execute(&world.pool).await.expect("a change");
+    assert!(examine_all(&world.pool).await.is_err());
+    let findings = world.pool.seals().findings();
+    assert!(findings.iter().any(|it| it.row.table == "policies"), "{findings:?}");
+}
+
+#[tokio::test]
 async fn without_the_row_key_the_service_does_not_start() {
     let site = Site::on(testkit::Database::new().await);
     let expected = &["run `sealward init` once, after `sealward migrate`"];
     site.run(&["serve"]).failure(78, expected);
     site.run(&["api-key", "list"]).failure(78, expected);
-    assert_eq!(site.run(&["init"]).success().line(), "the token has a row key now");
-    assert_eq!(site.run(&["init"]).success().line(), "the token has its row key");
+    let made = "the token has a row key now\nthe token has a report key now\n";
+    assert_eq!(site.run(&["init"]).success().stdout, made);
+    let known = "the token has its row key\nthe token has its report key\n";
+    assert_eq!(site.run(&["init"]).success().stdout, known);
     site.run(&["api-key", "list"]).success();
 }
 

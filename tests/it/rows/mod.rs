@@ -19,6 +19,7 @@ mod restored;
 mod successions;
 mod superseded;
 mod taking_away;
+mod versions;
 
 use engine::db::Pool;
 use sqlx::AssertSqlSafe;

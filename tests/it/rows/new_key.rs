@@ -193,3 +193,30 @@ async fn a_token_that_derives_another_row_key_is_out_until_it_has_the_same() {
     stopped.failure(1, &["copy the internal key of generation 2 to", "run the command again"]);
     assert_eq!(site.run(&["rows", "reseal"]).success().line(), "every row counts");
 }
+
+/// Nothing seals the segments before the former generation is destroyed.
+#[tokio::test(flavor = "multi_thread")]
+async fn segments_that_wait_for_a_position_count_under_the_new_generation() {
+    let site = Site::new().await;
+    let process = Process::start(&site).await;
+    process.service("first").await;
+    let generations = async || -> Vec<i32> {
+        let sql = "SELECT DISTINCT get_byte(mac, 3) FROM audit_log_segments WHERE log = 2";
+        let mut database = site.connect().await;
+        sqlx::query_scalar(sql).fetch_all(&mut database).await.expect("the MACs")
+    };
+    assert_eq!(generations().await, [1]);
+    site.run(&["rows", "new-key"]).success();
+    assert_eq!(generations().await, [2]);
+    site.run(&["audit", "init"]).success();
+    let mut database = site.connect().await;
+    within(PATIENCE, async || {
+        let left = "SELECT count(*) FROM management_events e WHERE NOT EXISTS (
+                        SELECT FROM audit_log_index i WHERE i.log = 2 AND i.record_id = e.id)";
+        let left: i64 = sqlx::query_scalar(left).fetch_one(&mut database).await.expect("events");
+        left == 0
+    })
+    .await;
+    let invalid = process.admin().get("/admin/audit/management?action=row.invalid").await.ok();
+    assert_eq!(invalid.json()["items"], json!([]));
+}

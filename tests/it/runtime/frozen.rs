@@ -146,6 +146,13 @@ async fn look_ups_health_and_published_keys_go_on() {
     set(&world, &destination.service, "frozen").await;
     let found = look_up().await;
     assert_eq!((&found["status"], &found["key"]), (&json!("frozen"), &json!(null)));
+    // The frozen destination is also the caller.
+    let key = json!({ "type": "live", "name": "own", "serviceId": destination.service });
+    let key = world.admin().post("/admin/api-keys", key).await.created();
+    let allowed = json!({ "allowedServiceIds": [own, destination.service] });
+    world.change_policy(&destination, allowed).await;
+    let itself = world.client(&key.text("secret"));
+    assert_eq!(itself.get(&path).await.ok().text("status"), "frozen");
     alice.get("/api/v1/caller").await.ok();
     alice.get("/api/v1/health").await.ok();
     let jwks = format!("/.well-known/jwks/{}", destination.service);

@@ -13,6 +13,7 @@ mod data_keys;
 mod encodings;
 mod expiry;
 mod fidelity;
+mod floor;
 mod frozen;
 mod health;
 mod isolation;

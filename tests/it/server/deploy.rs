@@ -46,7 +46,7 @@ fn assert_valid(page: &Exposition, expression: &str) {
     assert!(open.is_empty(), "{expression}");
 
     let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
-    let mut labels = BTreeSet::from(["instance", "job", "le"]);
+    let mut labels = BTreeSet::from(["instance", "job", "exported_job", "le"]);
     let names = expression
         .split(|character: char| !is_word(character))
         .filter(|word| word.starts_with("sealward_") || word.starts_with("process_"));

@@ -13,6 +13,7 @@ use divan::{Bencher, black_box};
 use engine::audit::{Endpoint, OperationType, Outcome, Record, Recorder};
 use engine::auth::{ApiKeySecret, ApiKeyType};
 use engine::catalog::{Cache, Catalog, Topic};
+use engine::floor::Floor;
 use engine::ids::KeyId;
 use engine::settings::Audit;
 use formats::binary::{from_base64url, to_base64url};
@@ -78,7 +79,12 @@ fn hit_catalog(bencher: Bencher<'_, '_>) {
     let database = runtime.block_on(Database::new());
     let _inside = runtime.enter();
     let catalog = Catalog::new();
-    runtime.spawn(catalog.clone().listen(database.pool(), Entropy::system(), pulse()));
+    runtime.spawn(catalog.clone().listen(
+        database.pool(),
+        Floor::default(),
+        Entropy::system(),
+        pulse(),
+    ));
     runtime.block_on(within(Duration::from_secs(60), async || catalog.is_current()));
     let read = |key: u64| async move { Ok(Some(key)) };
     let cache = Cache::new(catalog, &[Topic::Keys], 10, read);

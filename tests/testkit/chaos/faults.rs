@@ -83,7 +83,7 @@ async fn cut_notifications(cluster: &Cluster, lasts: Duration) {
         let connected = cluster.past_proxy().connect().await;
         let mut connection = connected.expect("a connection past the proxy");
         let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-                    WHERE application_name = $1";
+                    WHERE starts_with(application_name, $1)";
         loop {
             let cut = sqlx::query(cut).bind(engine::catalog::LISTENER);
             cut.execute(&mut connection).await.expect("cut them");

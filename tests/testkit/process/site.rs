@@ -60,8 +60,13 @@ impl Site {
     fn behind_faults(database: Database, more: &str) -> Self {
         let mut site = Self::over(database, Control::module());
         site.faults = Some(Control::new(site.folder.join("faults"), softhsm_module()));
-        fs::write(site.settings(), site.default_settings() + more).expect("write the settings");
+        site.add_settings(more);
         site
+    }
+
+    /// Adds to the default settings of this site.
+    pub fn add_settings(&self, more: &str) {
+        fs::write(self.settings(), self.default_settings() + more).expect("write the settings");
     }
 
     /// Creates a site with a kryoptic token, which supports the mechanisms of a modern HSM.

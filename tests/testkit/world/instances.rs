@@ -1,13 +1,20 @@
 //! Other instances with the database and the token of a service, at the same time or after a restart.
 
 use engine::change_kind::ChangeKind;
-use engine::settings::{Admin, Approvals, Auth, Http, Seal, Settings, Span};
+use engine::settings::{Admin, Approvals, Auth, Crypto, Http, Seal, Settings, Span};
 use sqlx::postgres::PgConnectOptions;
 
 use super::{World, settings};
 use crate::Valkey;
 
 impl World {
+    /// Another instance with this cryptographic floor.
+    pub async fn another_with_floor(&self, crypto: Crypto) -> Self {
+        let settings = Settings { crypto, ..settings(self.stage) };
+        let options = self.database.options().clone();
+        self.another_with(options, settings).await
+    }
+
     /// Another instance without `envelopes.post_quantum`.
     pub async fn another_without_post_quantum(&self) -> Self {
         let options = self.database.options().clone();
@@ -84,6 +91,12 @@ impl World {
     /// Stops the instance and starts it again.
     pub async fn restarted(self) -> Self {
         let settings = settings(self.stage);
+        self.restarted_with(settings).await
+    }
+
+    /// Restarts the instance with this cryptographic floor.
+    pub async fn held_to_floor(self, crypto: Crypto) -> Self {
+        let settings = Settings { crypto, ..settings(self.stage) };
         self.restarted_with(settings).await
     }
 

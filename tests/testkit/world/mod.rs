@@ -17,7 +17,8 @@ use engine::management::api_keys::operator;
 use engine::ratelimit::{Limiter, SharedBuckets};
 use engine::resource::ResourceRequest;
 use engine::settings::{
-    Admin, Auth, Environment, Forward, Http, Limits, Oidc, RateLimit, Settings, Span, Stage,
+    Admin, Auth, Crypto, Environment, Forward, Http, Limits, Oidc, RateLimit, Settings, Span,
+    Stage, Transit,
 };
 use formats::clock::{Clock, Entropy};
 use hsm::Token;
@@ -60,6 +61,25 @@ impl World {
     pub async fn in_production_with_extractable_keys() -> Self {
         let mut settings = settings(Stage::Production);
         settings.keys.allow_extractable = true;
+        Self::with(Clock::system(), settings).await
+    }
+
+    /// A service in development whose Transit API is off, as by default.
+    pub async fn without_transit() -> Self {
+        let settings = Settings { transit: Transit::default(), ..settings(Stage::Development) };
+        Self::with(Clock::system(), settings).await
+    }
+
+    /// A service in development with this cryptographic floor.
+    pub async fn with_floor(crypto: Crypto) -> Self {
+        let settings = Settings { crypto, ..settings(Stage::Development) };
+        Self::with(Clock::system(), settings).await
+    }
+
+    /// A service in development where these changes need an approval.
+    pub async fn with_approvals(kinds: &[ChangeKind]) -> Self {
+        let mut settings = settings(Stage::Development);
+        settings.approvals.required = kinds.to_vec();
         Self::with(Clock::system(), settings).await
     }
 
@@ -274,6 +294,7 @@ impl World {
 fn settings(stage: Stage) -> Settings {
     Settings {
         environment: stage,
+        transit: Transit { enabled: true, ..Transit::default() },
         limits: Limits {
             // Generating an RSA key takes long while all tests run.
             request_timeout: Span::seconds(120),

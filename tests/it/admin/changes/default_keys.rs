@@ -7,7 +7,12 @@ use serde_json::{Value, json};
 use super::{Office, proposed};
 
 async fn key(office: &Office, service: &str) -> String {
-    let body = json!({ "serviceId": service, "generate": true, "algorithm": "AES-256" });
+    named(office, service, "cards").await
+}
+
+async fn named(office: &Office, service: &str, name: &str) -> String {
+    let body = json!({ "serviceId": service, "generate": true, "algorithm": "AES-256",
+        "name": name });
     let created = office.open.admin().post("/admin/keys", body).await.created();
     office.open.clock.advance(Duration::from_secs(1));
     created.header("location").to_owned()
@@ -96,4 +101,40 @@ async fn the_rotation_of_a_key_that_is_not_the_default_activates_its_successor()
         let change = proposed(&ada.patch(key, rotation.clone()).await);
         assert_eq!(change["action"], json!(["key.activate"]));
     }
+}
+
+/// Another version of its name would encrypt, although a key with another name is the default of the service.
+#[tokio::test]
+async fn a_change_that_moves_the_default_of_a_name_activates_another_version() {
+    let office = Office::new().await;
+    let [ada, _] = office.two_owners().await;
+    let service = office.open.service("billing").await;
+    let first = key(&office, &service).await;
+    let second = key(&office, &service).await;
+    let _default = named(&office, &service, "orders").await;
+    let activation = json!(["key.activate"]);
+    let change = proposed(&ada.patch(&second, json!({ "status": "disabled" })).await);
+    assert_eq!(change["action"], activation);
+    let sooner = json!({ "expiresAt": "2031-01-01T00:00:00Z" });
+    assert_eq!(proposed(&ada.patch(&second, sooner).await)["action"], activation);
+    ada.patch(&first, json!({ "status": "retired" })).await.ok();
+    ada.patch(&second, json!({ "status": "disabled" })).await.ok();
+}
+
+/// The first version is the default of the service, and the second one that of the name.
+#[tokio::test]
+async fn the_rotation_of_an_earlier_version_activates_its_successor() {
+    let office = Office::new().await;
+    let [ada, _] = office.two_owners().await;
+    let service = office.open.service("billing").await;
+    let first = key(&office, &service).await;
+    let second = key(&office, &service).await;
+    let admin = office.open.admin();
+    for status in ["retired", "active"] {
+        admin.patch(&first, json!({ "status": status })).await.ok();
+    }
+    let change = proposed(&ada.patch(&first, json!({ "rotationDays": 1 })).await);
+    assert_eq!(change["action"], json!(["key.activate"]));
+    admin.patch(&second, json!({ "status": "disabled" })).await.ok();
+    ada.patch(&first, json!({ "rotationDays": 1 })).await.ok();
 }

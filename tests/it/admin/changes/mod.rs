@@ -8,6 +8,7 @@ mod keys;
 mod proposals;
 mod restore;
 mod routes;
+mod versions;
 
 use engine::change_kind::ChangeKind;
 use engine::settings::Stage;

@@ -3,6 +3,7 @@
 pub(in crate::admin) mod adopt;
 mod crash;
 mod destruction;
+mod floor;
 mod hybrid;
 mod import;
 mod jwk_intent;
@@ -16,6 +17,7 @@ mod rotation;
 mod schedule;
 mod secrecy;
 mod unopenable;
+mod versions;
 mod weak_rsa;
 pub(in crate::admin) mod wrapped;
 

@@ -74,7 +74,7 @@ async fn one_of_a_hundred_concurrent_activations_remains() {
 async fn one_of_several_changes_from_the_same_state_succeeds() {
     let world = World::new().await;
     let service = world.service("expected").await;
-    let key = generate(&world, &service, "AES-128").await;
+    let key = generate(&world, &service, "P-256").await;
     let path = path(id(&key));
     let tag = world.admin().get(&path).await.ok().header("etag").to_owned();
     let admin = world.admin().with("if-match", &tag);

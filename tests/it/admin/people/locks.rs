@@ -111,6 +111,42 @@ async fn access_tokens_from_before_a_lock_stay_refused() {
 }
 
 #[tokio::test]
+async fn a_lock_with_a_forged_time_ends_what_is_older() {
+    let pair = Pair::new().await;
+    let token = pair.provider.tokens("carla").await.access_token;
+    pair.one.client(&token).get("/admin/keys").await.ok();
+    pair.lock_carla_at(Timestamp::from_millis(0)).await;
+    let before = pair.one.clock.now();
+    let admin = pair.one.admin();
+    unlock(&admin, &person(&admin, "carla").await).await.ok();
+    // Sessions and tokens from before this time are refused, tokens by the second.
+    let sql = "SELECT tokens_from FROM people WHERE subject = 'carla'";
+    let ended: Timestamp = sqlx::query_scalar(sql).fetch_one(&pair.one.pool).await.expect("a time");
+    assert!(ended >= before, "{ended:?}");
+}
+
+#[tokio::test]
+async fn keys_that_a_locked_person_created_do_not_unlock_them() {
+    let world = World::new().await;
+    let ada = key_of(&world, "ada", &["owner"]).await;
+    let bot = json!({ "name": "bot", "type": "admin", "roles": ["owner"] });
+    let created = ada.post("/admin/api-keys", bot.clone()).await.created();
+    let first = world.client(&created.text("secret"));
+    let second = first.post("/admin/api-keys", bot).await.created().text("secret");
+    let admin = world.admin();
+    let of_ada = person(&admin, "ada").await;
+    lock(&admin, &of_ada).await.ok();
+    let page = format!("/dashboard/people/{}", of_ada["id"].as_str().unwrap());
+    let page = Browser::signed_in(&world).await.get(&page).await.ok().body;
+    assert!(page.contains(&created.text("id")), "{page}");
+    for client in [first, world.client(&second)] {
+        let refused = unlock(&client, &of_ada).await.refused(409, "CONFLICT");
+        assert!(refused.message().starts_with("The person created your API key"), "{refused:?}");
+    }
+    unlock(&admin, &of_ada).await.ok();
+}
+
+#[tokio::test]
 async fn a_lock_refuses_admin_keys_on_all_instances_until_its_end() {
     for by_entry in [false, true] {
         let world = World::new().await;

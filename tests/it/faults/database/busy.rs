@@ -32,7 +32,7 @@ async fn an_instance_stays_ready_while_administrators_use_all_connections() {
 #[tokio::test(flavor = "multi_thread")]
 async fn searches_of_the_audit_log_leave_connections_to_other_work() {
     let searches = ["/admin/audit", "/admin/audit/management"];
-    leave_connections(searches, "LOCK TABLE audit_log_index").await;
+    leave_connections(searches, "LOCK TABLE audit_log_positions").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,11 +1,14 @@
 //! What events attest, and what they do not.
 
+use engine::ids::EventId;
 use engine::rows::compare;
+use formats::clock::{Clock, Entropy};
 use serde_json::{Value, json};
+use sqlx::types::Json;
 
 use super::{as_owner, deviates, found, sealed, sealed_world};
 use crate::rows::Intruder;
-use testkit::{PATIENCE, Process, Site, rewrite, within};
+use testkit::{PATIENCE, Process, Site, pool, rewrite, within};
 
 /// The login of the service adds events. Those that the log should have, and does not have, attest nothing.
 #[tokio::test(flavor = "multi_thread")]
@@ -20,6 +23,23 @@ async fn an_invented_event_hides_no_row() {
     let found = compare(&world.pool).await.expect("a comparison").expect("sealed events");
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((found[0].row.table, found[0].difference.name()), ("policies", "changed"));
+}
+
+/// The sealer makes the segment of such an event, and not its transaction.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invented_event_that_is_sealed_hides_no_row() {
+    let world = sealed_world().await;
+    sealed(&world).await;
+    rewrite(&world.pool, "UPDATE policies SET require_binding = true").await;
+    let policies = world.admin().get("/admin/policies").await.ok().json();
+    let mut state = policies["items"][0].clone();
+    state["requireBinding"] = json!(true);
+    let invented = "INSERT INTO management_events (id, at, actor, action, resource_type, resource_id, before, after)
+                    SELECT $1, now(), 'n', 'update', 'policy', id, '{}', $2 FROM policies LIMIT 1";
+    let id = EventId::new(&Clock::system(), &Entropy::system());
+    let inserted = sqlx::query(invented).bind(id).bind(Json(state));
+    inserted.execute(&pool(world.as_application())).await.expect("an event");
+    assert_eq!(found(&world).await, deviates("policies", "changed", &["requireBinding"]));
 }
 
 /// Nothing but a lock and its end has an event of a person.
@@ -71,6 +91,10 @@ async fn a_row_with_a_forged_revision_is_shown_with_what_it_lost() {
     sqlx::raw_sql(forged).execute(&mut site.connect().await).await.expect("a change");
     let sealed = site.run(&["rows", "reseal", "--yes"]).success();
     assert!(sealed.stdout.contains("forged  rolled_back: status"), "{}", sealed.stdout);
+    let sql = "SELECT count(*) FROM keys WHERE status = 'disabled'";
+    let disabled: i64 =
+        sqlx::query_scalar(sql).fetch_one(&mut site.connect().await).await.expect("keys");
+    assert_eq!(disabled, 1, "what was taken away does not come back");
     // The last revision does not block the row either.
     assert_eq!(site.run(&["rows", "reseal"]).success().line(), "every row counts");
 }

@@ -24,6 +24,20 @@ async fn a_service_is_frozen_at_once_and_unfrozen_with_approval() {
 }
 
 #[tokio::test]
+async fn freezing_a_service_again_makes_its_pending_end_stale() {
+    let office = Office::new().await;
+    let [ada, bob] = office.two_owners().await;
+    let path = format!("/admin/services/{}", office.open.service("shop").await);
+    ada.patch(&path, json!({ "status": "frozen" })).await.ok();
+    let change = proposed(&ada.patch(&path, json!({ "status": "active" })).await);
+    bob.patch(&path, json!({})).await.ok();
+    assert_eq!(status(&ada, &change).await, "pending");
+    bob.patch(&path, json!({ "status": "frozen" })).await.ok();
+    assert_eq!(status(&ada, &change).await, "stale");
+    assert_eq!(ada.get(&path).await.ok().text("status"), "frozen");
+}
+
+#[tokio::test]
 async fn other_changes_of_a_service_need_no_approval() {
     let office = Office::new().await;
     let [ada, _] = office.two_owners().await;
@@ -86,4 +100,23 @@ async fn the_end_of_a_freeze_that_was_approved_too_late_is_stale() {
     open.post(&freeze, json!({ "reason": "second" })).await.ok();
     approve(&bob, &change).await.refused(409, "CONFLICT");
     assert_eq!(ada.get(EMERGENCY).await.ok().text("reason"), "second");
+}
+
+#[tokio::test]
+async fn freezing_again_makes_a_pending_end_of_the_freeze_stale() {
+    let office = Office::new().await;
+    let [ada, bob] = office.two_owners().await;
+    let freeze = format!("{EMERGENCY}/freeze");
+    let first = ada.post(&freeze, json!({ "reason": "first" })).await.ok();
+    let change = proposed(&ada.post_nothing(&format!("{EMERGENCY}/unfreeze")).await);
+    let again = bob.post(&freeze, json!({ "reason": "again" })).await.ok();
+    assert_eq!(again.json(), first.json());
+    assert_eq!(status(&ada, &change).await, "stale");
+    let id = change["id"].as_str().unwrap();
+    let events = format!("/admin/audit/management?resourceId={id}");
+    let listed = office.open.admin().get(&events).await.ok().json();
+    let mut listed = listed["items"].as_array().unwrap().iter();
+    assert!(listed.any(|it| it["action"] == "update" && it["after"]["status"] == "stale"));
+    approve(&bob, &change).await.refused(409, "CONFLICT");
+    assert_eq!(ada.get(EMERGENCY).await.ok().text("status"), "frozen");
 }

@@ -136,6 +136,26 @@ async fn an_envelope_key_retires_when_its_successor_is_made() {
 }
 
 #[tokio::test]
+async fn the_successor_of_a_data_key_is_the_next_version_of_its_name() {
+    let world = a_world().await;
+    let shop = world.application("shop").await;
+    let key = rotating(&world, shop.service.as_ref().unwrap(), "AES-256", 30).await;
+    let encrypted = async || {
+        let encrypted = shop.post("/v1/transit/encrypt/ours", json!({ "plaintext": "" })).await;
+        encrypted.ok().json()["data"].clone()
+    };
+    let before = encrypted().await;
+    assert_eq!(before["key_version"], 1);
+    world.clock.advance(30 * DAY);
+    rotated(&world, 0).await;
+    let successor = made_successor(&world, &key).await;
+    assert_eq!(successor["version"], 2);
+    assert_eq!(encrypted().await["key_version"], 2);
+    let opened = json!({ "ciphertext": before["ciphertext"] });
+    shop.post("/v1/transit/decrypt/ours", opened).await.ok();
+}
+
+#[tokio::test]
 async fn a_signing_key_is_published_a_day_before_it_signs_and_overlaps() {
     let world = a_world().await;
     let admin = world.admin();
@@ -262,4 +282,16 @@ async fn only_generated_keys_rotate_and_within_ten_years() {
     let change = json!({ "rotationDays": 1 });
     let changed = world.admin().patch(&path(id(&longest)), change).await;
     assert_eq!(changed.ok().json()["rotationDays"], 1);
+}
+
+#[tokio::test]
+async fn a_successor_has_the_next_version_of_the_name() {
+    let world = a_world().await;
+    let service = world.service("shop").await;
+    let key = rotating(&world, &service, "AES-256", 30).await;
+    assert_eq!((&key["name"], &key["version"]), (&json!("ours"), &json!(1)));
+    world.clock.advance(30 * DAY);
+    let successor = made_successor(&world, &key).await;
+    assert_eq!((&successor["name"], &successor["version"]), (&json!("ours"), &json!(2)));
+    assert_eq!(read(&world, id(&key)).await["version"], 1);
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{
-    DAY, OVERLAP, a_world, id, made_successor, others, path, rotate, rotated, rotating, status,
+    DAY, OVERLAP, a_world, id, made_successor, others, path, rotate, rotated, rotating, send,
+    status,
 };
 use testkit::{PATIENCE, within};
 
@@ -34,6 +35,27 @@ async fn a_key_whose_successor_stopped_gets_another_one_and_retires_later() {
     world.clock.advance(OVERLAP);
     rotate(&world).await;
     assert_eq!(status(&world, &key).await, "retired");
+}
+
+#[tokio::test]
+async fn a_newer_key_of_another_name_does_not_replace_a_data_key() {
+    let world = a_world().await;
+    let service = world.service("names").await;
+    let key = rotating(&world, &service, "AES-256", 10).await;
+    world.clock.advance(10 * DAY);
+    rotated(&world, 0).await;
+    let successor = others(&world, &key).await.remove(0);
+    world.admin().patch(&path(id(&successor)), json!({ "status": "disabled" })).await.ok();
+    world.clock.advance(DAY);
+    let theirs = json!({ "name": "theirs", "algorithm": "AES-256", "generate": true });
+    send(&world, &service, theirs).await.created();
+    world.clock.advance(OVERLAP);
+    within(PATIENCE, async || {
+        rotate(&world).await;
+        others(&world, &key).await.len() == 3
+    })
+    .await;
+    assert_eq!(status(&world, &key).await, "active");
 }
 
 #[tokio::test]
