@@ -14,6 +14,7 @@ WORKDIR /build
 # mimalloc contains its build time. Debug information would be half of the program.
 ENV SOURCE_DATE_EPOCH=0 CARGO_PROFILE_RELEASE_DEBUG=none CARGO_PROFILE_RELEASE_STRIP=debuginfo
 COPY Cargo.toml Cargo.lock ./
+COPY clients/age clients/age
 COPY clients/rust clients/rust
 COPY hsm hsm
 COPY migrations migrations
@@ -23,6 +24,11 @@ COPY tests/testkit/Cargo.toml tests/testkit/
 RUN cargo build --release --locked --bin sealward
 COPY deploy/notices deploy/notices
 RUN deploy/notices >NOTICES
+
+# The plugin for age, which no image contains. ./dev release copies it from here.
+FROM build AS age-plugin
+RUN cargo build --release --locked --package age-plugin-sealward \
+ && deploy/notices age-plugin-sealward >NOTICES
 
 FROM ${DEBIAN} AS base
 # The time of the commit, for reproducible images.

@@ -57,7 +57,7 @@ run_check() {
 # Finds every script of the repository by its first line, and checks it with the files it sources.
 every_script() {
     local scripts
-    mapfile -t scripts < <(grep -rlIE --exclude-dir={target,.git,.dev} '^#!.*\b(ba)?sh$' . | sort)
+    mapfile -t scripts < <(grep -rlIE --exclude-dir={target,node_modules,.git,.dev} '^#!.*\b(ba)?sh$' . | sort)
     shellcheck --external-sources --check-sourced --source-path=SCRIPTDIR "${scripts[@]}"
 }
 

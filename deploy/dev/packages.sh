@@ -51,6 +51,9 @@ p11-kit          p11-kit                                offers a token on a sock
 swtpm            swtpm                                  a TPM in software
 tpm2-abrmd       tpm2-abrmd                             its resource manager
 '
+packages_for_age="$packages_to_run
+python3          python3                                the forwarder of the check
+"
 packages_for_bare='
 debootstrap      debootstrap                            creates minimal Debian systems
 git              git                                    clones the repository into them
@@ -72,7 +75,10 @@ python3-venv     /usr/lib/python3*/ensurepip            environment for kubernet
 '
 packages_for_kubernetes="$packages_to_run
 $packages_for_chart
+etcd-client      etcdctl                                reads what the API server stored
 etcd-server      etcd                                   store of the API server
+openssl          openssl                                its key, and certificates
+systemd          systemd-analyze                        checks the unit of the KMS plugin
 "
 packages_for_clients="$packages_to_run
 default-jdk-headless  javac                             compiles and tests the Java client
@@ -96,6 +102,18 @@ maven            mvn                                    downloads Nimbus JOSE+JW
 packages_for_screenshots='
 pngquant         pngquant                               makes the screenshots small
 '
+packages_for_terraform="$packages_to_run
+faketime         /usr/lib/*/faketime/libfaketime.so.1   lets a key rotate
+openssl          openssl                                makes the key of a partner
+"
+packages_for_transit="$packages_to_run
+default-jdk-headless  javac                             compiles and runs the Java clients
+maven            mvn                                    installs them
+nodejs           node                                   runs the JavaScript clients
+npm              npm                                    installs them
+openssl          openssl                                certificate of the issuer of tokens
+python3-venv     /usr/lib/python3*/ensurepip            environment for the Python clients
+"
 packages_to_check="$packages_to_build
 python3-venv     /usr/lib/python3*/ensurepip            environment for hadolint and check-jsonschema
 shellcheck       shellcheck                             checks shell scripts

@@ -76,12 +76,24 @@ release_image() {
     podman_here cp "$container:/usr/local/bin/sealward" "$work/sealward"
     podman_here cp "$container:/var/lib/dpkg/status" "$work/status"
     podman_here rm "$container" >/dev/null 2>&1
+    release_age_plugin "$work" || die "cannot build the plugin for age; see $work/build.log"
     # dpkg-query of this machine reads the database of the image.
     mkdir -p "$work/dpkg"
     mv "$work/status" "$work/dpkg/"
     dpkg-query --admindir="$work/dpkg" --show --showformat '${Package}\t${Version}\t${Architecture}\n' >"$work/packages"
     stop_containers
     stage images "sealward-$version-image.tar.gz, sealward-$version-trial-image.tar.gz"
+}
+
+# release_age_plugin FOLDER: the plugin for age and its licences, from the stage that builds the program.
+release_age_plugin() {
+    local work=$1 container
+    build_image "$work/sources" --target age-plugin --tag sealward:age-plugin || return 1
+    container=$(podman_here create sealward:age-plugin)
+    mkdir "$work/age-plugin"
+    podman_here cp "$container:/build/target/release/age-plugin-sealward" "$work/age-plugin/"
+    podman_here cp "$container:/build/NOTICES" "$work/age-plugin/"
+    podman_here rm "$container" >/dev/null 2>&1
 }
 
 # save_image IMAGE NAME FILE: an archive from which docker load creates NAME. podman save would write
@@ -106,12 +118,20 @@ release_packages() {
     cp -r deploy/systemd "$work/$name/"
     "$work/sealward" man-pages "$work/$name/man"
     for shell in bash fish zsh; do "$work/sealward" completions "$shell" >"$work/$name/completions/sealward.$shell"; done
-    tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -c "$name" |
-        gzip -n >"$files/$name.tar.gz"
+    archive "$work" "$name" >"$files/$name.tar.gz"
+    name=age-plugin-$name
+    mv "$work/age-plugin" "$work/$name"
+    cp LICENSE docs/age.md "$work/$name/"
+    archive "$work" "$name" >"$files/$name.tar.gz"
     stage packages "archives and Debian package"
     deploy/sbom >"$files/sealward-$version.cdx.json"
     deploy/sbom --image "$work/packages" >"$files/sealward-$version-image.cdx.json"
     stage sbom "sealward-$version.cdx.json, sealward-$version-image.cdx.json"
+}
+
+# archive FOLDER NAME: a file or folder in this folder. Equal content gives equal archives.
+archive() {
+    tar -C "$1" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -c "$2" | gzip -n
 }
 
 # release_clients FOLDER: the packages of the client libraries. A folder for a registry, of Go or Maven, becomes an archive.
@@ -124,8 +144,7 @@ release_clients() {
             cp "$work/clients/$language"/* "$files/"
         else
             name=sealward-client-$language
-            tar -C "$work/clients/$language" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -c . |
-                gzip -n >"$files/$name.tar.gz"
+            archive "$work/clients/$language" . >"$files/$name.tar.gz"
         fi
     done
     stage clients "packages of $(find clients -mindepth 2 -maxdepth 2 -name package | wc -l) languages"

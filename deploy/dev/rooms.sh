@@ -9,7 +9,10 @@ hsm        hsm
 engine     sealward-engine     audit catalog db ledger ratelimit
 http       sealward-http       admin credentials openapi runtime
 dashboard  sealward-dashboard  dashboard
+transit    sealward-transit    transit
 client     sealward-client     client
+kube-kms   sealward-kube-kms   kube_kms
+age        age-plugin-sealward age_plugin
 sealward   sealward            command documents packaging server
 '
 

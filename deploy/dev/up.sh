@@ -39,7 +39,13 @@ up() {
     fi
 }
 
+# SEALWARD_TEST_PROGRAM is a program to start instead.
 build_service() {
+    program=${SEALWARD_TEST_PROGRAM:-}
+    if [ -n "$program" ]; then
+        stage build "not built: $program"
+        return 0
+    fi
     program=$(cargo metadata --no-deps --format-version 1 --locked | jq -r .target_directory)/up/sealward
     run cargo build "${cargo_verbosity[@]}" --profile up --locked --bin sealward || die "the build failed"
     stage build "$program"
@@ -126,6 +132,10 @@ password = { file = $(toml_string "$state/database-password") }
 [migrate]
 url = "postgres://sealward@127.0.0.1:$(cat "$state/postgres/port")/sealward"
 password = { file = $(toml_string "$state/owner-password") }
+
+# The API for clients of Vault and OpenBao.
+[transit]
+enabled = true
 
 [hsm]
 # SoftHSM2 does not support RSA-OAEP with SHA-256.
