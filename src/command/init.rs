@@ -8,7 +8,7 @@ use hsm::Token;
 
 use super::{Failure, startup};
 use engine::db::Pool;
-use engine::report_key;
+use engine::report_key::{self, NotMade};
 use engine::rows::initialize;
 use engine::settings::Environment;
 use formats::clock::{Clock, Entropy};
@@ -20,20 +20,23 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     let token = Token::open(tokens).await?;
     let made = keys(database.pool(), &token).await;
     token.close().await;
-    for (name, is_new) in made? {
-        let text = match is_new {
-            true => format!("the token has a {name} key now"),
-            false => format!("the token has its {name} key"),
-        };
-        writeln!(io::stdout(), "{text}")?;
+    for line in made? {
+        writeln!(io::stdout(), "{line}")?;
     }
     Ok(())
 }
 
-/// Makes the keys that are missing. Returns whether each was made.
-async fn keys(pool: &Pool, token: &Token) -> Result<[(&'static str, bool); 2], Failure> {
-    let row = initialize(pool, token).await?;
+/// Makes the keys that are missing. Returns what the token has. The key of reports can wait for an operator.
+async fn keys(pool: &Pool, token: &Token) -> Result<[String; 2], Failure> {
+    let has = |name, is_new| match is_new {
+        true => format!("the token has a {name} key now"),
+        false => format!("the token has its {name} key"),
+    };
+    let row = has("row", initialize(pool, token).await?);
     let time = (&Clock::system(), &Entropy::system());
-    let report = report_key::initialize(pool, token, time).await?;
-    Ok([("row", row), ("report", report)])
+    let report = match report_key::initialize(pool, token, time).await {
+        Err(waits @ NotMade::NotCounting) => waits.to_string(),
+        made => has("report", made?),
+    };
+    Ok([row, report])
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::{Failure, startup};
 use engine::db;
-use engine::rows::{Renewed, compare, examine_all, invalid_rows, new_key, seal_and_record};
+use engine::rows::{Renewed, Shown, compare, examine_all, invalid_rows, new_key, seal_shown};
 use engine::seals::{Deviation, Difference, Finding, Flaw, RowName};
 use engine::segments::remove_forged;
 use engine::settings::Environment;
@@ -93,11 +93,8 @@ async fn reseal(database: &db::Primary, is_confirmed: bool) -> Result<(), Failur
     if !is_confirmed && !confirm(seen.len() + removed.len())? {
         return Err(Failure::Other("no row was sealed".to_owned()));
     }
-    let mut transaction = pool.begin().await.map_err(Failure::Rows)?;
-    let rows = pool.rows_on(&mut transaction);
-    let at = (&Clock::system(), &Entropy::system());
-    seal_and_record(rows, &seen, &removed, at).await?;
-    transaction.commit().await.map_err(Failure::Rows)?;
+    let shown = Shown { seen: &seen, removed: &removed, deviations: &deviations };
+    seal_shown(pool, shown, (&Clock::system(), &Entropy::system())).await?;
     writeln!(io::stdout(), "{} rows are sealed", seen.len())?;
     if !removed.is_empty() {
         writeln!(io::stdout(), "{} rows are recorded as removed", removed.len())?;

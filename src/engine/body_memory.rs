@@ -2,7 +2,8 @@
 //!
 //! A large body reserves its whole size before more than a small part is read, so no body holds a share
 //! while it waits for more. A small body reserves its size from other memory after it was read, because the
-//! response uses as much until the client has read it. A tiny body needs no share. A caller has at most half
+//! response uses as much until the client has read it. An answer that can be far larger than its request reserves its own
+//! memory before the work. A tiny body needs no share. A caller has at most half
 //! of the memory that others leave: slow bodies of a few callers leave memory for the bodies of another.
 
 use std::fmt;
@@ -85,6 +86,16 @@ impl CallerMemory<'_> {
     /// Reserves memory for a small body of this size. `None` if responses use it for too long.
     pub async fn reserve_small(self, bytes: usize) -> Option<BodyShare> {
         self.reserve_of(&self.memory.small, bytes).await
+    }
+
+    /// Reserves memory for an answer of this size, before the work. Nothing for one that needs no share. `None` if other
+    /// bodies use it for too long.
+    pub async fn reserve_answer(self, bytes: usize) -> Option<Option<BodyShare>> {
+        if bytes <= TINY_BODY {
+            return Some(None);
+        }
+        let memory = if bytes <= SMALL_BODY { &self.memory.small } else { &self.memory.large };
+        self.reserve_of(memory, bytes).await.map(Some)
     }
 
     async fn reserve_of(self, memory: &Shares<Uuid>, bytes: usize) -> Option<BodyShare> {

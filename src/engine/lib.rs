@@ -4,7 +4,8 @@
 //!
 //! | layer | modules |
 //! |------:|---------|
-//! | 11 | `reports`, `rows` |
+//! | 12 | `reports` |
+//! | 11 | `rows` |
 //! | 10 | `ledger`, `receive` |
 //! | 9 | `management`, `protection` |
 //! | 8 | `keys` |

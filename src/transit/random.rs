@@ -1,5 +1,7 @@
 //! Random bytes. No key takes part, so they are no recorded operation.
 
+use std::sync::Arc;
+
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
@@ -14,7 +16,7 @@ use crate::errors::Refused;
 use crate::session::tag;
 use crate::state::Transit;
 use engine::receive::AdminCaller;
-use engine::web::write_rate_limit;
+use engine::web::{UnreadableBody, write_rate_limit};
 use formats::hex::hex;
 use formats::json::Text;
 
@@ -49,6 +51,11 @@ pub(crate) async fn answer(state: &Transit, rest: &str, request: Request) -> Res
     let checked = check(&known, namespace(&parts)).and(wish);
     let mut response = match checked {
         Ok(wish) => {
+            // Neither form takes more than two bytes for one.
+            let memory = known.caller.memory(&state.engine);
+            let Some(share) = memory.reserve_answer(2 * wish.bytes).await else {
+                return Refused::from(UnreadableBody::NoMemory).into_response();
+            };
             let bytes = wish.made(state);
             // Neither hexadecimal digits nor base64 need to be escaped.
             let write = |out: &mut formats::wiped::Wiped<Vec<u8>>| {
@@ -56,7 +63,8 @@ pub(crate) async fn answer(state: &Transit, rest: &str, request: Request) -> Res
                     out.extend_from_slice(part.as_bytes());
                 }
             };
-            ok(StatusCode::OK, with_data(&tag(state, &parts), bytes.len(), write), None, None)
+            let body = with_data(&tag(state, &parts), bytes.len(), write);
+            ok(StatusCode::OK, body, share.map(Arc::new), None)
         }
         Err(refused) => refused.into_response(),
     };

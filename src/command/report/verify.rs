@@ -40,10 +40,15 @@ enum Refused {
 /// Verifies, prints the result and returns the exit code.
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     match verify(arguments) {
-        Ok(Verified { thumbprint, signed_at }) => {
+        Ok(Verified { thumbprint, signed_at, at, filter }) => {
+            let keys = match filter.as_str() {
+                "" => "all keys".to_owned(),
+                filter => format!("the keys with {filter}"),
+            };
             let _ = writeln!(
                 io::stdout(),
-                "OK: the report is unchanged; the key {thumbprint} signed it at {signed_at}"
+                "OK: the report is unchanged; the key {thumbprint} signed it at {signed_at}; \
+                 it contains {keys}, with their uses until {at}"
             );
             ExitCode::SUCCESS
         }

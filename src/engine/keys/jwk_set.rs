@@ -47,7 +47,13 @@ impl PublishedJwk {
 impl JwkSet {
     /// Without the envelope keys below the floor, which would receive something new.
     pub(super) fn of(keys: &[Key], floor: Floor) -> Self {
-        let receives = |key: &&Key| key.usage != Usage::Enc || !floor.refuses(key.algorithm);
+        let receives = |key: &&Key| {
+            let published = alg(key.usage, key.algorithm);
+            let mut refused = Alg::ALL.into_iter().filter(|alg| floor.refuses(*alg));
+            key.usage != Usage::Enc
+                || !floor.refuses(key.algorithm)
+                    && !refused.any(|alg| Some(alg.name()) == published)
+        };
         let keys = keys.iter().filter(receives).filter_map(|key| {
             Some(PublishedJwk {
                 kid: key.kid(),

@@ -40,21 +40,21 @@ impl Key {
     }
 
     /// The key among `keys` that replaces this one or has replaced it: the one that waits for its activation, or else
-    /// the next one that was activated. Keys that are not for envelopes are replaced by those with their name.
+    /// the next one that was activated. Keys that are not for envelopes are replaced by those with their name. A key
+    /// that still acts was not replaced by one that does not.
     pub(crate) fn successor(&self, keys: &[Self]) -> Option<KeyId> {
-        let waits =
-            |key: &&Self| key.succeeds == Some(self.id) && key.status != KeyStatus::Destroyed;
+        let waits = |key: &&Self| key.succeeds == Some(self.id) && key.status == KeyStatus::Retired;
         let can_replace = |key: &&Self| {
             key.service_id == self.service_id
                 && key.activation > self.activation
                 && key.usage == self.usage
                 && (key.usage == Usage::Enc || key.name == self.name)
                 && key.succession() == self.succession()
+                && (self.status != KeyStatus::Active || key.status == KeyStatus::Active)
         };
-        let was_replaced = self.activation.is_some() && self.status != KeyStatus::Active;
-        let replaced_by = || keys.iter().filter(can_replace).min_by_key(|key| key.activation);
+        let next = || keys.iter().filter(can_replace).min_by_key(|key| key.activation);
         let waiting = keys.iter().find(waits);
-        waiting.or_else(|| replaced_by().filter(|_| was_replaced)).map(|key| key.id)
+        waiting.or_else(|| self.activation.and_then(|_| next())).map(|key| key.id)
     }
 
     /// Whether this member of a group is its last activation.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use sqlx::PgConnection;
 
+use super::head::Head;
 use super::key::SigningKey;
 use super::store::{self, Sealed};
 use super::{Log, records};
@@ -32,14 +33,14 @@ pub async fn keys(pool: &Pool, log: Log) -> sqlx::Result<Option<Vec<VerifierKey>
     Ok(Some(keys.collect()))
 }
 
-/// Whether the signed checkpoints cover the rows of a snapshot.
+/// Whether the signed checkpoints cover the changes of a snapshot.
 #[derive(Debug)]
 pub(crate) enum Coverage {
     /// There are no logs before `sealward audit init`.
     NoLogs,
-    /// A management event of the snapshot is in no checkpoint yet.
+    /// A change of the snapshot is in no checkpoint yet.
     Behind,
-    /// The checkpoint of management events covers all of the snapshot.
+    /// The checkpoint of management events covers all changes of the snapshot.
     Whole {
         /// The latest checkpoint of the operations.
         operations: Checkpoint,
@@ -48,40 +49,31 @@ pub(crate) enum Coverage {
     },
 }
 
-/// Whether the signed checkpoints cover the rows that this transaction, a snapshot, sees.
+/// Whether the signed checkpoints cover the changes that this transaction, a snapshot, sees. Other events do not count:
+/// strangers cause them.
 pub(crate) async fn coverage(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<Coverage> {
     let keys = store::keys(rows.again()).await?;
     let [operations, management] = [Log::Operations, Log::Management];
-    let Some((operations, _)) = latest(&keys, &mut *rows.executor, operations).await? else {
+    let Some(operations) = store::head(&mut *rows.executor, operations).await? else {
         return Ok(Coverage::NoLogs);
     };
-    let Some((management, is_whole)) = latest(&keys, &mut *rows.executor, management).await? else {
+    let Some(management) = store::head(&mut *rows.executor, management).await? else {
         return Ok(Coverage::NoLogs);
     };
-    let has_waiting = store::has_waiting(&mut *rows.executor, Log::Management).await?;
-    Ok(match (operations, management) {
-        (Some(operations), Some(management)) if is_whole && !has_waiting => {
-            Coverage::Whole { operations, management }
-        }
-        _ => Coverage::Behind,
-    })
+    let (Some(operations), Some(management)) =
+        (opened(&keys, &operations), opened(&keys, &management))
+    else {
+        return Ok(Coverage::Behind);
+    };
+    let is_behind = store::lacks_changes(rows.executor, management.size).await?;
+    Ok(if is_behind { Coverage::Behind } else { Coverage::Whole { operations, management } })
 }
 
-/// The latest signed checkpoint of a log, and whether it covers the whole tree. None before `sealward audit init`.
-async fn latest(
-    keys: &[SigningKey],
-    connection: &mut PgConnection,
-    log: Log,
-) -> sqlx::Result<Option<(Option<Checkpoint>, bool)>> {
-    let Some(head) = store::head(connection, log).await? else {
-        return Ok(None);
-    };
-    let checkpoint = head.signed.as_ref().and_then(|signed| {
-        let mut verifiers = keys.iter().filter_map(|key| key.verifier(&head.origin).ok());
-        verifiers.find_map(|key| Checkpoint::open(&signed.note, &key).ok())
-    });
-    let is_whole = checkpoint.as_ref().is_some_and(|it| it.size == head.size);
-    Ok(Some((checkpoint, is_whole)))
+/// The latest signed checkpoint of a log.
+fn opened(keys: &[SigningKey], head: &Head) -> Option<Checkpoint> {
+    let note = &head.signed.as_ref()?.note;
+    let mut verifiers = keys.iter().filter_map(|key| key.verifier(&head.origin).ok());
+    verifiers.find_map(|key| Checkpoint::open(note, &key).ok())
 }
 
 /// The content of a tile. None if the latest checkpoint does not need it, or if a record in it is

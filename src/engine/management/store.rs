@@ -1,12 +1,12 @@
 //! The authors of changes, and the record of each change.
 
 use sqlx::types::Json;
-use sqlx::{Connection as _, PgConnection, PgExecutor};
+use sqlx::{Connection as _, PgConnection};
 
 use super::changes::Proposal;
 use super::{Actor, Event, events};
 use crate::auth::{ApiKey, Person, Role, Roles, people};
-use crate::ids::{EventId, PersonId};
+use crate::ids::EventId;
 use crate::resource::{Rows, select};
 use crate::seals::RowKey;
 use crate::segments::{self, Log, SegmentRows, hash_of};
@@ -125,15 +125,6 @@ pub(super) async fn usable_owner_keys(
         }
     }
     Ok(usable)
-}
-
-/// The people with this subject, whether their rows count or not.
-pub(super) async fn people_of(
-    database: impl PgExecutor<'_>,
-    subject: &str,
-) -> sqlx::Result<Vec<PersonId>> {
-    let found = sqlx::query_scalar("SELECT id FROM people WHERE subject = $1 ORDER BY id");
-    found.bind(subject).fetch_all(database).await
 }
 
 /// Records an event and its segment: a change, in the transaction of the change. A read with the digest of a

@@ -7,7 +7,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::{
     Action, Actor, Authorized, Context, Error, Event, FreezeEverything, ResourceType, System, store,
 };
-use crate::auth::{ApiKey, Emergency, Person, PersonStatus, Service, ServiceStatus};
+use crate::auth::{ApiKey, Emergency, Person, PersonStatus, Service, ServiceStatus, people};
 use crate::db::is_ended;
 use crate::ids::{ApiKeyId, EventId, KeyId, PersonId, ServiceId};
 use crate::keys::{Key, KeyStatus};
@@ -69,8 +69,11 @@ pub async fn people_named(system: &System, name: &str) -> Result<Vec<PersonId>, 
     if let Ok(id) = name.parse() {
         return Ok(vec![id]);
     }
-    let people = store::people_of(&system.pool, name).await?;
-    if people.is_empty() { Err(Error::Missing(ResourceType::Person)) } else { Ok(people) }
+    let people = people::ever_named(&system.pool, name).await?;
+    if people.is_empty() {
+        return Err(Error::Missing(ResourceType::Person));
+    }
+    Ok(people.into_iter().collect())
 }
 
 impl TakingAway {

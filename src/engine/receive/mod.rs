@@ -42,6 +42,8 @@ pub struct Door {
     pub credentials: for<'p> fn(&'p Parts) -> Credentials<'p>,
     /// Refuses a body by its headers.
     pub check_body: fn(&Parts) -> Result<(), UnreadableBody>,
+    /// The bytes that the answer to an item of a batch has beside what the request contains.
+    pub answer_bytes: usize,
 }
 
 /// The number of tokens that a body takes from the rate limit.
@@ -194,19 +196,32 @@ impl Arrived<'_> {
             (Ok(standing), Some(count), Ok(body)) => {
                 match protection.tokens(&caller, &body, count).await {
                     Ok(tokens) => {
-                        (admit_items(engine, &caller, standing, tokens, &body).await, Ok(body))
+                        let admitted = admit_items(engine, &caller, standing, tokens, &body).await;
+                        (admitted, Ok((body, tokens)))
                     }
                     Err(refusal) => (Ok(standing), Err(refusal)),
                 }
             }
-            (admitted, _, body) => (admitted, body.map_err(Refusal::from)),
+            (admitted, _, body) => {
+                (admitted, body.map(|body| (body, NonZeroU32::MIN)).map_err(Refusal::from))
+            }
+        };
+        let (body, answer) = match body {
+            Ok((body, tokens)) => match self.reserve_answer(&caller, &body, tokens).await {
+                Ok(answer) => (Ok(body), answer),
+                Err(refusal) => (Err(refusal), None),
+            },
+            Err(refusal) => (Err(refusal), None),
         };
         let standing = admitted.unwrap_or_else(|exceeded| exceeded.standing);
         let Origin { endpoint, tag, arrived, .. } = self.origin;
         let again = authentication(engine, door, &parts);
         let call = Call::new((caller, again), admitted, endpoint, tag, arrived);
         match body {
-            Ok(body) => Ok(Received { call, parts, share: body.share(), body, standing }),
+            Ok(body) => {
+                let share = answer.or_else(|| body.share());
+                Ok(Received { call, parts, share, body, standing })
+            }
             Err(refusal) => {
                 let refusal = match (refusal, call.application()) {
                     // The syntax of a longer body is unknown.
@@ -222,6 +237,22 @@ impl Arrived<'_> {
                 Err(NotReceived::Refused(answered, standing))
             }
         }
+    }
+
+    /// Reserves memory for the answer to a batch: it can be far larger than the request.
+    async fn reserve_answer(
+        &self,
+        caller: &Caller,
+        body: &BodyBytes,
+        items: NonZeroU32,
+    ) -> Result<Option<Arc<BodyShare>>, Refusal> {
+        if items == NonZeroU32::MIN {
+            return Ok(None);
+        }
+        let items = usize::try_from(items.get()).unwrap_or(usize::MAX);
+        let bytes = items.saturating_mul(self.door.answer_bytes).saturating_add(2 * body.len());
+        let share = self.engine.memory_of(caller).reserve_answer(bytes).await;
+        Ok(share.ok_or(UnreadableBody::NoMemory)?.map(Arc::new))
     }
 
     /// Checks a credential again after a slow body, in case it was revoked meanwhile.

@@ -19,7 +19,7 @@ impl AsRef<[u8]> for Sent {
     }
 }
 
-/// Sends a buffer without a copy. The share of the request covers the response too.
+/// Sends a buffer without a copy. The share covers the response until it was sent.
 pub fn sent(body: protection::Body, share: Option<Arc<BodyShare>>) -> Body {
     Body::from(Bytes::from_owner(Sent { body, _share: share }))
 }

@@ -7,7 +7,7 @@ use sqlx::{PgConnection, PgExecutor};
 
 use crate::db::Pool;
 use crate::ids::KeyId;
-use crate::resource::{self, Deprivable, Rows};
+use crate::resource::{self, Deprivable, Rows, fetch_whole};
 use crate::revision::Revision;
 use crate::row;
 use formats::algorithms::{Algorithm, SignatureScheme};
@@ -38,6 +38,9 @@ pub enum NotMade {
     /// The token returned no public key.
     #[error("the token made a key for reports without a public key")]
     NoPublicKey,
+    /// An older key would sign, or the rows are those of another token.
+    #[error("a report key does not count: run `sealward rows reseal`, then `sealward init` again")]
+    NotCounting,
     /// The database failed.
     #[error(transparent)]
     Database(#[from] sqlx::Error),
@@ -52,7 +55,8 @@ pub async fn initialize(
 ) -> Result<bool, NotMade> {
     let mut transaction = pool.begin().await?;
     store::lock(&mut transaction).await?;
-    if let Some(key) = newest(pool.rows_on(&mut transaction)).await? {
+    let keys = fetch_whole::<ReportKey>(pool.rows_on(&mut transaction)).await?;
+    if let Some(key) = newest_of(keys.ok_or(NotMade::NotCounting)?) {
         match token.find(&key.private()).await {
             Ok(_) => return Ok(false),
             Err(error) if error.kind() == ErrorKind::KeyMissing => {}
@@ -70,9 +74,14 @@ pub async fn initialize(
     Ok(true)
 }
 
-/// The key that signs. None before `sealward init`.
+/// The key that signs. None before `sealward init`, and while a key that was ever made does not count: an older one would
+/// sign.
 pub(crate) async fn newest(rows: Rows<&mut PgConnection>) -> sqlx::Result<Option<ReportKey>> {
-    Ok(all(rows).await?.pop())
+    Ok(fetch_whole(rows).await?.and_then(newest_of))
+}
+
+fn newest_of(keys: Vec<ReportKey>) -> Option<ReportKey> {
+    keys.into_iter().max_by_key(|key| (key.created_at, key.id))
 }
 
 /// All keys, the newest last.

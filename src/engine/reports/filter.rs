@@ -32,8 +32,12 @@ pub struct RegisterFilter {
 }
 
 impl RegisterFilter {
-    /// Whether the register contains a key.
+    /// Whether the register contains a key. One whose row does not count is in each, because its members can be wrong.
     pub(super) fn includes(&self, key: &KeyEntry) -> bool {
+        key.seal_valid == Some(false) || self.matches(key)
+    }
+
+    fn matches(&self, key: &KeyEntry) -> bool {
         self.algorithm.is_none_or(|algorithm| key.algorithm == algorithm)
             && self.strength_below.is_none_or(|bits| key.strength < bits)
             && self.policy_number.as_ref().is_none_or(|number| {

@@ -66,6 +66,11 @@ pub enum NotReported {
     /// The last changes are not in a checkpoint, or the uses of the day are not counted.
     #[error("the audit logs do not cover the last changes yet")]
     Behind,
+    /// A row is not as its last sealed event says, or does not count.
+    #[error(
+        "a key, a policy or a service is not as its last event in the audit log says: `sealward doctor` names it"
+    )]
+    Deviating,
     /// The request has this problem.
     #[error("the request has a problem")]
     Invalid(Problem),
@@ -105,7 +110,8 @@ pub async fn report(
         Form::Csv => table::csv(&register),
         Form::CycloneDx => cbom::json(&register),
     };
-    let signature = signature::sign(token, &key, (form, context.clock.now()), &body).await?;
+    let signature =
+        signature::sign(token, &key, (&register, form, context.clock.now()), &body).await?;
     Ok(Report { body, form, signature })
 }
 

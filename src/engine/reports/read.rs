@@ -11,14 +11,16 @@ use super::{
     Checkpoints, Day, KeyEntry, NotReported, PolicyEntry, Register, RegisterRequest, store,
 };
 use crate::audit::traffic::{self, DayUses};
+use crate::auth::Service;
 use crate::db::Pool;
 use crate::ids::{KeyId, ServiceId};
 use crate::keys::{Key, KeyStatus, Origin, Usage};
-use crate::ledger::{Coverage, coverage};
+use crate::ledger::{Coverage, LogCosigner, LogKey, coverage};
 use crate::management::{Authorized, ReadReports};
 use crate::policy::Policy;
-use crate::report_key;
-use crate::resource::Rows;
+use crate::report_key::ReportKey;
+use crate::resource::{Rows, fetch_whole};
+use crate::rows::compare_in;
 use formats::clock::Timestamp;
 use formats::material::{Algorithm, PublicKey};
 use formats::problem::{Code, Problem};
@@ -94,11 +96,14 @@ async fn read(
             Checkpoints { operations: operations.into(), management: management.into() }
         }
     };
+    if deviates(rows.again()).await? {
+        return Err(NotReported::Deviating);
+    }
     let (at, uses) = uses(&mut *rows.executor, request.at, today).await?;
-    let services = store::services(rows.again()).await?.into_iter();
+    let services = store::services(rows.again()).await?.ok_or(NotReported::Deviating)?;
     let known = Known {
-        service_names: services.map(|it| (it.id, it.name.to_string())).collect(),
-        policies: store::policies(rows.again()).await?,
+        service_names: services.into_iter().map(|it| (it.id, it.name.to_string())).collect(),
+        policies: store::policies(rows.again()).await?.ok_or(NotReported::Deviating)?,
         tokens: store::presence(&mut *rows.executor).await?,
         uses: uses.into_iter().map(|uses| (uses.key, uses)).collect(),
         people: people::of_keys(rows.again()).await?,
@@ -110,12 +115,21 @@ async fn read(
         return Err(NotReported::Invalid(problem));
     }
     let keys = store::keys(rows.again()).await?;
-    let own = own_keys(rows).await?;
-    let entries = keys.iter().map(|key| known.entry(key, &keys));
+    let own = own_keys(rows).await?.ok_or(NotReported::Deviating)?;
+    let counting: Vec<Key> = keys.iter().filter(|key| key.seal_valid.is_none()).cloned().collect();
+    let entries = keys.iter().map(|key| known.entry(key, &counting));
     let mut keys: Vec<KeyEntry> = entries.chain(own.into_iter().map(OwnKey::entry)).collect();
     keys.retain(|key| request.filter.includes(key));
     keys.sort_by_key(|key| key.key_id);
     Ok(Register { at, checkpoints, filter: request.filter.clone(), keys })
+}
+
+/// Whether a row that the register shows is not as its last sealed event says: whoever writes to the database cannot
+/// hide a key or a policy from it, or add one.
+async fn deviates(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<bool> {
+    Ok(!compare_in::<Key>(rows.again()).await?.is_empty()
+        || !compare_in::<Policy>(rows.again()).await?.is_empty()
+        || !compare_in::<Service>(rows).await?.is_empty())
 }
 
 /// The uses up to a day. Without one, up to yesterday, or to the day before until yesterday is counted.
@@ -135,23 +149,29 @@ async fn uses(
     Err(NotReported::Behind)
 }
 
-async fn own_keys(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<Vec<OwnKey>> {
-    let reports = report_key::all(rows.again()).await?.into_iter();
-    let reports = reports.map(|key| (key.id, key.public_key, key.created_at)).collect();
-    let logs = store::log_keys(rows.again()).await?.into_iter();
-    let logs = logs.map(|key| (key.id, key.public_key, key.created_at)).collect();
-    let cosigners = store::cosigners(rows).await?.into_iter();
-    let cosigners = cosigners.map(|key| (key.id, key.public_key, key.created_at)).collect();
+/// The keys of Sealward's own; none while the row of one that was ever made does not count.
+async fn own_keys(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<Option<Vec<OwnKey>>> {
+    let reports = fetch_whole::<ReportKey>(rows.again()).await?;
+    let logs = fetch_whole::<LogKey>(rows.again()).await?;
+    let cosigners = fetch_whole::<LogCosigner>(rows).await?;
+    let (Some(reports), Some(logs), Some(cosigners)) = (reports, logs, cosigners) else {
+        return Ok(None);
+    };
+    let reports = reports.into_iter().map(|key| (key.id, key.public_key, key.created_at)).collect();
+    let logs = logs.into_iter().map(|key| (key.id, key.public_key, key.created_at)).collect();
+    let cosigners =
+        cosigners.into_iter().map(|key| (key.id, key.public_key, key.created_at)).collect();
     let all = [
         ("signatures of reports", reports),
         ("checkpoints of the audit logs", logs),
         ("cosignatures of the audit logs", cosigners),
     ];
-    Ok(all.into_iter().flat_map(|(name, keys)| own(name, keys)).collect())
+    Ok(Some(all.into_iter().flat_map(|(name, keys)| own(name, keys)).collect()))
 }
 
 /// The keys for one purpose, of which the last one signs.
-fn own(name: &'static str, keys: Vec<(KeyId, Vec<u8>, Timestamp)>) -> Vec<OwnKey> {
+fn own(name: &'static str, mut keys: Vec<(KeyId, Vec<u8>, Timestamp)>) -> Vec<OwnKey> {
+    keys.sort_by_key(|(id, _, created_at)| (*created_at, *id));
     let newest = keys.last().map(|(id, ..)| *id);
     let keys = keys.into_iter().filter_map(|(id, spki, created_at)| {
         let public_key = PublicKey::from_spki(&spki).ok()?;

@@ -3,7 +3,7 @@
 use hsm::{HsmError, Token};
 use serde_json::json;
 
-use super::Form;
+use super::{Form, Register};
 use crate::report_key::ReportKey;
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use formats::algorithms::{Algorithm, JwsAlgorithm};
@@ -18,19 +18,23 @@ const MOST_KEYS: usize = 100;
 /// The algorithm of all signatures.
 const ALGORITHM: JwsAlgorithm = JwsAlgorithm::Es256;
 
-/// Signs a report in the token.
+/// Signs a report in the token. The header says what the report is about: a table without a line does not.
 pub(super) async fn sign(
     token: &Token,
     key: &ReportKey,
-    (form, now): (Form, Timestamp),
+    (register, form, now): (&Register, Form, Timestamp),
     body: &[u8],
 ) -> Result<String, HsmError> {
     let kid = key.public().map(|public| public.thumbprint());
     let header = json!({
         "alg": ALGORITHM,
+        "at": register.at,
         "cty": form.media_type(),
+        "filter": register.filter.to_string(),
         "iat": now.as_millis() / 1_000,
         "kid": kid,
+        "managementCheckpoint": register.checkpoints.management.to_string(),
+        "operationsCheckpoint": register.checkpoints.operations.to_string(),
     });
     let header = to_base64url(header.to_string().as_bytes());
     let signature = key.sign(token, signed(&header, body).as_bytes()).await?;
@@ -58,6 +62,10 @@ pub struct Verified {
     pub thumbprint: String,
     /// The time of the signature, as the service states it.
     pub signed_at: Timestamp,
+    /// The last day whose uses count.
+    pub at: String,
+    /// The filters of the report. Empty if it contains all keys.
+    pub filter: String,
 }
 
 /// Why a signature does not count.
@@ -94,26 +102,31 @@ impl ReportKeys {
         else {
             return Err(NotVerified::Malformed);
         };
-        let (kid, signed_at) = read_header(header).ok_or(NotVerified::Malformed)?;
+        let stated = read_header(header).ok_or(NotVerified::Malformed)?;
         let signature = from_base64url(signature).map_err(|_| NotVerified::Malformed)?;
-        let key = self.0.iter().find(|key| key.thumbprint() == kid);
+        let key = self.0.iter().find(|key| key.thumbprint() == stated.thumbprint);
         let key = key.ok_or(NotVerified::OtherKey)?;
         let message = signed(header, body);
         UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, key.to_spki())
             .verify(message.as_bytes(), &signature)
             .map_err(|_| NotVerified::Changed)?;
-        Ok(Verified { thumbprint: kid, signed_at })
+        Ok(stated)
     }
 }
 
-/// The thumbprint and the time in a header. None if it has another algorithm or an extension.
-fn read_header(header: &str) -> Option<(String, Timestamp)> {
+/// What a header states. None if it has another algorithm or an extension.
+fn read_header(header: &str) -> Option<Verified> {
     let header: serde_json::Value = serde_json::from_slice(&from_base64url(header).ok()?).ok()?;
     let is_plain = header.get("crit").is_none() && header.get("b64").is_none();
-    let kid = header.get("kid")?.as_str()?.to_owned();
-    let millis = header.get("iat")?.as_i64()?.checked_mul(1_000)?;
+    let text = |name| Some(header.get(name)?.as_str()?.to_owned());
+    let stated = Verified {
+        thumbprint: text("kid")?,
+        signed_at: Timestamp::from_millis(header.get("iat")?.as_i64()?.checked_mul(1_000)?),
+        at: text("at")?,
+        filter: text("filter")?,
+    };
     let is_ours = header.get("alg")?.as_str()? == ALGORITHM.name();
-    (is_plain && is_ours).then(|| (kid, Timestamp::from_millis(millis)))
+    (is_plain && is_ours).then_some(stated)
 }
 
 fn of_json(text: &str) -> Result<Vec<PublicKey>, InvalidKeys> {

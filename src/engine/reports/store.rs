@@ -8,34 +8,31 @@ use uuid::Uuid;
 use crate::auth::{ApiKey, Service};
 use crate::ids::{ApiKeyId, KeyId};
 use crate::keys::Key;
-use crate::ledger::{LogCosigner, LogKey};
+use crate::ledger::Log;
 use crate::management::{Action, ResourceType};
 use crate::policy::Policy;
-use crate::resource::{Rows, select};
+use crate::resource::{Marked, Rows, select};
 
 /// All keys, also destroyed ones and those whose rows do not count.
 pub(super) async fn keys(rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Vec<Key>> {
     select("ORDER BY id").fetch_listed(rows).await
 }
 
-/// All services, also deleted ones.
-pub(super) async fn services(rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Vec<Service>> {
-    select("ORDER BY id").fetch_all(rows).await
+/// All services, also deleted ones; none while a row does not count.
+pub(super) async fn services(
+    rows: Rows<impl PgExecutor<'_>>,
+) -> sqlx::Result<Option<Vec<Service>>> {
+    Ok(valid(select("ORDER BY id").fetch_marked(rows).await?))
 }
 
-/// All policies, also deleted ones.
-pub(super) async fn policies(rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Vec<Policy>> {
-    select("ORDER BY policy_number, id").fetch_all(rows).await
+/// All policies, also deleted ones; none while a row does not count.
+pub(super) async fn policies(rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Option<Vec<Policy>>> {
+    Ok(valid(select("ORDER BY policy_number, id").fetch_marked(rows).await?))
 }
 
-/// The keys that sign checkpoints.
-pub(super) async fn log_keys(rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Vec<LogKey>> {
-    select("ORDER BY created_at, id").fetch_all(rows).await
-}
-
-/// The keys that cosign checkpoints.
-pub(super) async fn cosigners(rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Vec<LogCosigner>> {
-    select("ORDER BY created_at, id").fetch_all(rows).await
+/// The resources of rows that all count.
+fn valid<R>(rows: Vec<Marked<R>>) -> Option<Vec<R>> {
+    rows.into_iter().map(|row| row.resource.filter(|_| row.is_valid)).collect()
 }
 
 /// The people of these API keys.
@@ -64,15 +61,18 @@ pub(super) async fn presence(
     Ok(presence)
 }
 
-/// The events that say who created or approved a key.
+/// The events that say who created or approved a key. The login of the service can add events; of those, the sealer
+/// makes the segments, which do not have their names.
 pub(super) async fn events_of_keys(connection: &mut PgConnection) -> sqlx::Result<Vec<Uuid>> {
     sqlx::query_scalar(
         "SELECT id FROM management_events
           WHERE resource_type = $1 AND (action = $2 OR approved_by IS NOT NULL)
+            AND EXISTS (SELECT FROM audit_log_places($3, id) AS sealed WHERE sealed.segment = management_events.id)
           ORDER BY id",
     )
     .bind(ResourceType::Key)
     .bind(Action::Create)
+    .bind(Log::Management.number())
     .fetch_all(connection)
     .await
 }

@@ -56,8 +56,11 @@ pub(super) fn csv(register: &Register) -> Vec<u8> {
     write(columns, &lines)
 }
 
+/// A list in one cell. A backslash stands before a separator in an element.
 fn joined(texts: &[String]) -> String {
-    texts.join("; ")
+    let escaped: Vec<String> =
+        texts.iter().map(|text| text.replace('\\', "\\\\").replace(';', "\\;")).collect();
+    escaped.join("; ")
 }
 
 fn policies(key: &KeyEntry) -> Vec<String> {

@@ -30,23 +30,42 @@ pub async fn compare(pool: &Pool) -> sqlx::Result<Option<Vec<Deviation>>> {
     Ok(Some(found))
 }
 
+/// The rows of one kind that are not as their last sealed events say, in a snapshot.
+pub(crate) async fn compare_in<R: Attested>(
+    mut snapshot: Rows<&mut PgConnection>,
+) -> sqlx::Result<Vec<Deviation>> {
+    let mut found = Vec::new();
+    let mut after = Some(Uuid::nil());
+    while let Some(from) = after {
+        after = compare_next::<R>(snapshot.again(), from, &mut found).await?;
+    }
+    Ok(found)
+}
+
 async fn compare_all<R: Attested>(pool: &Pool, found: &mut Vec<Deviation>) -> sqlx::Result<()> {
-    let mut after = Uuid::nil();
-    loop {
+    let mut after = Some(Uuid::nil());
+    while let Some(from) = after {
         // A change and its event are one transaction, so a snapshot has both or none.
         let mut snapshot = pool.snapshot().await?;
-        let rows = select::<R>(R::LIVING).bind(after).bind(PAGE);
-        let rows = rows.fetch_unverified(&mut *snapshot).await?;
-        let is_last = i64::try_from(rows.len()).is_ok_and(|count| count < PAGE);
-        let end = rows.last().map(|(id, _)| *id).filter(|_| !is_last);
-        let attestations = attestations::<R>(pool.rows_on(&mut snapshot), (after, end)).await?;
-        compare_page(pool.rows_on(&mut snapshot), rows, attestations, found).await?;
+        after = compare_next::<R>(pool.rows_on(&mut snapshot), from, found).await?;
         snapshot.rollback().await?;
-        match end {
-            Some(end) => after = end,
-            None => return Ok(()),
-        }
     }
+    Ok(())
+}
+
+/// Compares the rows after an identifier. Returns the last one; none at the end.
+async fn compare_next<R: Attested>(
+    mut snapshot: Rows<&mut PgConnection>,
+    after: Uuid,
+    found: &mut Vec<Deviation>,
+) -> sqlx::Result<Option<Uuid>> {
+    let rows = select::<R>(R::LIVING).bind(after).bind(PAGE);
+    let rows = rows.fetch_unverified(&mut *snapshot.executor).await?;
+    let is_last = i64::try_from(rows.len()).is_ok_and(|count| count < PAGE);
+    let end = rows.last().map(|(id, _)| *id).filter(|_| !is_last);
+    let attestations = attestations::<R>(snapshot.again(), (after, end)).await?;
+    compare_page(snapshot, rows, attestations, found).await?;
+    Ok(end)
 }
 
 /// What sealed events say about one resource.

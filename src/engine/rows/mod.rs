@@ -12,8 +12,9 @@ mod store;
 mod watch;
 
 pub use self::compare::compare;
+pub(crate) use self::compare::compare_in;
 pub use self::examine::{examine_all, invalid_rows};
 pub use self::initialize::{NotInitialized, initialize};
 pub use self::new_key::{NotRenewed, Renewed, new_key};
-pub use self::reseal::{NotSealed, seal_and_record, seal_seen};
+pub use self::reseal::{NotSealed, Shown, seal_and_record, seal_seen, seal_shown};
 pub use self::watch::{RecordedFindings, watch};

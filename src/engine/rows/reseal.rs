@@ -5,11 +5,13 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::attested::{Attested as _, each_attested};
+use super::compare::compare;
 use super::kinds::{each_kind, type_of};
+use crate::db::Pool;
 use crate::ids::EventId;
 use crate::management::{Actor, Event, insert_event};
 use crate::resource::{Rows, SeenRow, Stored as _, reseal, select};
-use crate::seals::{RowName, forget_members};
+use crate::seals::{Deviation, RowName, forget_members};
 use formats::clock::{Clock, Entropy};
 
 /// Why rows were not sealed.
@@ -33,7 +35,41 @@ pub async fn seal_seen(
     if changed.is_empty() { Ok(()) } else { Err(NotSealed::Changed(changed)) }
 }
 
-/// The same, with an event for each row, which attests its state from then on. So do events for the rows in
+/// What an operator saw: rows, rows that are gone, and how rows differ from their last sealed events.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'s> {
+    /// The rows to seal.
+    pub seen: &'s [SeenRow],
+    /// Those whose absence the operator accepts.
+    pub removed: &'s [RowName],
+    /// The differences, of these rows and of others.
+    pub deviations: &'s [Deviation],
+}
+
+/// Seals and records rows as an operator saw them, if they still differ from their events as the operator saw it:
+/// whoever writes to the database could change them between the comparison and the reading.
+pub async fn seal_shown(
+    pool: &Pool,
+    shown: Shown<'_>,
+    at: (&Clock, &Entropy),
+) -> Result<(), NotSealed> {
+    let mut transaction = pool.begin().await?;
+    seal_and_record(pool.rows_on(&mut transaction), shown.seen, shown.removed, at).await?;
+    // Another transaction sees the rows as they were, and none can change them before the commit.
+    let compared = compare(pool).await?.unwrap_or_default();
+    let rows = shown.seen.iter().map(|seen| seen.row).chain(shown.removed.iter().copied());
+    let of = |deviations: &[Deviation], row| -> Vec<Deviation> {
+        deviations.iter().filter(|it| it.row == row).cloned().collect()
+    };
+    let is_other = |row: &RowName| of(&compared, *row) != of(shown.deviations, *row);
+    let changed: Vec<RowName> = rows.filter(is_other).collect();
+    if !changed.is_empty() {
+        return Err(NotSealed::Changed(changed));
+    }
+    Ok(transaction.commit().await?)
+}
+
+/// Seals these rows with an event for each, which attests its state from then on. So do events for the rows in
 /// `removed`, whose absence the operator accepts: no row that they shared something with waits for them.
 pub async fn seal_and_record(
     mut rows: Rows<&mut PgConnection>,

@@ -56,7 +56,9 @@ impl From<management::Error> for ApiError {
 impl From<NotReported> for ApiError {
     fn from(error: NotReported) -> Self {
         match error {
-            NotReported::NoKey | NotReported::NoLogs => Self::Conflict(error.to_string()),
+            NotReported::NoKey | NotReported::NoLogs | NotReported::Deviating => {
+                Self::Conflict(error.to_string())
+            }
             NotReported::Behind => Self::Unavailable,
             NotReported::Invalid(problem) => Self::Problems(vec![problem]),
             NotReported::Token(error) => management::Error::Token(error).into(),

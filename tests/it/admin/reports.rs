@@ -1,7 +1,10 @@
 //! `/admin/reports`.
 
+mod forgeries;
+mod successors;
+mod uses;
+
 use engine::change_kind::ChangeKind;
-use engine::ids::KeyId;
 use engine::ledger::Renewal;
 use engine::report_key;
 use engine::reports::{NotVerified, ReportKeys};
@@ -179,33 +182,6 @@ async fn a_change_is_in_the_checkpoint_of_the_report_that_shows_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn uses_count_until_the_day_of_the_report() {
-    let world = reporting_world().await;
-    let service = world.service("billing").await;
-    let key = generate(&world, &service, "P-256").await;
-    let id: KeyId = key.parse().expect("an id");
-    let used = "INSERT INTO key_use_days VALUES
-        ($1, '2026-01-01', 5, 0, '2026-01-01T10:00:00Z', NULL),
-        ($1, '2026-02-09', 3, 4, '2026-02-09T10:00:00Z', '2026-02-09T11:00:00Z'),
-        ($1, '2026-02-10', 0, 7, NULL, '2026-02-10T12:00:00Z')";
-    sqlx::query(used).bind(id).execute(&world.pool).await.expect("uses");
-    let at = async |day: &str| {
-        let report = register(&world, &format!("?at={day}")).await;
-        assert_eq!(report["at"], day);
-        let key = entry(&report, &key);
-        json!([key["usesIn30Days"], key["lastProtectedAt"], key["lastOpenedAt"]])
-    };
-    let [first, second, third] =
-        ["2026-01-01T10:00:00.000Z", "2026-02-09T10:00:00.000Z", "2026-02-09T11:00:00.000Z"];
-    assert_eq!(at("2025-12-31").await, json!([0, null, null]));
-    assert_eq!(at("2026-01-01").await, json!([5, first, null]));
-    assert_eq!(at("2026-01-30").await, json!([5, first, null]));
-    assert_eq!(at("2026-01-31").await, json!([0, first, null]));
-    assert_eq!(at("2026-02-09").await, json!([7, second, third]));
-    assert_eq!(at("2026-02-10").await, json!([14, second, "2026-02-10T12:00:00.000Z"]));
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn filters_select_keys_and_unknown_names_are_refused() {
     let world = reporting_world().await;
     let service = world.service("billing").await;
@@ -273,19 +249,4 @@ async fn a_report_needs_a_key_and_the_audit_logs() {
     assert!(refused.message().contains("sealward audit init"), "{}", refused.message());
     initialize(&world, Renewal::default()).await;
     world.admin().get("/admin/reports/keys").await.ok();
-}
-
-/// Whoever writes to the database cannot name other people.
-#[tokio::test(flavor = "multi_thread")]
-async fn an_event_that_was_changed_names_nobody() {
-    let world = reporting_world().await;
-    let service = world.service("billing").await;
-    let key = generate(&world, &service, "P-256").await;
-    let report = register(&world, "").await;
-    assert_eq!(entry(&report, &key)["createdBy"]["actor"], "first");
-    let forged = "UPDATE management_events SET actor = 'mallory', approved_by = '{eve}'";
-    sqlx::query(forged).execute(&world.pool).await.expect("a change");
-    let report = register(&world, "").await;
-    assert_eq!(entry(&report, &key)["createdBy"], Value::Null);
-    assert_eq!(entry(&report, &key)["approvedBy"], json!([]));
 }

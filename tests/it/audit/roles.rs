@@ -199,6 +199,10 @@ async fn each_privilege_that_could_change_the_audit_log_is_found() {
             "REVOKE EXECUTE ON FUNCTION forget_superseded_revisions() FROM LOGIN",
         ),
         ("GRANT CREATE ON SCHEMA public TO LOGIN", "REVOKE CREATE ON SCHEMA public FROM LOGIN"),
+        (
+            "CREATE SCHEMA other; GRANT CREATE ON SCHEMA other TO PUBLIC",
+            "REVOKE CREATE ON SCHEMA other FROM PUBLIC",
+        ),
     ] {
         let login = database.login(&["sealward_application"]).await;
         let name = login.get_username().to_owned();

@@ -59,7 +59,11 @@ async fn a_report_is_fetched_and_verified_offline() {
 
     // Nothing else is needed.
     drop(office.process);
-    for file in [&json, &csv, &cbom] {
+    for (file, contains) in [
+        (&json, "; it contains the keys with strengthBelow=128, with their uses until "),
+        (&csv, "; it contains the keys with algorithm=RSA-2048, with"),
+        (&cbom, "; it contains all keys, with"),
+    ] {
         let verified = office.site.run(&[&["report", "verify", file], &trusted[..]].concat());
         let line = verified.success();
         let kid = serde_json::from_str::<Value>(&jwks).expect("JSON")["keys"][0]["kid"].clone();
@@ -68,6 +72,7 @@ async fn a_report_is_fetched_and_verified_offline() {
             kid.as_str().expect("a thumbprint")
         );
         assert!(line.line().starts_with(&expected), "{}", line.line());
+        assert!(line.line().contains(contains), "{}", line.line());
     }
 }
 

@@ -55,6 +55,27 @@ async fn a_switch_that_was_put_back_freezes() {
     elsewhere.protect(json!(1)).await.refused(403, "SERVICE_FROZEN");
 }
 
+/// Without its row, the switch counts as frozen only until the login of the service puts the row back.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_freeze_while_the_row_is_hidden_lasts() {
+    let world = World::new().await;
+    let (_, application) = world.bound_application().await;
+    freeze(&world).await;
+    unfreeze(&world).await;
+    let intruder = Intruder::of(&world);
+    intruder.keep(&world, "emergency").await;
+    intruder.run("DELETE FROM emergency").await;
+    freeze(&world).await;
+    intruder.run("DELETE FROM emergency; INSERT INTO emergency SELECT * FROM kept_emergency").await;
+    let second = world.another().await;
+    let elsewhere = second.client(application.key.as_ref().unwrap());
+    for client in [&application, &elsewhere] {
+        client.protect(json!(1)).await.refused(403, "SERVICE_FROZEN");
+    }
+    let freezes = world.admin().get("/admin/audit/management?action=freeze").await.ok().json();
+    assert_eq!(freezes["items"].as_array().map(Vec::len), Some(2));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn everything_freezes_although_another_session_cancels_what_waits() {
     let world = World::new().await;

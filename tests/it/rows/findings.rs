@@ -1,9 +1,11 @@
 //! Invalid rows are named: in the log of events, in health and in the metrics.
 
-use engine::rows::{NotSealed, examine_all, invalid_rows, seal_seen};
+use engine::rows::{NotSealed, Shown, compare, examine_all, invalid_rows, seal_seen, seal_shown};
+use formats::clock::{Clock, Entropy};
 use serde_json::json;
 
 use super::Intruder;
+use crate::ledger::sealed_world;
 use testkit::{PATIENCE, Process, Site, World, within};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -128,6 +130,37 @@ async fn an_added_row_that_is_removed_is_no_finding() {
     intruder.run("DELETE FROM services WHERE name = 'added'").await;
     examine_all(&world.pool).await.expect("the rows");
     assert_eq!(world.pool.seals().findings(), []);
+}
+
+/// The comparison that the operator reads, and the row that is sealed, are of one content.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_changed_after_its_comparison_is_not_sealed() {
+    let world = sealed_world().await;
+    let auditor = world.administrator(&["auditor"]).await;
+    let intruder = Intruder::of(&world);
+    intruder.run("UPDATE api_keys SET seal = NULL WHERE roles = '{auditor}'").await;
+    let compared = async || {
+        let compared = compare(&world.pool).await.expect("a comparison");
+        compared.expect("sealed events")
+    };
+    let promote = "UPDATE api_keys SET roles = '{owner}' WHERE roles = '{auditor}'";
+    intruder.run(promote).await;
+    within(PATIENCE, async || compared().await.len() == 1).await;
+    intruder.run("UPDATE api_keys SET roles = '{auditor}' WHERE seal IS NULL").await;
+    assert_eq!(compared().await, []);
+    intruder.run(promote).await;
+    let mut connection = world.pool.acquire().await.expect("a connection");
+    let seen = invalid_rows(world.pool.rows_on(&mut connection), &[]).await.expect("the rows");
+    drop(connection);
+    assert_eq!(seen.len(), 1);
+    let shown = Shown { seen: &seen, removed: &[], deviations: &[] };
+    let sealed = seal_shown(&world.pool, shown, (&Clock::system(), &Entropy::system())).await;
+    assert!(matches!(sealed, Err(NotSealed::Changed(rows)) if rows.len() == 1));
+    auditor.get("/admin/audit/management").await.refused(401, "AUTHENTICATION_FAILED");
+    let deviations = compared().await;
+    let shown = Shown { deviations: &deviations, ..shown };
+    let sealed = seal_shown(&world.pool, shown, (&Clock::system(), &Entropy::system())).await;
+    sealed.expect("the operator saw the change");
 }
 
 /// The same rows do not count behind another token.

@@ -4,7 +4,8 @@ use engine::catalog::Catalog;
 use engine::keys::Vault;
 use engine::management::System;
 use engine::management::keys::destroy_due;
-use formats::clock::Entropy;
+use engine::management::taking_away::{TakingAway, people_named, take_away};
+use formats::clock::{Clock, Entropy};
 use serde_json::json;
 use sqlx::AssertSqlSafe;
 
@@ -125,4 +126,32 @@ async fn a_changed_record_destroys_no_key() {
         intruder.put_back("keys").await;
         within(PATIENCE, async || application.unprotect(&envelope).await.status == 200).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_is_locked_whose_row_has_another_name() {
+    let world = World::new().await;
+    let body = json!({ "name": "laptop", "type": "admin", "person": "ada" });
+    let secret = world.admin().post("/admin/api-keys", body).await.created().text("secret");
+    let intruder = Intruder::of(&world);
+    intruder.run("UPDATE people SET subject = 'bob' WHERE subject = 'ada'").await;
+    intruder
+        .run(
+            "INSERT INTO people
+             SELECT (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid(), 'subject', 'ada'))).*
+               FROM people p;
+             INSERT INTO revisions SELECT 'people', id, 1, 'made' FROM people WHERE subject = 'ada'",
+        )
+        .await;
+    let (clock, entropy) = (Clock::system(), Entropy::system());
+    let system = System::new("cli", clock, entropy, Catalog::new(), world.pool.clone());
+    let people = people_named(&system, "ada").await.expect("people");
+    assert_eq!(people.len(), 2);
+    for person in people {
+        take_away(&system, TakingAway::Person(person)).await.expect("a lock");
+    }
+    intruder.run("DELETE FROM people WHERE subject = 'ada'").await;
+    intruder.run("UPDATE people SET subject = 'ada' WHERE subject = 'bob'").await;
+    let another = world.another().await;
+    another.client(&secret).get("/admin/keys").await.refused(401, "AUTHENTICATION_FAILED");
 }

@@ -230,6 +230,10 @@ async fn no_key_below_the_floor_is_given_to_those_who_seal_themselves() {
     refused(at(&strict, &alice).get(&path).await, WEAK_KEY);
     let published = strict.anonymous().get(&keys).await.ok().json();
     assert_eq!(published["keys"], json!([]));
+    // Partners would use the published algorithm.
+    let strict = world.another_with_floor(forbidding(&["RSA-OAEP-256"])).await;
+    let published = strict.anonymous().get(&keys).await.ok().json();
+    assert_eq!(published["keys"], json!([]));
 }
 
 #[tokio::test]

@@ -112,6 +112,32 @@ async fn responses_keep_the_memory_of_their_requests_until_they_are_read() {
     busy.post(OPERATIONS, large).await.ok();
 }
 
+/// A short request can have a long answer.
+#[tokio::test]
+async fn long_answers_to_short_requests_use_memory_until_they_are_read() {
+    let world = World::new().await;
+    let other = world.application("other").await;
+    let fast = json!({ "name": "fast", "tier": "enterprise",
+        "rateLimit": { "requestsPerSecond": 10_000, "burst": 10_000 } });
+    let service = world.admin().post("/admin/services", fast).await.created().text("id");
+    let key = json!({ "name": "key", "type": "live", "serviceId": service });
+    let key = &world.admin().post("/admin/api-keys", key).await.created().text("secret");
+    let path = "/v1/transit/random/131071";
+    let mut unread = Vec::new();
+    let refused = loop {
+        let response = world.front().answer(request(key, path, 0, Body::empty())).await;
+        if response.status() != 200 {
+            break response.status();
+        }
+        unread.push(response);
+        assert!(unread.len() < 1_000, "no limit");
+    };
+    assert_eq!(refused, 503);
+    other.post(path, json!({})).await.ok();
+    drop(unread);
+    world.client(key).post(path, json!({})).await.ok();
+}
+
 /// A body that never comes.
 fn pending() -> Body {
     Body::from_stream(stream::pending::<Result<Bytes, Infallible>>())

@@ -4,6 +4,7 @@
 use std::iter::once;
 
 use crate::measure::{Case, Subject};
+use crate::transit::ENCRYPTIONS;
 
 pub(crate) const KIB: usize = 1_024;
 
@@ -29,9 +30,6 @@ pub(crate) const OPERATIONS: [&str; 17] = [
     "401",
     "health",
 ];
-
-/// The same operation of both APIs.
-const ENCRYPTIONS: [&str; 2] = ["encrypt AES-256", "transit encrypt AES-256"];
 
 /// The operations in batches, each with its number of connections.
 const BATCHES: [(&str, usize); 3] = [

@@ -32,6 +32,7 @@ mod rounds;
 mod scale;
 mod sealing;
 mod targets;
+mod transit;
 
 use std::path::Path;
 use std::time::Duration;
@@ -64,11 +65,12 @@ fn main() {
             let bytes = bytes.parse().expect("a number of bytes");
             run(profile::print(operation, bytes));
         }
+        ["transit"] => run(transit::print(WHOLE.1)),
         ["fairness"] => run(scale::run(Some("fairness"))),
         ["scale"] => run(scale::run(None)),
         ["scale", name] => run(scale::run(Some(name))),
         _ => panic!(
-            "usage: ./dev bench [--quick | fairness | scale [NAME] | profile OPERATION [BYTES]]"
+            "usage: ./dev bench [--quick | fairness | scale [NAME] | transit | profile OPERATION [BYTES]]"
         ),
     }
 }
@@ -87,7 +89,9 @@ async fn bench((rounds, span): (usize, Duration), is_quick: bool) {
     let one_session = one_session::measured(&site, &callers, &mut baselines, span).await;
     let resources = resources::measured(&site, &callers, &mut baselines, span).await;
     let sealing = sealing::measured(&baselines, span).await;
-    let targets = targets::reached(&results, &resources, &one_session, &sealing);
+    let transit = transit::measured(&baselines, span).await;
+    let more = (&resources, &one_session, &sealing, &transit);
+    let targets = targets::reached(&results, more);
 
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(RESULTS);
     fs::create_dir_all(&folder).expect("a folder for the results");

@@ -7,6 +7,7 @@ use crate::measure::{Case, Measured, Subject};
 use crate::one_session::OneSession;
 use crate::resources::Resources;
 use crate::sealing::Sealing;
+use crate::transit::Ratios;
 
 /// A measured value and its bound.
 pub(crate) struct Target {
@@ -58,9 +59,7 @@ pub(crate) const CPU: [(&str, f64); 6] = [
 
 pub(crate) fn reached(
     results: &[(Case, Measured)],
-    resources: &Resources,
-    one_session: &OneSession,
-    sealing: &Sealing,
+    (resources, one_session, sealing, transit): (&Resources, &OneSession, &Sealing, &Ratios),
 ) -> Vec<Target> {
     let of = |subject: Subject, at_once: usize| {
         let is_meant = |case: &Case| {
@@ -85,10 +84,6 @@ pub(crate) fn reached(
     let rsa = (service("unprotect RSA-2048", 16), token("rsa-2048-decrypt"));
     let p256 = (service("unprotect P-256", 16), token("p-256-derive"));
     let [sealing_cpu, sealing_rate, sealing_p99] = sealing.ratios();
-    let transit = |connections| {
-        let native = service("encrypt AES-256", connections).cpu();
-        service("transit encrypt AES-256", connections).cpu() / native
-    };
     targets.extend([
         at_most("protect RSA-2048 at 64", "µs CPU", service(one, most).cpu(), 50.0),
         at_least("protect RSA-2048", "per second", many.rate, 20_000.0),
@@ -134,8 +129,8 @@ pub(crate) fn reached(
         ),
         at_most("protect RSA-2048 at 1, p50 (one commit + 300)", "µs", single.p50, commit + 300.0),
         at_most("protect RSA-2048, p99 (4 × p50)", "µs", many.p99, 4.0 * many.p50),
-        at_most("transit encrypt (× encrypt)", "× CPU", transit(16), 1.05),
-        at_most("transit encrypt at 64 (× encrypt)", "× CPU", transit(64), 1.05),
+        at_most("transit encrypt (× encrypt)", "× CPU", transit.at_16, 1.05),
+        at_most("transit encrypt at 64 (× encrypt)", "× CPU", transit.at_64, 1.05),
         at_most("sealing on (× off)", "× CPU", sealing_cpu, 1.12),
         at_least("sealing on (× off)", "× per second", sealing_rate, 0.92),
         at_most("sealing on (× off)", "× p99", sealing_p99, 1.3),

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::form::{Form, moment, number};
 use engine::resource::{Field as Member, Input};
+use formats::json::Text;
 
 /// The value of a choice between all and some values, in the form and in a list of the API.
 pub(super) const ALL: &str = "all";
@@ -82,9 +83,10 @@ fn value(form: &Form, name: &str, member: &Member) -> Option<Value> {
     }
 }
 
-/// A JWK is an object, and so are claims. PEM and other texts are strings.
+/// A JWK is an object, and so are claims. PEM and other texts are strings, and so is an object with a member that appears
+/// twice, which the request then refuses.
 fn object_or_text(text: &str) -> Value {
-    let object = serde_json::from_str::<Value>(text).ok();
+    let object = Text::parse(text.as_bytes()).ok().and_then(|text| text.tree().ok());
     object.filter(Value::is_object).unwrap_or_else(|| text.into())
 }
 

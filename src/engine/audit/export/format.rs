@@ -95,7 +95,8 @@ fn write_csv<R>(columns: &[Column<R>], record: &R, chunk: &mut Vec<u8>) {
 
 fn write_cell(cell: &str, chunk: &mut Vec<u8>) {
     let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    if !formula && !cell.contains([',', '"', '\r', '\n']) {
+    // Some spreadsheets separate cells with semicolons.
+    if !formula && !cell.contains([',', ';', '"', '\r', '\n']) {
         chunk.extend_from_slice(cell.as_bytes());
         return;
     }
@@ -120,6 +121,7 @@ mod tests {
         };
         assert_eq!(written("plain text"), "plain text");
         assert_eq!(written("a,b"), "\"a,b\"");
+        assert_eq!(written("x;=1+1"), "\"x;=1+1\"");
         assert_eq!(written("say \"hi\""), "\"say \"\"hi\"\"\"");
         assert_eq!(written("=1+1"), "\"'=1+1\"");
         assert_eq!(written("@SUM(A1)"), "\"'@SUM(A1)\"");

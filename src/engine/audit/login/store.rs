@@ -69,8 +69,8 @@ pub(super) async fn roles(connection: &mut PgConnection) -> sqlx::Result<Vec<Str
 }
 
 /// Privileges of the login, of its roles and of `PUBLIC`, to the tables of the audit log and to those that say
-/// which rows count. With `CREATE` on the schema, a function can
-/// shadow one that the functions of the owner call.
+/// which rows count. With `CREATE` on a schema, a table or a function can stand before one of these: the login can change
+/// its own search path.
 pub(super) async fn privileges(connection: &mut PgConnection) -> sqlx::Result<Vec<String>> {
     let sql = "
         WITH mine AS (
@@ -106,7 +106,7 @@ pub(super) async fn privileges(connection: &mut PgConnection) -> sqlx::Result<Ve
             UNION ALL
             SELECT n.nspowner, a.grantee, a.privilege_type, format('SCHEMA %I', n.nspname)
               FROM pg_namespace n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) a
-             WHERE n.oid IN (SELECT relnamespace FROM trail) AND a.privilege_type = 'CREATE'
+             WHERE n.nspname !~ '^pg_(temp|toast)' AND a.privilege_type = 'CREATE'
             UNION ALL
             -- A new schema can stand before the schema of the audit log in the owner's search path.
             SELECT d.datdba, a.grantee, a.privilege_type, format('DATABASE %I', d.datname)

@@ -162,12 +162,14 @@ pub(super) async fn last_uses(db: &Pool, keys: &[KeyId]) -> sqlx::Result<Vec<(Ke
     .await
 }
 
-/// Whether a record before `end` is not aggregated yet.
+/// Whether a record before `end` is not aggregated yet, or nobody knows: a time in the future was not written by an
+/// instance.
 pub(super) async fn lacks(connection: &mut PgConnection, end: Timestamp) -> sqlx::Result<bool> {
     sqlx::query_scalar(
-        "SELECT coalesce(summed_up_to < $1, true)
-                AND EXISTS (SELECT FROM crypto_operations_audit
-                             WHERE ts < $1 AND (summed_up_to IS NULL OR ts >= summed_up_to))
+        "SELECT coalesce(summed_up_to > now() + interval '1 day', false)
+                OR coalesce(summed_up_to < $1, true)
+                   AND EXISTS (SELECT FROM crypto_operations_audit
+                                WHERE ts < $1 AND (summed_up_to IS NULL OR ts >= summed_up_to))
            FROM traffic_progress",
     )
     .bind(end)

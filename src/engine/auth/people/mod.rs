@@ -10,7 +10,9 @@ use std::time::Duration;
 
 pub use self::profile::{Profile, TokenKind};
 pub use self::row::{ApiKeyIds, LastSeen, Person, PersonStatus};
-pub(crate) use self::store::{is_cut_off, is_cut_off_now, make, not_cut_off, was_cut_off};
+pub(crate) use self::store::{
+    ever_named, is_cut_off, is_cut_off_now, make, not_cut_off, was_cut_off,
+};
 use super::{RateLimit, Roles};
 use crate::db::Pool;
 use crate::ids::PersonId;

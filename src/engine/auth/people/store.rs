@@ -1,5 +1,7 @@
 //! People in the database.
 
+use std::collections::BTreeSet;
+
 use sqlx::{PgConnection, PgExecutor};
 
 use super::{Person, Profile};
@@ -110,6 +112,14 @@ pub(crate) async fn is_cut_off_now(
     let named = select::<Person>("WHERE subject = $1").bind(subject);
     named.lock_all("FOR SHARE", rows.again()).await?;
     is_cut_off(rows, subject).await
+}
+
+/// The people who have or had a subject, whether their rows count or not: the login of the service can rename rows.
+pub(crate) async fn ever_named(pool: &Pool, subject: &str) -> sqlx::Result<BTreeSet<PersonId>> {
+    let named = sqlx::query_scalar("SELECT id FROM people WHERE subject = $1");
+    let named: Vec<PersonId> = named.bind(subject).fetch_all(pool).await?;
+    let members = members(pool, with_subject(subject)).await?.into_iter();
+    Ok(named.into_iter().chain(members.map(|it| PersonId::from_uuid(it.id))).collect())
 }
 
 /// The people with a subject, of any issuer, and whether all of them have valid rows.

@@ -49,12 +49,21 @@ impl Emergency {
 
     /// The switch as it counts. One that was never set freezes nothing. One whose row is lost freezes everything:
     /// its absence must not end a freeze.
-    pub(crate) async fn current(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<Self> {
+    pub(crate) async fn current(rows: Rows<&mut PgConnection>) -> sqlx::Result<Self> {
+        Ok(Self::current_and_lasting(rows).await?.0)
+    }
+
+    /// The same, and whether it lasts: that of a lost row ends when the login of the service puts the row back.
+    pub(crate) async fn current_and_lasting(
+        mut rows: Rows<&mut PgConnection>,
+    ) -> sqlx::Result<(Self, bool)> {
         if let Some(valid) = select("").fetch_optional(rows.again()).await? {
-            return Ok(valid);
+            return Ok((valid, true));
         }
-        let newest = newest_entry(rows.executor, Self::unset().row()).await?;
-        Ok(newest.map_or_else(Self::unset, Self::by_entry))
+        Ok(match newest_entry(rows.executor, Self::unset().row()).await? {
+            None => (Self::unset(), true),
+            Some(entry) => (Self::by_entry(entry), entry.what == What::Frozen),
+        })
     }
 
     /// The switch that an entry has set.

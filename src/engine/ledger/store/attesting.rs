@@ -3,6 +3,7 @@
 use sqlx::{PgConnection, Postgres};
 use uuid::Uuid;
 
+use super::signed_number;
 use crate::ledger::Log;
 use crate::management::{Action, ResourceType};
 
@@ -85,6 +86,31 @@ pub(in crate::ledger) async fn attesting_of(
     .bind(id)
     .bind(Log::Management.number())
     .fetch_all(connection)
+    .await
+}
+
+/// The newest events among which one without a position is looked for.
+const NEWEST: i64 = 4_096;
+
+/// Whether one of the newest changes has no position in the first `size` of the log. The transaction of a change writes
+/// its segment: what the login of the service adds without one is no change, and nothing waits for identifiers of the
+/// future, which no instance with a right clock writes.
+pub(in crate::ledger) async fn lacks_changes(
+    connection: &mut PgConnection,
+    size: u64,
+) -> sqlx::Result<bool> {
+    sqlx::query_scalar(
+        "SELECT EXISTS (
+             SELECT FROM (SELECT id, action FROM management_events ORDER BY id DESC LIMIT $1) AS e
+              WHERE action = ANY ($2) AND audit_id_time(id) < now() + interval '1 minute'
+                AND EXISTS (SELECT FROM audit_log_segments s WHERE s.log = $3 AND s.id = e.id)
+                AND NOT EXISTS (SELECT FROM audit_log_places($3, id) AS place WHERE place.log_index < $4))",
+    )
+    .bind(NEWEST)
+    .bind(attesting())
+    .bind(Log::Management.number())
+    .bind(signed_number(size))
+    .fetch_one(connection)
     .await
 }
 

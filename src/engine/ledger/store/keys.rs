@@ -11,8 +11,8 @@ use crate::ids::AuditLogId;
 use crate::ledger::Log;
 use crate::ledger::key::SigningKey;
 use crate::ledger::sealed_rows::{LogCosigner, LogKey, LogOrigin};
-use crate::resource::{self, Rows, Stored, select};
-use crate::seals::{What, ever_made};
+use crate::resource::{self, Rows, Stored as _, fetch_whole, select};
+use crate::seals::What;
 
 /// The newest first.
 const NEWEST_FIRST: &str = "ORDER BY created_at DESC, id DESC";
@@ -38,27 +38,17 @@ pub(in crate::ledger) async fn cosigners(
 pub(in crate::ledger) async fn whole_keys(
     mut rows: Rows<&mut PgConnection>,
 ) -> sqlx::Result<Option<Vec<SigningKey>>> {
-    let Some(mut keys) = whole::<LogKey>(rows.again()).await? else {
+    let Some(mut keys) = fetch_whole::<LogKey>(rows.again()).await? else {
         return Ok(None);
     };
-    if whole::<LogCosigner>(rows.again()).await?.is_none()
-        || whole::<LogOrigin>(rows).await?.is_none()
+    if fetch_whole::<LogCosigner>(rows.again()).await?.is_none()
+        || fetch_whole::<LogOrigin>(rows).await?.is_none()
     {
         return Ok(None);
     }
     keys.sort_by_key(|key| Reverse((key.created_at, key.id)));
     let keys = keys.iter().map(|key| signing_key(key.id.uuid(), &key.public_key));
     keys.collect::<sqlx::Result<_>>().map(Some)
-}
-
-/// The rows of a kind; none while one that was ever made does not count.
-async fn whole<R: Stored + Send + Unpin>(
-    mut rows: Rows<&mut PgConnection>,
-) -> sqlx::Result<Option<Vec<R>>> {
-    let valid: Vec<R> = select("ORDER BY id").fetch_all(rows.again()).await?;
-    let made = ever_made(rows.executor, R::TABLE).await?;
-    let is_whole = made.iter().all(|id| valid.iter().any(|row| row.uuid() == *id));
-    Ok(is_whole.then_some(valid))
 }
 
 /// The origin of a log, as `audit init` sealed it.

@@ -10,7 +10,7 @@ mod segments;
 mod tree;
 
 pub(crate) use self::attesting::AttestingEvent;
-pub(super) use self::attesting::{attesting_of, last_attesting};
+pub(super) use self::attesting::{attesting_of, lacks_changes, last_attesting};
 pub(super) use self::checkpoints::{
     publish, published, put_checkpoint, put_cosigned, put_witness, witnesses,
 };
@@ -19,8 +19,8 @@ pub(super) use self::head::{head, lock_init, put_origin};
 pub(super) use self::keys::{cosigners, keep_origin, keys, origin, whole_keys};
 pub(super) use self::records::{RecordKey, attached_days, count_newer, kept_from, records_after};
 pub(super) use self::segments::{
-    Sealed, around, first_sealed_from, has_waiting, lock_stragglers, positioned, random, sealed,
-    sealed_around, sealed_record, slice,
+    Sealed, around, first_sealed_from, lock_stragglers, positioned, random, sealed, sealed_around,
+    sealed_record, slice,
 };
 pub(super) use self::tree::{Growth, grow, hashes};
 use crate::db::undecodable;

@@ -47,7 +47,7 @@ pub(in crate::ledger) async fn slice(
         "SELECT id, ids, hashes, mac, place = $3 AS is_last, base IS NULL OR base >= $4 AS is_waiting FROM (
              SELECT s.id, s.ids, s.hashes, s.mac, row_number() OVER (ORDER BY s.id) AS place,
                     (SELECT p.base FROM audit_log_positions p WHERE p.log = s.log AND p.segment = s.id) AS base
-               FROM audit_log_segments s WHERE s.log = $1 AND s.id > $2 AND s.id < $5
+               FROM audit_log_segments s WHERE s.log = $1 AND s.id > $2 AND s.id <= $5
               ORDER BY s.id LIMIT $3
          ) AS slice WHERE base IS NULL OR base >= $4 OR place = $3 ORDER BY place",
     )
@@ -91,26 +91,6 @@ pub(in crate::ledger) async fn around(
     let size = signed_number(size);
     let found = found.into_iter();
     Ok(found.map(|it| (it.segment.of(log), it.base.is_some_and(|base| base < size))).collect())
-}
-
-/// The newest segments among which one without a position is looked for. The sealer gives all waiting segments their
-/// positions at once, and passes over forged ones.
-const NEWEST: i64 = 64;
-
-/// Whether one of the newest segments of a log has no position yet.
-pub(in crate::ledger) async fn has_waiting(
-    database: impl PgExecutor<'_>,
-    log: Log,
-) -> sqlx::Result<bool> {
-    sqlx::query_scalar(
-        "SELECT EXISTS (
-             SELECT FROM (SELECT id FROM audit_log_segments WHERE log = $1 ORDER BY id DESC LIMIT $2) AS s
-              WHERE NOT EXISTS (SELECT FROM audit_log_positions p WHERE p.log = $1 AND p.segment = s.id))",
-    )
-    .bind(log.number())
-    .bind(NEWEST)
-    .fetch_one(database)
-    .await
 }
 
 /// Waits for other processes that write segments of records without one, until the transaction ends.

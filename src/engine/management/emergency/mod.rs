@@ -68,8 +68,8 @@ pub async fn freeze(
 
 async fn set(context: &Authorized<FreezeEverything>, reason: Reason) -> Result<Emergency, Error> {
     let mut change = context.begin_impatiently().await?;
-    let before = lock(&mut change).await?;
-    if before.is_frozen() {
+    let (before, is_lasting) = lock(&mut change).await?;
+    if before.is_frozen() && is_lasting {
         return change.change_nothing(before).await;
     }
     let after = Emergency {
@@ -99,7 +99,7 @@ pub async fn unfreeze(
     let mut problems = request.problems;
     let reason = request.body.reason.or_default("reason", Some(None), &mut problems);
     let reason = checked(problems, reason)?;
-    let before = lock(&mut change).await?;
+    let (before, _) = lock(&mut change).await?;
     expected.check(before.revision)?;
     if !before.is_frozen() {
         return change.change_nothing(before).await;
@@ -115,9 +115,10 @@ pub async fn unfreeze(
     save(change, Action::Unfreeze, &before, after).await
 }
 
-async fn lock(change: &mut Change<'_>) -> Result<Emergency, Error> {
+/// The switch, and whether its state lasts.
+async fn lock(change: &mut Change<'_>) -> Result<(Emergency, bool), Error> {
     store::lock(change.connection()).await?;
-    Ok(Emergency::current(change.rows()).await?)
+    Ok(Emergency::current_and_lasting(change.rows()).await?)
 }
 
 async fn save(

@@ -99,7 +99,15 @@ pub(super) async fn own_keys(pool: &Pool) -> sqlx::Result<Vec<OwnKey>> {
     )
     .fetch_optional(pool)
     .await?;
-    let kinds = [("signs the audit logs", signing), ("cosigns the audit logs", cosigning)];
+    let reporting: Option<Vec<u8>> =
+        sqlx::query_scalar("SELECT public_key FROM report_keys ORDER BY created_at DESC LIMIT 1")
+            .fetch_optional(pool)
+            .await?;
+    let kinds = [
+        ("signs the audit logs", signing),
+        ("cosigns the audit logs", cosigning),
+        ("signs reports", reporting),
+    ];
     let keys = kinds.into_iter().filter_map(|(purpose, spki)| {
         let algorithm = PublicKey::from_spki(&spki?).ok()?.algorithm();
         Some(OwnKey { purpose, algorithm })

@@ -5,6 +5,7 @@ mod renew;
 mod reseal;
 mod rows;
 mod select;
+mod whole;
 mod write;
 
 pub use self::examine::examine;
@@ -12,4 +13,5 @@ pub use self::renew::renew;
 pub use self::reseal::{SeenRow, reseal, seen};
 pub use self::rows::Rows;
 pub use self::select::{Marked, Select, select};
+pub use self::whole::fetch_whole;
 pub use self::write::{insert, insert_new, insert_new_as, put, update};

@@ -14,7 +14,7 @@ mod partner_kid;
 mod public_key;
 mod reconciler;
 mod rotation;
-mod schedule;
+pub(in crate::admin) mod schedule;
 mod secrecy;
 mod unopenable;
 mod versions;

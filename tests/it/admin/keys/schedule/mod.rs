@@ -32,7 +32,7 @@ async fn rotating(world: &World, service: &str, algorithm: &str, days: i32) -> V
 }
 
 /// One run of the job of an instance. Returns how many keys are overdue.
-async fn rotate(world: &World) -> usize {
+pub(in crate::admin) async fn rotate(world: &World) -> usize {
     let catalog = Catalog::new();
     let system = System::new(
         "test",
