@@ -4,6 +4,7 @@
 //!
 //! | layer | modules |
 //! |------:|---------|
+//! | 12 | `drill` |
 //! | 11 | `reports`, `rows` |
 //! | 10 | `ledger`, `receive` |
 //! | 9 | `management`, `protection` |
@@ -25,6 +26,7 @@ pub mod change_kind;
 pub mod client_certificates;
 mod closed_set;
 pub mod db;
+pub mod drill;
 pub mod fingerprint;
 pub mod floor;
 pub mod hardening;
