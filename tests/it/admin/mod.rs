@@ -7,6 +7,7 @@ mod concurrency;
 mod emergency;
 mod events;
 mod idempotency;
+mod in_time;
 mod identities;
 mod instances;
 mod keys;
