@@ -30,6 +30,7 @@ CREATE TABLE keys (
     public_key    bytea,
     thumbprint    text,
     partner_kid   text,
+    canary        bytea CHECK (octet_length(canary) > 0),
     hpke_revision text CHECK (hpke_revision IN ('draft-ietf-jose-hpke-pq-pqt-01')),
     expires_at    timestamptz,
     rotation_days integer CHECK (rotation_days BETWEEN 1 AND 3650),
@@ -58,6 +59,7 @@ CREATE TABLE keys (
     CONSTRAINT keys_in_tokens_are_extractable_or_not CHECK (
         (num_nonnulls(token_id, token_label) > 0) = (extractable IS NOT NULL)
     ),
+    CONSTRAINT keys_in_tokens_have_canaries CHECK (canary IS NULL OR num_nonnulls(token_id, token_label) > 0),
     CONSTRAINT keys_partner_kid_is_printable CHECK (
         partner_kid ~ '^[ -~]{1,128}$' AND NOT starts_with(partner_kid, 'key_')
     ),
@@ -111,6 +113,7 @@ COMMENT ON COLUMN keys.extractable IS 'Whether the private or secret key can lea
 COMMENT ON COLUMN keys.public_key IS 'The SubjectPublicKeyInfo in DER; null for secret keys.';
 COMMENT ON COLUMN keys.thumbprint IS 'The thumbprint of the public key (RFC 7638); null for secret keys.';
 COMMENT ON COLUMN keys.partner_kid IS 'The kid that partners use for the key; null for its ID.';
+COMMENT ON COLUMN keys.canary IS 'What only the private or secret key opens or makes again: an envelope, a ciphertext or a MAC of its ID. It is made once, with the record. Null for a public key only, and for keys whose signatures the public key verifies.';
 COMMENT ON COLUMN keys.hpke_revision IS 'The Internet-Draft that the envelopes of the key follow; null for keys without HPKE.';
 COMMENT ON COLUMN keys.expires_at IS 'The time from which the key does not protect, encrypt or sign; null for none.';
 COMMENT ON COLUMN keys.rotation_days IS 'The number of days from the activation to that of the successor; null for no rotation.';
@@ -166,7 +169,7 @@ CREATE INDEX key_encryptions_worn ON key_encryptions (key_id) WHERE reserved >= 
 
 COMMENT ON TABLE key_encryptions IS 'The number of encryptions with AES-GCM and random IVs, which are safe 2^32 times.';
 COMMENT ON COLUMN key_encryptions.key_id IS 'The key.';
-COMMENT ON COLUMN key_encryptions.reserved IS 'The encryptions that instances have reserved in blocks, which is at least the number performed.';
+COMMENT ON COLUMN key_encryptions.reserved IS 'The encryptions that instances have reserved in blocks, which is at least the number performed. The canary of the key is one more.';
 COMMENT ON INDEX key_encryptions_worn IS 'The keys with 2^31 encryptions, of which the service warns.';
 
 CREATE TABLE import_keys (

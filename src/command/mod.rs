@@ -7,6 +7,7 @@ mod check_config;
 mod client;
 mod completions;
 mod doctor;
+mod drill;
 mod emergency;
 mod envelope;
 mod failure;
@@ -116,6 +117,17 @@ enum Command {
         #[command(subcommand)]
         command: emergency::Command,
     },
+    /// Restore a dump into a database that the command makes and drops, and verify it.
+    ///
+    /// Opens the canary of each key in the token, compares all rows with their seals and their events, and
+    /// verifies both audit logs against the anchor. Writes a signed report, and reads the database of the service. Run
+    /// it daily with the newest dump. The exit code is 0 if nothing is wrong.
+    Drill {
+        #[command(flatten)]
+        file: ConfigFile,
+        #[command(flatten)]
+        arguments: drill::Arguments,
+    },
     /// Begin the tamper-evident logs of the audit records, and verify them.
     Audit {
         #[command(flatten)]
@@ -191,6 +203,9 @@ pub async fn run(arguments: Arguments) -> ExitCode {
         }
         Command::Person { file, arguments } => {
             person::run(file.path(), environment, arguments).await
+        }
+        Command::Drill { file, arguments } => {
+            drill::run(file.path(), environment, &arguments).await
         }
         Command::Audit { file, arguments } => {
             return audit::run(file.path(), environment, arguments).await;

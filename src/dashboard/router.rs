@@ -52,9 +52,14 @@ fn groups() -> [Pages; 4] {
             "/dashboard/services/{id}/delete",
             get(removal::ask::<Service>).post(removal::remove::<Service>),
         )
+        .at(
+            "/dashboard/services/{id}/freeze",
+            get(emergency::service::ask).post(emergency::service::freeze),
+        )
         .at("/dashboard/emergency", get(emergency::show))
         .at("/dashboard/emergency/freeze", post(emergency::freeze))
         .at("/dashboard/emergency/unfreeze", post(emergency::unfreeze))
+        .at("/dashboard/emergency/{step}", post(emergency::steps::find))
         .at("/dashboard/policies", get(policies::list).post(form::create::<Policy>))
         .at("/dashboard/policies/new", get(form::new::<Policy>))
         .at("/dashboard/policies/{id}", get(policies::show))

@@ -4,6 +4,7 @@
 //!
 //! | layer | modules |
 //! |------:|---------|
+//! | 13 | `drill` |
 //! | 12 | `reports` |
 //! | 11 | `rows` |
 //! | 10 | `ledger`, `receive` |
@@ -26,6 +27,7 @@ pub mod change_kind;
 pub mod client_certificates;
 mod closed_set;
 pub mod db;
+pub mod drill;
 pub mod fingerprint;
 pub mod floor;
 pub mod hardening;

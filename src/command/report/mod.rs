@@ -106,10 +106,15 @@ fn fetch(wanted: &Fetch, report: &str, media: &str) -> Result<(), Failure> {
     let query: Vec<String> = at.into_iter().chain(filter).collect();
     let path = format!("/admin/reports/{report}?{}", query.join("&"));
     let (body, signature) = client.signed_file(&path, media)?;
-    write(&wanted.output, &body)?;
-    let beside = signature_of(&wanted.output);
+    write_signed(&wanted.output, &body, &signature)
+}
+
+/// Writes a report and its signature, and prints their names.
+pub(super) fn write_signed(path: &Path, body: &[u8], signature: &str) -> Result<(), Failure> {
+    write(path, body)?;
+    let beside = signature_of(path);
     write(&beside, format!("{signature}\n").as_bytes())?;
-    writeln!(io::stdout(), "{}\n{}", wanted.output.display(), beside.display())?;
+    writeln!(io::stdout(), "{}\n{}", path.display(), beside.display())?;
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::signature_of;
-use engine::reports::{InvalidKeys, NotVerified, ReportKeys, Verified};
+use engine::reports::{InvalidKeys, NotVerified, ReportKeys, Scope, Verified};
 
 /// The exit code for a report that is not the one that was signed.
 const CHANGED: u8 = 1;
@@ -40,15 +40,11 @@ enum Refused {
 /// Verifies, prints the result and returns the exit code.
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     match verify(arguments) {
-        Ok(Verified { thumbprint, signed_at, at, filter }) => {
-            let keys = match filter.as_str() {
-                "" => "all keys".to_owned(),
-                filter => format!("the keys with {filter}"),
-            };
+        Ok(Verified { thumbprint, signed_at, register }) => {
+            let contains = register.as_ref().map_or_else(String::new, contains);
             let _ = writeln!(
                 io::stdout(),
-                "OK: the report is unchanged; the key {thumbprint} signed it at {signed_at}; \
-                 it contains {keys}, with their uses until {at}"
+                "OK: the report is unchanged; the key {thumbprint} signed it at {signed_at}{contains}"
             );
             ExitCode::SUCCESS
         }
@@ -60,6 +56,14 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
             })
         }
     }
+}
+
+fn contains(Scope { at, filter }: &Scope) -> String {
+    let keys = match filter.as_str() {
+        "" => "all keys".to_owned(),
+        filter => format!("the keys with {filter}"),
+    };
+    format!("; it contains {keys}, with their uses until {at}")
 }
 
 fn verify(arguments: &Arguments) -> Result<Verified, Refused> {

@@ -68,6 +68,9 @@ pub(crate) async fn show(
             @if cx.may::<ManagePolicies>() {
                 div.actions {
                     a.button href={ (place(id)) "/edit" } { "Edit" }
+                    @if service.status == ServiceStatus::Active {
+                        a.button.danger href={ (place(id)) "/freeze" } { "Freeze" }
+                    }
                     a.button.danger href={ (place(id)) "/delete" } { "Delete" }
                 }
             }

@@ -13,6 +13,7 @@ closed_set! {
         Restored = "restored",
         PolicyRestored = "policy_restored",
         Frozen = "frozen",
+        ServiceFrozen = "service_frozen",
         Unfrozen = "unfrozen",
         Proposed = "proposed",
         Approved = "approved",
@@ -34,6 +35,7 @@ impl Notice {
                 "The new key is active. The previous key is retired and still opens its envelopes."
             }
             Self::Frozen => "Everything is frozen within a second.",
+            Self::ServiceFrozen => "The service is frozen within a second, on all instances.",
             Self::Unfrozen => "The freeze of everything is over.",
             Self::Proposed => "The change awaits approval. Nothing else has happened yet.",
             Self::Approved => "Your approval is recorded.",

@@ -85,6 +85,9 @@ pub enum Error {
         /// Host, port and name of the database.
         place: String,
     },
+    /// The server does not create or drop the database of a drill.
+    #[error("cannot create or drop the database of the drill: {0}; its login needs CREATEDB")]
+    Scratch(#[source] sqlx::Error),
     /// The schema cannot be read.
     #[error("cannot read the version of the schema: {0}")]
     Schema(#[source] sqlx::Error),

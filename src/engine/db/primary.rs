@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -39,6 +39,11 @@ impl Servers {
         others: Vec<PgConnectOptions>,
     ) -> Self {
         Self { section, first, others }
+    }
+
+    /// Whether connections verify the server by its certificate.
+    pub(crate) fn are_verified(&self) -> bool {
+        matches!(self.first.get_ssl_mode(), PgSslMode::VerifyFull)
     }
 
     /// Applies `change` to the options of each server.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hsm::{KeyClass, KeyName, KeyRef};
 
-use super::{Cause, KeyStatus, KeyVersion, NoTransition, PrivateHalf, RotationDays, Usage};
+use super::{Canary, Cause, KeyStatus, KeyVersion, NoTransition, PrivateHalf, RotationDays, Usage};
 use crate::ids::{KeyId, ServiceId};
 use crate::resource;
 use crate::resource::{Deprivable, Name, Printable, Touched as _};
@@ -61,6 +61,8 @@ resource! {
         @internal {
             /// The Internet-Draft that its envelopes follow; none for keys without HPKE.
             hpke_revision: Option<HpkeRevision>;
+            /// What the drill of a restore opens; none of a key whose public half proves it.
+            canary: Option<Canary>;
             /// The number of its last activation in its succession.
             activation: Option<i64>;
             /// The key that it replaces as soon as it is activated.
@@ -134,6 +136,7 @@ impl Key {
             activated_at: None,
             destroy_at: None,
             hpke_revision: HpkeRevision::of_new(made.algorithm),
+            canary: None,
             activation: None,
             succeeds: None,
             retire_at: None,

@@ -3,6 +3,7 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod canary;
 mod choice;
 mod comparison;
 mod default_key;
@@ -16,6 +17,7 @@ mod legacy_uses;
 mod permitted;
 mod private_half;
 mod public_keys;
+mod question;
 mod reconciler;
 mod refused_pins;
 mod rotation;
@@ -30,6 +32,7 @@ mod verify;
 mod version;
 mod versions;
 
+pub use self::canary::{Canary, NotProven};
 pub use self::choice::NoKey;
 pub use self::comparison::{Comparison, Intended, Orphan};
 pub(crate) use self::default_key::DefaultKey;

@@ -4,21 +4,21 @@ use std::fmt;
 use std::sync::Arc;
 
 use formats::algorithms::{Cipher, SignatureScheme};
-use hsm::{ErrorKind, GcmSealed, HsmError, KeyRef};
+use hsm::{GcmSealed, HsmError, KeyRef};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
 use super::keyring::Keyring;
 use super::usable::Usable;
 use super::verify::SignatureInput;
-use super::{KeyVersion, NotCounted, PublishedJwk, verify};
+use super::{KeyVersion, NotCounted, PublishedJwk, question, verify};
 use crate::floor::{AnyAlgorithm, Breach};
 use crate::ids::KeyId;
 use crate::operation::Operation;
 use crate::policy::{OpeningPermit, Permit, PolicyPermit, to};
 use formats::clock::Entropy;
 use formats::envelope::{
-    Context, ContextTag, Opening, Plaintext, Question, Recipient, SealError, Unopenable, seal,
+    Context, ContextTag, Opening, Plaintext, Recipient, SealError, Unopenable, seal,
 };
 use formats::material::{self, Algorithm};
 use formats::problem::Problems;
@@ -156,17 +156,8 @@ impl<'a> Opener<'a> {
         let opening = envelope.for_key(entropy, public);
         let opening = opening.map_err(NotOpened::Problems)?;
         // From here on, all cryptographic failures return the same error after the same work.
-        let token = &self.keyring.token;
-        let answer = match opening.question() {
-            Question::Decrypt { hash, wrapped_key } => {
-                token.decrypt_oaep(private, hash, wrapped_key).await
-            }
-            Question::Agree { peer } => token.derive_ecdh(private, peer).await,
-            Question::Decapsulate { kem, ciphertext } => {
-                token.decapsulate(private, kem, ciphertext).await
-            }
-        };
-        let answer = answered(answer)?;
+        let answer = question::ask(&self.keyring.token, private, &opening);
+        let answer = answer.await.map_err(KeyError::from)?;
         Ok(Answered { opening, answer })
     }
 }
@@ -191,23 +182,6 @@ impl Answered {
 impl fmt::Debug for Answered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Answered").finish_non_exhaustive()
-    }
-}
-
-/// The answer of a private key. A refusal is an answer; an unavailable key has no answer.
-fn answered(
-    answer: Result<Zeroizing<Vec<u8>>, HsmError>,
-) -> Result<Option<Zeroizing<Vec<u8>>>, KeyError> {
-    match answer {
-        Ok(answer) => Ok(Some(answer)),
-        Err(error) => match error.kind() {
-            ErrorKind::BadInput | ErrorKind::Refused => Ok(None),
-            ErrorKind::KeyMissing
-            | ErrorKind::TokenOut
-            | ErrorKind::Busy
-            | ErrorKind::Late
-            | ErrorKind::Unusable => Err(error.into()),
-        },
     }
 }
 

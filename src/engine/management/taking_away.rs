@@ -8,7 +8,7 @@ use super::{
     Action, Actor, Authorized, Context, Error, Event, FreezeEverything, ResourceType, System, store,
 };
 use crate::auth::{ApiKey, Emergency, Person, PersonStatus, Service, ServiceStatus, people};
-use crate::db::is_ended;
+use crate::db::{Pool, is_ended};
 use crate::ids::{ApiKeyId, EventId, KeyId, PersonId, ServiceId};
 use crate::keys::{Key, KeyStatus};
 use crate::resource::Stored as _;
@@ -66,10 +66,15 @@ pub async fn take_away(system: &System, taken: TakingAway) -> Result<bool, Error
 /// # Errors
 /// There is none, or the database does not answer.
 pub async fn people_named(system: &System, name: &str) -> Result<Vec<PersonId>, Error> {
+    people_in(&system.pool, name).await
+}
+
+/// The same in this database.
+pub(super) async fn people_in(pool: &Pool, name: &str) -> Result<Vec<PersonId>, Error> {
     if let Ok(id) = name.parse() {
         return Ok(vec![id]);
     }
-    let people = people::ever_named(&system.pool, name).await?;
+    let people = people::ever_named(pool, name).await?;
     if people.is_empty() {
         return Err(Error::Missing(ResourceType::Person));
     }

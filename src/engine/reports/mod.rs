@@ -21,16 +21,18 @@ mod tls;
 
 use hsm::{HsmError, Token};
 
+use crate::db::Pool;
 use crate::keys::JwkSet;
 use crate::management::{Authorized, ReadReports};
-use crate::report_key;
+use crate::report_key::{self, ReportKey};
+use formats::clock::Timestamp;
 use formats::problem::Problem;
 
 pub use self::day::{Day, NotADay};
 pub use self::entry::{KeyEntry, Maker, PolicyEntry};
 pub use self::filter::{RegisterFilter, RegisterRequest};
 pub use self::register::{Checkpoints, LogCheckpoint, Register};
-pub use self::signature::{InvalidKeys, NotVerified, ReportKeys, Verified};
+pub use self::signature::{InvalidKeys, NotVerified, ReportKeys, Scope, Verified};
 
 /// A file with its signature.
 #[derive(Debug)]
@@ -100,10 +102,7 @@ pub async fn report(
     request: &RegisterRequest,
     form: Form,
 ) -> Result<Report, NotReported> {
-    let mut connection = context.pool.acquire().await?;
-    let key = report_key::newest(context.pool.rows_on(&mut connection)).await?;
-    drop(connection);
-    let key = key.ok_or(NotReported::NoKey)?;
+    let key = newest_key(&context.pool).await?;
     let register = read::register(context, request).await?;
     let body = match form {
         Form::Json => register.to_json(),
@@ -111,12 +110,31 @@ pub async fn report(
         Form::CycloneDx => cbom::json(&register),
     };
     let signature =
-        signature::sign(token, &key, (&register, form, context.clock.now()), &body).await?;
+        signature::sign(token, &key, (Some(&register), form, context.clock.now()), &body).await?;
     Ok(Report { body, form, signature })
+}
+
+/// Signs a report in JSON that another module has made.
+pub(crate) async fn sign_json(
+    pool: &Pool,
+    token: &Token,
+    now: Timestamp,
+    body: Vec<u8>,
+) -> Result<Report, NotReported> {
+    let (key, form) = (newest_key(pool).await?, Form::Json);
+    let signature = signature::sign(token, &key, (None, form, now), &body).await?;
+    Ok(Report { body, form, signature })
+}
+
+/// The key that signs.
+async fn newest_key(pool: &Pool) -> Result<ReportKey, NotReported> {
+    let mut connection = pool.acquire().await?;
+    let key = report_key::newest(pool.rows_on(&mut connection)).await?;
+    key.ok_or(NotReported::NoKey)
 }
 
 /// The public keys that have signed reports, with their thumbprints as `kid`.
 pub async fn public_keys(context: &Authorized<ReadReports>) -> Result<JwkSet, NotReported> {
     let keys = report_key::all(context.pool.rows()).await?;
-    Ok(JwkSet::of_reports(keys.iter().filter_map(report_key::ReportKey::public)))
+    Ok(JwkSet::of_reports(keys.iter().filter_map(ReportKey::public)))
 }

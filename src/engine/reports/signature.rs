@@ -1,7 +1,7 @@
 //! The signatures of reports: detached JWS in compact serialization (RFC 7515, appendix F).
 
 use hsm::{HsmError, Token};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Form, Register};
 use crate::report_key::ReportKey;
@@ -18,24 +18,30 @@ const MOST_KEYS: usize = 100;
 /// The algorithm of all signatures.
 const ALGORITHM: JwsAlgorithm = JwsAlgorithm::Es256;
 
-/// Signs a report in the token. The header says what the report is about: a table without a line does not.
+/// Signs a report in the token. The header says which register it contains: a table without a line does not.
 pub(super) async fn sign(
     token: &Token,
     key: &ReportKey,
-    (register, form, now): (&Register, Form, Timestamp),
+    (register, form, now): (Option<&Register>, Form, Timestamp),
     body: &[u8],
 ) -> Result<String, HsmError> {
     let kid = key.public().map(|public| public.thumbprint());
-    let header = json!({
+    let mut header = json!({
         "alg": ALGORITHM,
-        "at": register.at,
         "cty": form.media_type(),
-        "filter": register.filter.to_string(),
         "iat": now.as_millis() / 1_000,
         "kid": kid,
-        "managementCheckpoint": register.checkpoints.management.to_string(),
-        "operationsCheckpoint": register.checkpoints.operations.to_string(),
     });
+    if let (Some(register), Value::Object(members)) = (register, &mut header) {
+        for (name, value) in [
+            ("at", register.at.to_string()),
+            ("filter", register.filter.to_string()),
+            ("managementCheckpoint", register.checkpoints.management.to_string()),
+            ("operationsCheckpoint", register.checkpoints.operations.to_string()),
+        ] {
+            members.insert(name.to_owned(), Value::String(value));
+        }
+    }
     let header = to_base64url(header.to_string().as_bytes());
     let signature = key.sign(token, signed(&header, body).as_bytes()).await?;
     Ok(format!("{header}..{}", to_base64url(&signature)))
@@ -62,9 +68,16 @@ pub struct Verified {
     pub thumbprint: String,
     /// The time of the signature, as the service states it.
     pub signed_at: Timestamp,
+    /// The register that it contains, if it is one.
+    pub register: Option<Scope>,
+}
+
+/// What a register contains.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
     /// The last day whose uses count.
     pub at: String,
-    /// The filters of the report. Empty if it contains all keys.
+    /// The filters. Empty if it contains all keys.
     pub filter: String,
 }
 
@@ -116,14 +129,13 @@ impl ReportKeys {
 
 /// What a header states. None if it has another algorithm or an extension.
 fn read_header(header: &str) -> Option<Verified> {
-    let header: serde_json::Value = serde_json::from_slice(&from_base64url(header).ok()?).ok()?;
+    let header: Value = serde_json::from_slice(&from_base64url(header).ok()?).ok()?;
     let is_plain = header.get("crit").is_none() && header.get("b64").is_none();
     let text = |name| Some(header.get(name)?.as_str()?.to_owned());
     let stated = Verified {
         thumbprint: text("kid")?,
         signed_at: Timestamp::from_millis(header.get("iat")?.as_i64()?.checked_mul(1_000)?),
-        at: text("at")?,
-        filter: text("filter")?,
+        register: text("at").zip(text("filter")).map(|(at, filter)| Scope { at, filter }),
     };
     let is_ours = header.get("alg")?.as_str()? == ALGORITHM.name();
     (is_plain && is_ours).then_some(stated)

@@ -34,6 +34,14 @@ pub struct Database {
     pub section: &'static str,
 }
 
+/// The URL of a server in a command is not one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "must be a Postgres URL such as postgres://user@host:5432/postgres, without a password: set \
+     PGPASSWORD, or write the password to the password file of Postgres"
+)]
+pub struct NotAServer;
+
 impl Default for Database {
     fn default() -> Self {
         Self {
@@ -57,6 +65,17 @@ impl Database {
         password: Option<&SecretSource>,
     ) -> Self {
         Self { section, url: url.to_owned(), password: password.cloned(), ..self.clone() }
+    }
+
+    /// The same connection to the server of a URL that a command has. It takes the password from the
+    /// environment of Postgres' own programs.
+    ///
+    /// # Errors
+    /// The URL has another scheme or a password.
+    pub fn elsewhere(&self, section: &'static str, url: &str) -> Result<Self, NotAServer> {
+        let mut found = Vec::new();
+        check_login(section, Some(url), None, Stage::Production, &mut found);
+        if found.is_empty() { Ok(self.with_login(section, url, None)) } else { Err(NotAServer) }
     }
 
     pub(super) fn contradictions(&self, stage: Stage, found: &mut Vec<String>) {

@@ -40,7 +40,7 @@ pub use self::auth::{Auth, AuthIssuer};
 pub use self::auth_spiffe::AuthSpiffe;
 pub use self::certificates::{NotInPem, certificates, revocation_lists};
 pub use self::crypto::Crypto;
-pub use self::database::Database;
+pub use self::database::{Database, NotAServer};
 pub use self::envelopes::Envelopes;
 pub use self::forward::{Endpoint, Forward, ForwardProtocol};
 pub use self::hsm::{Hsm, HsmToken};

@@ -8,6 +8,7 @@ mod emergency;
 mod events;
 mod idempotency;
 mod identities;
+mod in_time;
 mod instances;
 mod keys;
 mod patch;

@@ -84,6 +84,10 @@ async fn a_key_is_disabled_and_an_api_key_revoked() {
     let key = format!("/admin/keys/{}", destination.key);
     assert_eq!(process.admin().get(&key).await.ok().text("status"), "disabled");
     assert_eq!(event(&process, "disable").await["actor"], "cli");
+    // Another key takes its place.
+    process.key(&destination.service, "enc", "P-256").await;
+    application.protect(json!(1)).await.ok();
+    assert_eq!(process.admin().get(&key).await.ok().text("status"), "disabled");
 
     let id = application.key_path().replace("/admin/api-keys/", "");
     assert_eq!(emergency(&site, &["revoke-api-key", &id]).success().line(), "revoked");

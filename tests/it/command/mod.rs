@@ -6,6 +6,7 @@ mod change;
 mod client_site;
 mod connection;
 mod doctor;
+mod drill;
 mod emergency;
 mod envelope;
 mod expiry;

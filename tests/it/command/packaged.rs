@@ -62,6 +62,7 @@ fn only_commands_that_read_the_settings_have_config() {
         &["emergency", "freeze", "--all"],
         &["person", "unlock", "ada"],
         &["audit", "init"],
+        &["drill", "--dump", "a", "--scratch", "b", "--output", "c"],
     ] {
         let words = [&["sealward"], reads, &["--config", "a.toml"]].concat();
         assert!(Arguments::try_parse_from(&words).is_ok(), "{words:?}");

@@ -4,6 +4,7 @@ mod access;
 mod browser;
 mod changes;
 mod chromium;
+mod emergency;
 mod journey;
 mod lists;
 mod log_reads;

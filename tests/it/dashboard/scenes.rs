@@ -104,6 +104,11 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
         ),
         send("service-delete-refused", &at("services", billing, "/delete"), &[]).answered(409),
         send("emergency-freeze-wrong", "/dashboard/emergency/freeze", &[("reason", "")]),
+        send("emergency-key-wrong", "/dashboard/emergency/disable-key", &[("key", "x")]),
+        send("emergency-person-wrong", "/dashboard/emergency/lock-person", &[("person", "x")]),
+        open("service-freeze", &at("services", billing, "/freeze")),
+        send("service-freeze-late", &at("services", billing, "/freeze"), &[("revision", "0")])
+            .answered(409),
         send("emergency-unfreeze-wrong", "/dashboard/emergency/unfreeze", &[("reason", &long)]),
         open("identity", &at("identities", &sample.identity, "")),
         open("identity-edit", &at("identities", &sample.identity, "/edit")),

@@ -16,11 +16,11 @@ use crate::catalog::Unreadable;
 use crate::db::Pool;
 use crate::ids::KeyId;
 
-/// The size of a block. It divides the limit.
+/// The size of a block.
 const BLOCK: i64 = 4096;
 
-/// The limit.
-const MOST: i64 = 1 << 32;
+/// The limit. One more encryption is the [canary](crate::keys::Canary) of the key.
+const MOST: i64 = (1 << 32) - 1;
 
 /// Counts the encryptions of one instance.
 #[derive(Debug)]

@@ -5,6 +5,7 @@
 //! record or an intent. Objects without a record are never used.
 
 mod adopt;
+mod canary;
 mod expiry;
 mod generate;
 mod import;

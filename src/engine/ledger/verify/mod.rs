@@ -1,6 +1,7 @@
 //! Verification of a log against signed checkpoints, from an export, from tiles, from a database, or of
 //! one record with its proof. All but the database need neither a token nor a network.
 
+mod anchored;
 mod checker;
 mod database;
 mod export;
@@ -10,6 +11,7 @@ mod span;
 mod tiles;
 mod trust;
 
+pub use self::anchored::anchored;
 pub use self::checker::{Progress, VerifiedLog};
 pub use self::database::database;
 pub use self::export::export;

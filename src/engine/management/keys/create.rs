@@ -103,8 +103,6 @@ async fn carry_out(
         rotation_days,
     } = requested;
     let obtained = obtain(context, vault, service_id, source, allow_extractable).await?;
-    let mut change = context.begin().await?;
-    let now = change.now();
     let made = Made {
         id: obtained.id,
         usage: obtained.usage,
@@ -114,8 +112,21 @@ async fn carry_out(
         public_key: obtained.public,
     };
     let name = name.unwrap_or_else(|| default_name(made.usage, made.algorithm));
-    let mut key =
-        Key { partner_kid, expires_at, rotation_days, ..Key::new(made, service_id, name, now) };
+    let key = Key::new(made, service_id, name, context.clock.now());
+    let mut key = Key { partner_kid, expires_at, rotation_days, ..key };
+    // The token is asked before the transaction begins, so that a slow token holds no lock.
+    match vault.make_canary(&key).await {
+        Ok(canary) => key.canary = canary,
+        Err(error) => {
+            if let Some(unrecorded) = obtained.unrecorded {
+                vault.discard(unrecorded).await;
+            }
+            return Err(error.into());
+        }
+    }
+    let mut change = context.begin().await?;
+    let now = change.now();
+    (key.created_at, key.updated_at) = (now, now);
     if activate {
         key.status = KeyStatus::Active;
         key.activated_at = Some(now);

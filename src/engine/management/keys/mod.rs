@@ -18,6 +18,7 @@ use super::{
 };
 use crate::ids::KeyId;
 use crate::keys::{Cause, Key, KeyStatus, NoTransition, Usage, VaultError, store};
+use crate::resource::Stored as _;
 
 pub use self::create::{create, create_version};
 pub use self::destruction::{delete, destroy_due};
@@ -77,6 +78,11 @@ async fn take_place(change: &mut Change<'_>, key: &mut Key) -> Result<Option<Eve
     };
     if former.has_private() && !key.has_private() {
         check_opened_elsewhere(change, key).await?;
+    }
+    if former.status != KeyStatus::Active {
+        // An entry of `revisions` has disabled it, and its row still occupies the place of the active key.
+        store::update(change.rows(), &former.rewritten()).await?;
+        return Ok(None);
     }
     let retired = former.moved(Cause::Rotation, KeyStatus::Retired, change.now())?;
     store::update(change.rows(), &retired).await?;

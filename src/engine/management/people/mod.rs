@@ -13,6 +13,7 @@ use utoipa::IntoParams;
 use super::changes::{self, StoredRequest};
 use super::check::checked;
 use super::store::{lock_owners, usable_owner_keys};
+use super::taking_away::people_in;
 use super::{
     Action, Authorized, Change, Error, Event, Expected, ManagePeople, Page, PageRequest,
     ReadPeople, ResourceType,
@@ -62,6 +63,14 @@ pub async fn list(
 
 pub async fn read(context: &Authorized<ReadPeople>, id: PersonId) -> Result<Person, Error> {
     store::read(context.pool.rows(), id).await?.ok_or(Error::Missing(ResourceType::Person))
+}
+
+/// The people whom an administrator names by their identifier or their subject.
+///
+/// # Errors
+/// There is none, or the database does not answer.
+pub async fn named(context: &Authorized<ReadPeople>, name: &str) -> Result<Vec<PersonId>, Error> {
+    people_in(&context.pool, name).await
 }
 
 /// The API keys that work and that this person created, or created with a key that they created.

@@ -16,10 +16,10 @@ VALUES ('01900000-0000-7000-8000-000000000002', 'POL-1', 'partner', 'for a partn
         '2026-01-03T03:04:05.678Z', '2026-01-04T03:04:05.678Z');
 
 INSERT INTO keys (id, service_id, name, version, usage, algorithm, origin, status, token_id, extractable, public_key, thumbprint,
-                  partner_kid, expires_at, rotation_days, succeeds, activated_at, destroy_at, destroying_at, created_at,
+                  canary, partner_kid, expires_at, rotation_days, succeeds, activated_at, destroy_at, destroying_at, created_at,
                   updated_at)
 VALUES ('01900000-0000-7000-8000-000000000003', '01900000-0000-7000-8000-000000000001', 'card numbers', 3, 'sig', 'P-256',
-        'generated', 'pending_destruction', '\x0a0b', false, '\x3059301306072a8648ce3d020106082a8648ce3d03010703420004e318aa14e63078bac714e9d4139f9f18598ce84cc334c8fc99605738142c842ad9d1d031ff2594eabf2b9abce08b4fc4842b8bf155d99ac0f5b5bb7d38b5825a', 'a thumbprint', 'kid of the partner',
+        'generated', 'pending_destruction', '\x0a0b', false, '\x3059301306072a8648ce3d020106082a8648ce3d03010703420004e318aa14e63078bac714e9d4139f9f18598ce84cc334c8fc99605738142c842ad9d1d031ff2594eabf2b9abce08b4fc4842b8bf155d99ac0f5b5bb7d38b5825a', 'a thumbprint', '\x7b7d', 'kid of the partner',
         '2027-01-01T00:00:00Z', 30, '01900000-0000-7000-8000-000000000003', '2026-01-02T03:04:05.678Z',
         '2026-02-01T00:00:00Z', '2026-02-01T00:00:01Z', '2026-01-02T03:04:05.678Z', '2026-01-03T03:04:05.678Z');
 

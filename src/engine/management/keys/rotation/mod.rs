@@ -109,7 +109,14 @@ async fn make_successor(
         succeeds: Some(id),
         ..Key::new(made, key.service_id, key.name, now)
     };
-    match record(&mut change, &mut successor, None, None).await {
+    let recorded = match vault.make_canary(&successor).await {
+        Ok(canary) => {
+            successor.canary = canary;
+            record(&mut change, &mut successor, None, None).await
+        }
+        Err(error) => Err(error.into()),
+    };
+    match recorded {
         Ok(_) => change.commit(Event::created(&successor)).await,
         Err(error) => {
             drop(change);

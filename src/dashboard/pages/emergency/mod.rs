@@ -1,8 +1,13 @@
-//! The switch that freezes everything.
+//! What an owner takes away at once: the switch that freezes everything, and the ways to the confirmations of all
+//! else.
+
+pub(crate) mod service;
+pub(crate) mod steps;
 
 use axum::response::Response;
 use maud::{Markup, html};
 
+use self::steps::EmergencyStep;
 use crate::error::{PageError, refusal};
 use crate::extract::{PageContext, Submitted, done, invalid_form};
 use crate::form::{Body, Form};
@@ -40,7 +45,7 @@ pub(crate) fn link() -> Markup {
 }
 
 pub(crate) async fn show(cx: PageContext) -> Result<Markup, PageError> {
-    page(&cx, &Form::default(), &[]).await
+    page(&cx, None, &Form::default(), &[]).await
 }
 
 pub(crate) async fn freeze(
@@ -74,12 +79,26 @@ async fn answer(
 ) -> Result<Response, PageError> {
     match changed {
         Ok(_) => Ok(done(PLACE, notice)),
-        Err(error) => Ok(invalid_form(page(cx, form, &refusal(error)?).await?)),
+        Err(error) => Ok(invalid_form(page(cx, None, form, &refusal(error)?).await?)),
     }
 }
 
-async fn page(cx: &PageContext, form: &Form, problems: &[Problem]) -> Result<Markup, PageError> {
+/// The page. The form and its problems are those of a step, or else of the switch.
+async fn page(
+    cx: &PageContext,
+    step: Option<EmergencyStep>,
+    form: &Form,
+    problems: &[Problem],
+) -> Result<Markup, PageError> {
     let switch = emergency::read(&cx.context).await?;
+    let blank = Form::default();
+    let (of_switch, of_switch_problems) =
+        if step.is_none() { (form, problems) } else { (&blank, &[][..]) };
+    let is_owner = cx.may::<FreezeEverything>();
+    let steps = match is_owner {
+        true => Some(steps::cards(cx, step, form, problems).await?),
+        false => None,
+    };
     let content = html! {
         (SECTION.crumbs())
         div.head {
@@ -94,7 +113,8 @@ async fn page(cx: &PageContext, form: &Form, problems: &[Problem]) -> Result<Mar
                 ("Frozen by", html! { @match switch.frozen_by() { Some(name) => (isolated(name)), None => span.faint { "none" } } }),
             ]))
         }
-        @if cx.may::<FreezeEverything>() { (choice(cx, &switch, form, problems)) }
+        @if is_owner { (choice(cx, &switch, of_switch, of_switch_problems)) }
+        @if let Some(steps) = steps { (steps) (ends()) }
     };
     Ok(cx.page(SECTION, "Emergency", &content))
 }
@@ -123,6 +143,36 @@ fn choice(cx: &PageContext, switch: &Emergency, form: &Form, problems: &[Problem
                 }
             }
             (fields.sheet(&cx.viewer, sheet, &inputs))
+        }
+    }
+}
+
+/// What was taken away, and how each of it ends.
+fn ends() -> Markup {
+    let rows = [
+        (
+            "/dashboard/services?status=frozen",
+            "Frozen services",
+            "Set the status to active. This can need the approval credential.open, like the end of the freeze of everything.",
+        ),
+        (
+            "/dashboard/people?status=locked",
+            "Locked people",
+            "Unlock the person. This can need the approval api-key.admin.",
+        ),
+        (
+            "/dashboard/keys?status=disabled",
+            "Disabled keys",
+            "Activate or retire the key. Its activation can need the approval key.activate.",
+        ),
+        ("/dashboard/api-keys", "API keys", "A revocation is permanent. Create another API key."),
+    ];
+    html! {
+        section.card aria-labelledby="ends" {
+            h2 #ends { "How it ends" }
+            ul {
+                @for (place, name, end) in rows { li { a href=(place) { (name) } ": " (end) } }
+            }
         }
     }
 }

@@ -1,0 +1,203 @@
+//! `sealward drill`: the restore of a dump next to a running service.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use sqlx::ConnectOptions as _;
+
+use testkit::{Destination, Exit, Exposition, PATIENCE, Process, Site, superuser, within};
+
+/// A running service with keys of each use, an anchor, and a login for drills.
+struct Office {
+    process: Process,
+    site: Site,
+    destination: Destination,
+    login: String,
+    url: String,
+}
+
+impl Office {
+    async fn new() -> Self {
+        let site = Site::new().await;
+        let anchor = site.file("anchor.json");
+        site.add_settings(&format!("[audit.seal]\nanchor = \"{}\"\n", anchor.display()));
+        site.run(&["init"]).success();
+        site.run(&["audit", "init"]).success();
+        let process = Process::start(&site).await;
+        site.write("admin", site.admin_key());
+        let (destination, application) = process.bound_application().await;
+        for (usage, algorithm) in
+            [("enc", "RSA-2048"), ("data", "AES-256"), ("sig", "HMAC-SHA256"), ("sig", "P-256")]
+        {
+            process.key(&destination.service, usage, algorithm).await;
+        }
+        application.protect(json!("before the backup")).await.ok();
+        let (login, url) = drill_login(&site).await;
+        Self { process, site, destination, login, url }
+    }
+
+    /// Waits until the anchor covers everything, and dumps the database.
+    async fn dump(&self) {
+        let sealed = "SELECT (SELECT count(*) FROM audit_log_segments s
+                               WHERE NOT EXISTS (SELECT FROM audit_log_positions p
+                                                  WHERE p.log = s.log AND p.segment = s.id)) = 0
+                         AND (SELECT count(*) FROM audit_log_heads) = 2
+                         AND NOT EXISTS (SELECT FROM audit_log_heads WHERE checkpoint_size <> size
+                                                                     OR size = 0)";
+        let mut connection = self.site.connect().await;
+        within(PATIENCE, async || {
+            sqlx::query_scalar(sealed).fetch_one(&mut connection).await.expect("the heads")
+        })
+        .await;
+        let (file, database) = (self.path("database.dump"), self.site.database().get_database());
+        let mut dump = Command::new("pg_dump");
+        dump.args(["--format=custom", "--file", &file, database.expect("its name")]);
+        let ended = dump.envs(superuser()).output().expect("run pg_dump");
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    }
+
+    fn drill(&self, more: &[&str]) -> Exit {
+        let (dump, report) = (self.path("database.dump"), self.path("drill.json"));
+        let arguments = ["drill", "--dump", &dump, "--scratch", &self.url, "--output", &report];
+        let mut command = self.site.command(&[&arguments[..], more].concat());
+        command.env("PATH", path()).env("PGPASSWORD", &self.login);
+        command.output().expect("run the binary").into()
+    }
+
+    fn report(&self) -> Value {
+        let text = fs::read(self.path("drill.json")).expect("the report");
+        serde_json::from_slice(&text).expect("JSON")
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.site.file(name).to_str().expect("a path").to_owned()
+    }
+
+    /// The databases that drills have left.
+    async fn left_over(&self) -> i64 {
+        let sql = "SELECT count(*) FROM pg_database d JOIN pg_roles r ON r.oid = d.datdba
+                    WHERE r.rolname = $1";
+        let mut connection = self.site.connect().await;
+        sqlx::query_scalar(sql).bind(&self.login).fetch_one(&mut connection).await.expect("a count")
+    }
+}
+
+/// A login that can create databases and nothing else. Its password is its name.
+async fn drill_login(site: &Site) -> (String, String) {
+    let [(_, url), _] = site.login("drill", &[]).await;
+    let login = url.split("://").nth(1).and_then(|rest| rest.split('@').next());
+    let login = login.expect("a login").to_owned();
+    let mut connection = site.connect().await;
+    let sql = format!("ALTER ROLE {login} CREATEDB");
+    sqlx::query(sqlx::AssertSqlSafe(sql)).execute(&mut connection).await.expect("a right");
+    let mut url = site.database().clone().database("postgres").to_url_lossy();
+    url.set_password(None).expect("an address");
+    url.set_username(&login).expect("an address");
+    (login, url.to_string())
+}
+
+#[allow(clippy::disallowed_methods, reason = "the command finds pg_restore in the PATH")]
+fn path() -> String {
+    std::env::var("PATH").expect("PATH is set")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dump_is_restored_verified_and_dropped() {
+    let office = Office::new().await;
+    office.dump().await;
+    // The anchor goes on.
+    let renamed = json!({ "name": "after the backup" });
+    let service = format!("/admin/services/{}", office.destination.service);
+    let anchored = fs::read(office.path("anchor.json")).expect("the anchor");
+    office.process.admin().put(&service, renamed).await.ok();
+    let is_newer = async || fs::read(office.path("anchor.json")).expect("it") != anchored;
+    within(PATIENCE, is_newer).await;
+
+    let metrics = office.path("drill.prom");
+    let done = office.drill(&["--metrics", &metrics]).success();
+    assert!(done.stdout.ends_with(".jws\nthe drill succeeded\n"), "{}", done.stdout);
+    let report = office.report();
+    assert_eq!((&report["passed"], &report["keys"]["proven"]), (&json!(true), &json!(5)));
+    for part in ["keys", "rows"] {
+        assert!(report[part]["examinedAt"].is_string(), "{report}");
+    }
+    for log in report["logs"].as_array().expect("logs") {
+        assert_ne!((&log["records"], &log["problem"]), (&json!(0), &json!(null)), "{log}");
+        assert_eq!(log["problem"], json!(null));
+    }
+    assert_eq!(office.left_over().await, 0);
+    let metrics = fs::read_to_string(metrics).expect("the metric");
+    assert!(
+        Exposition::parse(&format!("{metrics}# EOF\n"))
+            .families
+            .contains_key("sealward_drill_last_success_timestamp_seconds")
+    );
+
+    // An auditor verifies the report.
+    let url = office.process.url("");
+    let admin = office.path("admin");
+    let jwks = ["report", "jwks", "--url", &url, "--admin-key-file", &admin];
+    let keys = office.site.write("jwks", &office.site.run(&jwks).success().stdout);
+    let verify = ["report", "verify", &office.path("drill.json"), "--keys"];
+    office.site.run(&[&verify[..], &[keys.to_str().expect("a path")]].concat()).success();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_drill_names_what_is_wrong_and_leaves_no_database() {
+    let office = Office::new().await;
+    let by_hand = async |sql: &'static str| {
+        let mut connection = office.site.connect().await;
+        sqlx::raw_sql(sql).execute(&mut connection).await.expect("a change");
+    };
+    // A row that Sealward did not write, and a record that it wrote otherwise.
+    by_hand("UPDATE services SET name = 'renamed by hand'").await;
+    by_hand("UPDATE crypto_operations_audit SET response_status = 201").await;
+    office.dump().await;
+    let metrics = office.path("drill.prom");
+    let wrong = ["services ", ": forged", "the operations log: TAMPERED", "changed"];
+    office.drill(&["--metrics", &metrics]).failure(1, &wrong);
+    assert_eq!(office.report()["passed"], false);
+    assert!(!fs::exists(&metrics).expect("a folder"));
+    assert_eq!(office.left_over().await, 0);
+
+    // A canary that is missing, and two that were exchanged.
+    office
+        .site
+        .rewrite(
+            "UPDATE keys SET canary = NULL WHERE usage = 'data';
+             UPDATE keys k SET canary = o.canary FROM keys o
+              WHERE k.usage = 'enc' AND o.usage = 'enc' AND k.id <> o.id",
+        )
+        .await;
+    office.dump().await;
+    office.drill(&[]).failure(
+        1,
+        &[
+            "the record of the key has no canary",
+            "the key in the token is not the one of the record",
+        ],
+    );
+    assert_eq!(office.report()["keys"]["notProven"].as_array().expect("keys").len(), 3);
+
+    // An anchor of another log, and a file that is no dump.
+    let other = office.site.write("other.json", "{}");
+    let other = other.to_str().expect("a path");
+    office.drill(&["--anchor", other]).failure(1, &["has no checkpoint of sealward/operations"]);
+    fs::write(office.path("database.dump"), "no dump").expect("a file");
+    office.drill(&[]).failure(1, &["pg_restore failed"]);
+    assert_eq!(office.left_over().await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_drill_needs_an_anchor_and_a_server_without_a_password_in_its_url() {
+    let site = Site::new().await;
+    let drill = |more: &[&str]| {
+        let arguments = ["drill", "--dump", "none", "--output", "none"];
+        site.run(&[&arguments[..], more].concat())
+    };
+    let here = ["--scratch", "postgres://drill@localhost/postgres"];
+    drill(&here).failure(78, &["audit.seal.anchor must be a file, or --anchor"]);
+    let secret = ["--anchor", "none", "--scratch", "postgres://drill:secret@localhost/postgres"];
+    drill(&secret).failure(1, &["--scratch must be a Postgres URL"]);
+}
