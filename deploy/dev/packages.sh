@@ -88,6 +88,11 @@ npm              npm                                    installs its tools, and 
 openssl          openssl                                certificates of the scripted server
 python3-venv     /usr/lib/python3*/ensurepip            environment for the Python client
 "
+packages_for_release="$packages_for_image$packages_for_clients
+git              git                                    clones the repository, verifies its tag
+gpg              gpg                                    signs and verifies checksums
+gpg-agent        gpg-agent                              keeps the key of the check
+"
 packages_for_generated_clients="$packages_to_run
 default-jdk-headless  javac                             runs openapi-generator, compiles its Java clients
 maven            mvn                                    installs openapi-generator, builds its Java clients
