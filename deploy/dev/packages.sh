@@ -82,6 +82,7 @@ systemd          systemd-analyze                        checks the unit of the K
 "
 packages_for_clients="$packages_to_run
 default-jdk-headless  javac                             compiles and tests the Java client
+golang-go        go                                     tests the Go client, or downloads the Go that does
 maven            mvn                                    packages the Java client
 nodejs           node                                   builds the TypeScript client
 npm              npm                                    installs its tools, and Node.js 18 for its tests
