@@ -114,7 +114,8 @@ describe_bases() {
 release_age_plugin() {
     local work=$1 container
     build_image "$work/sources" --target age-plugin --tag sealward:age-plugin || return 1
-    container=$(podman_here create sealward:age-plugin)
+    # An image that debootstrap made has no command.
+    container=$(podman_here create sealward:age-plugin true) || return 1
     mkdir "$work/age-plugin"
     podman_here cp "$container:/build/target/release/age-plugin-sealward" "$work/age-plugin/"
     podman_here cp "$container:/build/NOTICES" "$work/age-plugin/"
