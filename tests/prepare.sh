@@ -323,10 +323,11 @@ verify() {
     [[ " ${names[*]} " != *" terraform "* ]] || require_packages "$packages_for_terraform"
     [[ " ${names[*]} " != *" tokens "* ]] || require_packages "$packages_for_tokens"
     [[ " ${names[*]} " != *" transit "* ]] || require_packages "$packages_for_transit"
+    [[ " ${names[*]} " != *" release "* ]] || require_packages "$packages_for_release"
     [[ " ${names[*]} " != *" screenshots "* ]] || require_packages "$packages_for_screenshots"
     case ${names[*]} in
         chart) ;;
-        age | bare | clients | deb | generated-clients | image | nimbus | terraform | transit) require_cargo ;;
+        age | bare | clients | deb | generated-clients | image | nimbus | release | terraform | transit) require_cargo ;;
         *)
             prepare_tests
             temporary_cluster

@@ -32,6 +32,7 @@ check_everything() {
     require_cargo_deny
     run_check deny "$cargo_deny" --locked --log-level warn check bans licenses sources
     check_advisories
+    run_check vex quietly deploy/vex
 }
 
 # check_crates SELECTION: --workspace, or one --package.

@@ -82,11 +82,17 @@ systemd          systemd-analyze                        checks the unit of the K
 "
 packages_for_clients="$packages_to_run
 default-jdk-headless  javac                             compiles and tests the Java client
+golang-go        go                                     tests the Go client, or downloads the Go that does
 maven            mvn                                    packages the Java client
 nodejs           node                                   builds the TypeScript client
 npm              npm                                    installs its tools, and Node.js 18 for its tests
 openssl          openssl                                certificates of the scripted server
 python3-venv     /usr/lib/python3*/ensurepip            environment for the Python client
+"
+packages_for_release="$packages_for_image$packages_for_clients
+git              git                                    clones the repository, verifies its tag
+gpg              gpg                                    signs and verifies checksums
+gpg-agent        gpg-agent                              keeps the key of the check
 "
 packages_for_generated_clients="$packages_to_run
 default-jdk-headless  javac                             runs openapi-generator, compiles its Java clients

@@ -4,14 +4,18 @@
 release_usage='usage: ./dev release VERSION [--unchecked] [--debootstrap]'
 
 release() {
-    local version='' unchecked='' bases='' argument target making
+    local version='' unchecked='' bases='' options=() argument target making
     for argument; do
         case $argument in
             --unchecked) unchecked=yes ;;
             --debootstrap) bases=yes ;;
             -*) die "$release_usage" ;;
-            *) version=$argument ;;
+            *)
+                version=$argument
+                continue
+                ;;
         esac
+        options+=("$argument")
     done
     [ -n "$version" ] || die "$release_usage"
     require_cargo
@@ -35,6 +39,7 @@ release() {
     release_image "$making" "$version" "$bases"
     release_packages "$making" "$version"
     release_clients "$making"
+    release_statements "$making" "$version" "${options[@]}"
     (cd "$making/files" && sha256sum -- * >SHA256SUMS)
     mv "$making/files" "$target"
     rm -rf --one-file-system "$making"
@@ -77,6 +82,7 @@ release_image() {
     podman_here cp "$container:/var/lib/dpkg/status" "$work/status"
     podman_here rm "$container" >/dev/null 2>&1
     release_age_plugin "$work" || die "cannot build the plugin for age; see $work/build.log"
+    describe_bases "$bases" >"$work/bases"
     # dpkg-query of this machine reads the database of the image.
     mkdir -p "$work/dpkg"
     mv "$work/status" "$work/dpkg/"
@@ -85,11 +91,31 @@ release_image() {
     stage images "sealward-$version-image.tar.gz, sealward-$version-trial-image.tar.gz"
 }
 
+# describe_bases BASES: the base images as resource descriptors of in-toto, one in a line. Only a pulled image has
+# an address.
+describe_bases() {
+    local bases=$1 argument name digest uri
+    for argument in RUST DEBIAN; do
+        name=$(sed -n "s/^ARG $argument=//p" Dockerfile)
+        digest=$(podman_here image inspect --format '{{.Digest}}' "$name")
+        uri=pkg:docker/${name/:/@}
+        [ -z "$bases" ] || uri=
+        jq -cn --arg name "$name" --arg digest "${digest#sha256:}" --arg uri "$uri" \
+            '{name: $name, digest: {sha256: $digest}} + if $uri == "" then {} else {uri: $uri} end'
+    done
+    # With --debootstrap, the program can be given: it is then a material, and cargo of the image compiles nothing.
+    if [ -n "$bases" ] && [ -n "${SEALWARD_TEST_PROGRAM-}" ]; then
+        jq -cn --arg digest "$(sha256sum <"$SEALWARD_TEST_PROGRAM" | head -c 64)" \
+            '{name: "SEALWARD_TEST_PROGRAM", digest: {sha256: $digest}}'
+    fi
+}
+
 # release_age_plugin FOLDER: the plugin for age and its licences, from the stage that builds the program.
 release_age_plugin() {
     local work=$1 container
     build_image "$work/sources" --target age-plugin --tag sealward:age-plugin || return 1
-    container=$(podman_here create sealward:age-plugin)
+    # An image that debootstrap made has no command.
+    container=$(podman_here create sealward:age-plugin true) || return 1
     mkdir "$work/age-plugin"
     podman_here cp "$container:/build/target/release/age-plugin-sealward" "$work/age-plugin/"
     podman_here cp "$container:/build/NOTICES" "$work/age-plugin/"
@@ -150,6 +176,16 @@ release_clients() {
     stage clients "packages of $(find clients -mindepth 2 -maxdepth 2 -name package | wc -l) languages"
 }
 
+# release_statements FOLDER VERSION OPTION...: which advisories do not affect the release, and where its files come from.
+release_statements() {
+    local work=$1 version=$2 files=$1/files
+    deploy/vex >"$work/vex"
+    [ ! -s "$work/vex" ] || cp "$work/vex" "$files/sealward-$version.openvex.json"
+    deploy/provenance "$files" "$work/sealward" "$work/bases" "${@:3}" >"$work/provenance"
+    cp "$work/provenance" "$files/sealward-$version.provenance.json"
+    stage provenance "sealward-$version.provenance.json"
+}
+
 next_steps() {
     info
     find "target/release-$1" -type f -printf "%f\t%s bytes\n" | sort
@@ -160,8 +196,9 @@ What a maintainer does next:
   1. Try the files: ./dev verify deb; ./dev verify image; ./dev verify kubernetes
   2. Sign the checksums: gpg --armor --detach-sign target/release-$1/SHA256SUMS
   3. Tag the commit: git tag --sign v$1 --message "Sealward $1"
-  4. Publish the tag, the files with SHA256SUMS and SHA256SUMS.asc, and the section of CHANGELOG.md.
+  4. Verify the files as their users do: ./dev verify release target/release-$1
+  5. Publish the tag, the files with SHA256SUMS and SHA256SUMS.asc, and the section of CHANGELOG.md.
      Push the image and the chart to the registry.
-  5. Set the next version in Cargo.toml and Chart.yaml, and begin its section in CHANGELOG.md.
+  6. Set the next version in Cargo.toml and Chart.yaml, and begin its section in CHANGELOG.md.
 TEXT
 }

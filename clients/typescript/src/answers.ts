@@ -2,7 +2,8 @@
 
 import { NotProtected, SealwardError } from "./errors.js";
 import { apiError, isObject, type Part } from "./exchange.js";
-import { DataKey, PassedThrough, Plaintext, type Dropped, type Jwe, type Protected } from "./models.js";
+import { DataKey, PassedThrough, Plaintext } from "./models.js";
+import type { CallerIdentity, Dropped, Health, Jwe, JwkSet, PolicySummary, Protected, Rewrapped } from "./models.js";
 import { decodeBase64, type Json } from "./rawJson.js";
 
 /** Reads an object of the API that has at least these members. */
@@ -49,6 +50,11 @@ export function readPlaintext(part: Part): Plaintext {
     return new Plaintext(part.raw("payload"), part.requestId);
 }
 
+/** Reads an envelope that was sealed again. */
+export function readRewrapped(part: Part): Rewrapped {
+    return { jwe: readJwe(part), requestId: part.requestId };
+}
+
 /** Reads a data key. */
 export function readDataKey(part: Part): DataKey {
     const { algorithm } = read<{ algorithm: string }>(part, ["algorithm"]);
@@ -61,6 +67,28 @@ export function readResult<T>(part: Part, binary: readonly (keyof T & string)[],
     const result = read<Record<string, Json>>(part, [...binary, ...others], part.json["result"]);
     const bytes = binary.map((name) => [name, readBytes(part, result, name)]);
     return Object.freeze({ ...Object.fromEntries(others.map((name) => [name, result[name]])), ...Object.fromEntries(bytes) }) as T;
+}
+
+/** Reads who the caller is. */
+export function readCaller(part: Part): CallerIdentity {
+    return read(part, ["serviceId", "credential", "policyNumber", "allowedOperations", "rateLimit"]);
+}
+
+/** Reads a policy. */
+export function readPolicy(part: Part): PolicySummary {
+    return read(part, ["id", "policyNumber", "status", "keyOwnership", "alg", "enc", "contextRequired", "headers", "key"]);
+}
+
+/** Reads the state of the service. */
+export function readHealth(part: Part): Health {
+    return read(part, ["status", "version", "timestamp", "checks"]);
+}
+
+/** Reads published keys. */
+export function readKeys(part: Part): JwkSet {
+    const keys = read<JwkSet>(part, ["keys"]);
+    if (!Array.isArray(keys.keys)) throw part.unexpected("keys is not a list");
+    return keys;
 }
 
 /** Reads an item of a batch. */

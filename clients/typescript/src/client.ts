@@ -6,71 +6,21 @@ import * as answers from "./answers.js";
 import { batches } from "./batches.js";
 import { signedBytes } from "./canonical.js";
 import { Connection } from "./connection.js";
-import { ApiKey, credentialOf, type ClientCertificate, type CredentialProvider, type Environment } from "./credentials.js";
+import { ApiKey, credentialOf, type Environment } from "./credentials.js";
 import type { DataKeyCache } from "./dataKeys.js";
 import { encode } from "./encoding.js";
 import { InvalidConfiguration, KeyUnavailable, UnexpectedAnswer, type SealwardError } from "./errors.js";
 import type { CallOptions, Part } from "./exchange.js";
-import { contentOf, counted, writeBeside, type Progress } from "./files.js";
+import { contentOf, counted, writeBeside } from "./files.js";
 import { Lookups } from "./lookups.js";
 import { DataKey } from "./models.js";
 import type * as models from "./models.js";
+import type { CachedDataKeyOptions, ClientOptions, FileOptions, PolicyOptions, RewrapOptions, Sealed } from "./options.js";
 import type { Payload, RawJson } from "./rawJson.js";
 import * as requests from "./requests.js";
 import { encrypted, opened } from "./sealedFiles.js";
 import { seal } from "./sealing.js";
 import { findKey, isValid, requireSupported } from "./signatures.js";
-
-/** How to make a client. */
-export interface ClientOptions {
-    /** The address of the service. */
-    readonly url: string;
-    /** An API key, `ApiKeyFile`, `TokenFile`, or a provider of your own. */
-    readonly credential?: string | CredentialProvider | undefined;
-    /** A client certificate, beside the credential or alone. */
-    readonly certificate?: ClientCertificate | undefined;
-    /** The CA of the service in PEM, instead of those of Node.js. */
-    readonly caFile?: string | undefined;
-    /** The milliseconds for a call with all its attempts. Default: 30,000. */
-    readonly deadlineMs?: number | undefined;
-    /** The number of attempts. Default: 3. */
-    readonly maxAttempts?: number | undefined;
-    /** The longest wait that the service can ask for. Default: 10,000. */
-    readonly maxRetryAfterMs?: number | undefined;
-    /**
-     * Allows `http://` also to other machines, for example to a proxy in the same pod. Whoever reads the network then reads the
-     * credential and the payloads. Default: `false`.
-     */
-    readonly allowPlaintext?: boolean | undefined;
-    /** A cache of data keys. Default: none. */
-    readonly dataKeyCache?: DataKeyCache | undefined;
-}
-
-/** Which policy and which context. */
-export interface PolicyOptions extends CallOptions {
-    readonly policyNumber?: string | undefined;
-    readonly context?: models.Context | undefined;
-}
-
-/** Where an envelope goes. */
-export interface RewrapOptions extends PolicyOptions {
-    readonly toPolicyNumber?: string | undefined;
-    readonly toContext?: models.Context | undefined;
-}
-
-/** What a file needs. */
-export interface FileOptions extends PolicyOptions {
-    readonly progress?: Progress | undefined;
-}
-
-/** A data key for a message of `bytes` bytes. */
-export interface CachedDataKeyOptions extends PolicyOptions {
-    readonly algorithm?: "AES-256" | "AES-128" | undefined;
-    readonly bytes?: number | undefined;
-}
-
-/** An envelope, or the legacy string `protectedPayload`. */
-export type Sealed = models.Jwe | string;
 
 /**
  * A client of the runtime API.
@@ -125,7 +75,7 @@ export class Client {
     /** Opens an envelope. */
     unprotect(sealed: Sealed, options: PolicyOptions = {}): Promise<models.Plaintext> {
         return this.#connection.call(options, async (ask) => {
-            const body = requests.unprotectBody({ ...forms(sealed), ...options });
+            const body = requests.unprotectBody({ ...requests.formOf(sealed), ...options });
             return answers.readPlaintext(await ask(requests.post("/unprotect", body, true)));
         });
     }
@@ -133,8 +83,8 @@ export class Client {
     /** Seals the content of an envelope again, for example under the newest key. */
     rewrap(sealed: Sealed, options: RewrapOptions = {}): Promise<models.Rewrapped> {
         return this.#connection.call(options, async (ask) => {
-            const body = requests.rewrapBody({ ...forms(sealed), ...options });
-            return readRewrapped(await ask(requests.post("/rewrap", body, true)));
+            const body = requests.rewrapBody({ ...requests.formOf(sealed), ...options });
+            return answers.readRewrapped(await ask(requests.post("/rewrap", body, true)));
         });
     }
 
@@ -161,7 +111,7 @@ export class Client {
         items: Iterable<models.RewrapRequest>,
         options: CallOptions = {},
     ): Promise<(models.Rewrapped | SealwardError)[]> {
-        return this.#batch("/rewrap/batch", map(items, requests.rewrapBody), options, true, readRewrapped);
+        return this.#batch("/rewrap/batch", map(items, requests.rewrapBody), options, true, answers.readRewrapped);
     }
 
     /** Makes a data key. With `plaintext: false`, the result has only the envelope. */
@@ -322,51 +272,24 @@ export class Client {
 
     /** Who the caller is and what it can do. */
     caller(options: CallOptions = {}): Promise<models.CallerIdentity> {
-        return this.#connection.call(options, async (ask) =>
-            answers.read<models.CallerIdentity>(await ask(requests.get("/caller")), [
-                "serviceId",
-                "credential",
-                "policyNumber",
-                "allowedOperations",
-                "rateLimit",
-            ]),
-        );
+        return this.#connection.call(options, async (ask) => answers.readCaller(await ask(requests.get("/caller"))));
     }
 
     /** A policy under which the caller can protect. */
     policy(policyNumber: string, options: CallOptions = {}): Promise<models.PolicySummary> {
         const request = requests.get(`/policies/${encodeURIComponent(policyNumber)}`);
-        return this.#connection.call(options, async (ask) =>
-            answers.read<models.PolicySummary>(await ask(request), [
-                "id",
-                "policyNumber",
-                "status",
-                "keyOwnership",
-                "alg",
-                "enc",
-                "contextRequired",
-                "headers",
-                "key",
-            ]),
-        );
+        return this.#connection.call(options, async (ask) => answers.readPolicy(await ask(request)));
     }
 
     /** The state of the service, also if it is unavailable. */
     health(options: CallOptions = {}): Promise<models.Health> {
         const request = { ...requests.get("/health"), resultStatus: 503 };
-        return this.#connection.call(options, async (ask) =>
-            answers.read<models.Health>(await ask(request), ["status", "version", "timestamp", "checks"]),
-        );
+        return this.#connection.call(options, async (ask) => answers.readHealth(await ask(request)));
     }
 
     /** The public keys of a service that publishes them. Needs no credential. */
     jwks(serviceId: string, options: CallOptions = {}): Promise<models.JwkSet> {
-        return this.#connection.call(options, async (ask) => {
-            const part = await ask(requests.getKeys(serviceId));
-            const keys = answers.read<models.JwkSet>(part, ["keys"]);
-            if (!Array.isArray(keys.keys)) throw part.unexpected("keys is not a list");
-            return keys;
-        });
+        return this.#connection.call(options, async (ask) => answers.readKeys(await ask(requests.getKeys(serviceId))));
     }
 
     #operation<T>(
@@ -398,14 +321,6 @@ export class Client {
     #cached(name: readonly unknown[], bytes: number, make: () => Promise<DataKey>): Promise<DataKey> {
         return this.#cache === undefined ? make() : this.#cache.get(JSON.stringify(name), bytes, make);
     }
-}
-
-function readRewrapped(part: Part): models.Rewrapped {
-    return { jwe: answers.readJwe(part), requestId: part.requestId };
-}
-
-function forms(sealed: Sealed): models.UnprotectRequest {
-    return typeof sealed === "string" ? { protectedPayload: sealed } : { jwe: sealed };
 }
 
 function keyOf(key: DataKey): Uint8Array {

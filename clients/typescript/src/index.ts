@@ -5,7 +5,6 @@
  */
 
 export { Client } from "./client.js";
-export type { CachedDataKeyOptions, ClientOptions, FileOptions, PolicyOptions, RewrapOptions, Sealed } from "./client.js";
 export { ApiKey, ApiKeyFile, TokenFile } from "./credentials.js";
 export type { ClientCertificate, CredentialProvider, Environment } from "./credentials.js";
 export { DataKeyCache } from "./dataKeys.js";
@@ -15,6 +14,7 @@ export type { CallOptions } from "./exchange.js";
 export type { Progress } from "./files.js";
 export { DataKey, PassedThrough, Plaintext } from "./models.js";
 export type * from "./models.js";
+export type * from "./options.js";
 export { RawJson } from "./rawJson.js";
 export type { Json, Payload } from "./rawJson.js";
 export { VERSION } from "./version.js";

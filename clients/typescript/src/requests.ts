@@ -3,6 +3,7 @@
 import { encode } from "./encoding.js";
 import type { Request } from "./exchange.js";
 import type { ProtectRequest, RewrapRequest, UnprotectRequest } from "./models.js";
+import type { Sealed } from "./options.js";
 import { base64, encodeObject } from "./rawJson.js";
 
 const API = "/api/v1";
@@ -45,6 +46,11 @@ export function unprotectBody({ jwe, protectedPayload, policyNumber, context }: 
 export function rewrapBody(request: RewrapRequest): string {
     const { jwe, protectedPayload, policyNumber, toPolicyNumber, context, toContext } = request;
     return toJson({ jwe, protectedPayload, policyNumber, toPolicyNumber, context, toContext });
+}
+
+/** The member of a request that has the envelope. */
+export function formOf(sealed: Sealed): UnprotectRequest {
+    return typeof sealed === "string" ? { protectedPayload: sealed } : { jwe: sealed };
 }
 
 /** The JSON text of an object, with bytes in base64. Omits members that are undefined. */

@@ -56,7 +56,7 @@ final class Answers {
         boolean dropped = outcome instanceof Dropped;
         String message = dropped ? ((Dropped) outcome).message() : ((PassedThrough) outcome).warning();
         String requestId = dropped ? ((Dropped) outcome).requestId() : ((PassedThrough) outcome).requestId();
-        throw new SealwardException.NotProtected(SealwardException.Refusal.of(message).withRequestId(requestId));
+        throw new SealwardException.NotProtected(Refusal.of(message).withRequestId(requestId));
     }
 
     static Payload payload(Map<String, String> members, Answer answer, String requestId) {
@@ -88,7 +88,7 @@ final class Answers {
             if (members.containsKey("error")) {
                 var error = Json.read(members.get("error"), Refusals.ErrorObject.class);
                 int status = Json.read(members.get("status"), Integer.class);
-                return BatchResult.failed(SealwardException.of(error.refusal(status, requestId)));
+                return BatchResult.failed(error.refusal(status, requestId).exception());
             }
             return BatchResult.of(reading.read(members, answer, requestId));
         } catch (SealwardException failure) {

@@ -374,13 +374,13 @@ public final class AsyncSealwardClient {
                 return result;
             }
             Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
-            throw cause instanceof SealwardException refused ? SealwardException.opening(refused) : new CompletionException(cause);
+            throw cause instanceof SealwardException refused ? Refusal.opening(refused) : new CompletionException(cause);
         });
     }
 
     private static <T> CompletableFuture<List<BatchResult<T>>> openingItems(CompletableFuture<List<BatchResult<T>>> call) {
         Function<BatchResult<T>, BatchResult<T>> mark = item ->
-                item.failure().map(failure -> BatchResult.<T>failed(SealwardException.opening(failure))).orElse(item);
+                item.failure().map(failure -> BatchResult.<T>failed(Refusal.opening(failure))).orElse(item);
         return opening(call).thenApply(items -> items.stream().map(mark).toList());
     }
 

@@ -63,8 +63,8 @@ public final class Payload {
         return requestId;
     }
 
-    private SealwardException.Refusal refusal(String message) {
-        return SealwardException.Refusal.of(message).withRequestId(requestId);
+    private Refusal refusal(String message) {
+        return Refusal.of(message).withRequestId(requestId);
     }
 
     @Override

@@ -1,7 +1,6 @@
 package dev.sealward;
 
 import dev.sealward.SealwardException.Detail;
-import dev.sealward.SealwardException.Refusal;
 import java.util.List;
 import java.util.Map;
 
@@ -30,7 +29,7 @@ final class Refusals {
             // A proxy in front of the service answers something else, which has no code.
         }
         Refusal refusal = error.refusal(answer.status(), requestId);
-        return SealwardException.of(new Refusal(refusal.status(), refusal.code(), refusal.message(), refusal.requestId(),
-                refusal.details(), answer.retryAfter().orElse(null)));
+        return new Refusal(refusal.status(), refusal.code(), refusal.message(), refusal.requestId(),
+                refusal.details(), answer.retryAfter().orElse(null)).exception();
     }
 }

@@ -1,6 +1,5 @@
 package dev.sealward;
 
-import java.io.Serial;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -8,7 +7,6 @@ import java.util.OptionalInt;
 
 /** The failure of a call. It contains neither credentials nor payloads. Each kind has a class of its own. */
 public abstract sealed class SealwardException extends RuntimeException {
-    @Serial
     private static final long serialVersionUID = 1;
 
     /**
@@ -20,43 +18,11 @@ public abstract sealed class SealwardException extends RuntimeException {
      */
     public record Detail(String field, String code, String message) {}
 
-    /** What an answer of the service says about its refusal. */
-    record Refusal(int status, String code, String message, String requestId, List<Detail> details, Duration retryAfter) {
-        static Refusal of(String message) {
-            return new Refusal(0, null, message, null, List.of(), null);
-        }
-
-        Refusal withRequestId(String id) {
-            return new Refusal(status, code, message, id, details, retryAfter);
-        }
-    }
-
-    private final transient Refusal refusal;
+    final transient Refusal refusal;
 
     SealwardException(Refusal refusal, Throwable cause) {
-        super(describe(refusal, cause), cause);
+        super(refusal.describe(cause), cause);
         this.refusal = refusal;
-    }
-
-    private static String describe(Refusal refusal, Throwable cause) {
-        var text = new StringBuilder();
-        if (refusal.status != 0) {
-            text.append(refusal.status).append(' ');
-        }
-        if (refusal.code != null) {
-            text.append(refusal.code).append(": ");
-        }
-        text.append(refusal.message == null ? "no message" : refusal.message);
-        for (Detail detail : refusal.details) {
-            text.append("; ").append(detail.field).append(": ").append(detail.message);
-        }
-        if (cause != null && cause.getMessage() != null) {
-            text.append(": ").append(cause.getMessage());
-        }
-        if (refusal.requestId != null) {
-            text.append(" [request ").append(refusal.requestId).append(']');
-        }
-        return text.toString();
     }
 
     /**
@@ -65,7 +31,7 @@ public abstract sealed class SealwardException extends RuntimeException {
      * @return for example {@code POLICY_NOT_FOUND}
      */
     public final Optional<String> code() {
-        return Optional.ofNullable(refusal.code);
+        return Optional.ofNullable(refusal.code());
     }
 
     /**
@@ -74,7 +40,7 @@ public abstract sealed class SealwardException extends RuntimeException {
      * @return empty without an answer
      */
     public final OptionalInt status() {
-        return refusal.status == 0 ? OptionalInt.empty() : OptionalInt.of(refusal.status);
+        return refusal.status() == 0 ? OptionalInt.empty() : OptionalInt.of(refusal.status());
     }
 
     /**
@@ -83,7 +49,7 @@ public abstract sealed class SealwardException extends RuntimeException {
      * @return empty without an answer
      */
     public final Optional<String> requestId() {
-        return Optional.ofNullable(refusal.requestId);
+        return Optional.ofNullable(refusal.requestId());
     }
 
     /**
@@ -92,7 +58,7 @@ public abstract sealed class SealwardException extends RuntimeException {
      * @return empty unless the service refused members
      */
     public final List<Detail> details() {
-        return refusal.details;
+        return refusal.details();
     }
 
     /**
@@ -101,7 +67,7 @@ public abstract sealed class SealwardException extends RuntimeException {
      * @return empty if the service states none
      */
     public final Optional<Duration> retryAfter() {
-        return Optional.ofNullable(refusal.retryAfter);
+        return Optional.ofNullable(refusal.retryAfter());
     }
 
     /**
@@ -114,42 +80,8 @@ public abstract sealed class SealwardException extends RuntimeException {
                 || this instanceof ConnectionFailed || this instanceof DeadlineExceeded;
     }
 
-    static SealwardException of(Refusal refusal) {
-        if (refusal.code != null) {
-            switch (refusal.code) {
-                case "POLICY_NOT_ACTIVE":
-                    return new PolicyNotActive(refusal);
-                case "SERVICE_FROZEN":
-                    return new Frozen(refusal);
-                case "DECRYPTION_FAILED":
-                    return new DecryptionFailed(refusal);
-                default:
-            }
-        }
-        return switch (refusal.status) {
-            case 400 -> new InvalidRequest(refusal);
-            case 401 -> new AuthenticationFailed(refusal);
-            case 403 -> new NotAllowed(refusal);
-            case 404 -> new NotFound(refusal);
-            case 409 -> new Conflict(refusal);
-            case 412 -> new PreconditionFailed(refusal);
-            case 413 -> new PayloadTooLarge(refusal);
-            case 429 -> new RateLimited(refusal);
-            case 500 -> new ServerError(refusal);
-            case 502, 503, 504 -> new Unavailable(refusal);
-            default -> refusal.status < 400 ? new UnexpectedAnswer(refusal) : new ApiError(refusal);
-        };
-    }
-
-    /** The failure of a call that opens an envelope, where INTERNAL_ERROR says that it cannot be opened. */
-    static SealwardException opening(SealwardException failure) {
-        boolean closed = failure instanceof ServerError && failure.code().equals(Optional.of("INTERNAL_ERROR"));
-        return closed ? new DecryptionFailed(failure.refusal) : failure;
-    }
-
     /** Status 400, or a problem of the request that this library finds itself. */
     public static final class InvalidRequest extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         InvalidRequest(Refusal refusal) {
@@ -163,7 +95,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** Status 401. */
     public static final class AuthenticationFailed extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         AuthenticationFailed(Refusal refusal) {
@@ -173,7 +104,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** Status 403. */
     public static final class NotAllowed extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         NotAllowed(Refusal refusal) {
@@ -183,7 +113,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** The policy is not active. */
     public static final class PolicyNotActive extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         PolicyNotActive(Refusal refusal) {
@@ -197,7 +126,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** The service, the destination or everything is frozen. */
     public static final class Frozen extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         Frozen(Refusal refusal) {
@@ -211,7 +139,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** Status 404. */
     public static final class NotFound extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         NotFound(Refusal refusal) {
@@ -221,7 +148,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** Status 409. */
     public static final class Conflict extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         Conflict(Refusal refusal) {
@@ -231,7 +157,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** Status 412. */
     public static final class PreconditionFailed extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         PreconditionFailed(Refusal refusal) {
@@ -241,7 +166,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** Status 413. */
     public static final class PayloadTooLarge extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         PayloadTooLarge(Refusal refusal) {
@@ -251,7 +175,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** Status 429. */
     public static final class RateLimited extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         RateLimited(Refusal refusal) {
@@ -261,7 +184,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** An envelope or a ciphertext cannot be opened. This is final: a repeat does not help. */
     public static final class DecryptionFailed extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         DecryptionFailed(Refusal refusal) {
@@ -271,7 +193,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** Another failure with status 500. */
     public static final class ServerError extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         ServerError(Refusal refusal) {
@@ -281,7 +202,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** Status 502, 503 or 504. */
     public static final class Unavailable extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         Unavailable(Refusal refusal) {
@@ -291,7 +211,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** Any other error status. */
     public static final class ApiError extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         ApiError(Refusal refusal) {
@@ -301,7 +220,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** No complete answer arrived. */
     public static final class ConnectionFailed extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         ConnectionFailed(String origin, Throwable cause) {
@@ -311,7 +229,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** The deadline passed before an answer. */
     public static final class DeadlineExceeded extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         DeadlineExceeded(String message) {
@@ -321,7 +238,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** An answer is not of the documented form. */
     public static final class UnexpectedAnswer extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         UnexpectedAnswer(Refusal refusal) {
@@ -335,7 +251,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** An inactive policy passed the payload through or dropped it, so there is no envelope. */
     public static final class NotProtected extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         NotProtected(Refusal refusal) {
@@ -345,7 +260,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** No client can be made with these options. */
     public static final class InvalidConfiguration extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         InvalidConfiguration(String message) {
@@ -355,7 +269,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** A credential cannot be read or cannot be sent. */
     public static final class CredentialUnavailable extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         CredentialUnavailable(String message) {
@@ -369,7 +282,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** A policy has no key, or a service publishes no fitting key. */
     public static final class KeyUnavailable extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         KeyUnavailable(String message) {
@@ -379,7 +291,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** This library does not have an algorithm. The service may have it. */
     public static final class UnsupportedAlgorithm extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         UnsupportedAlgorithm(String message) {
@@ -389,7 +300,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** Local sealing is not possible, because the envelope needs a context. */
     public static final class ContextRequired extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         ContextRequired(String message) {
@@ -399,7 +309,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** A file does not begin as a sealed file does. */
     public static final class MalformedFile extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         MalformedFile(String message) {
@@ -409,7 +318,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** A sealed file was truncated, extended or changed. */
     public static final class FileNotAuthentic extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         FileNotAuthentic(String message) {
@@ -419,7 +327,6 @@ public abstract sealed class SealwardException extends RuntimeException {
 
     /** The thread was interrupted while it waited for an answer. */
     public static final class Interrupted extends SealwardException {
-        @Serial
         private static final long serialVersionUID = 1;
 
         Interrupted(String message) {

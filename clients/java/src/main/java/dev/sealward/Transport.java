@@ -72,7 +72,7 @@ final class Transport {
     record Answer(int status, String body, Optional<String> requestId, Optional<Duration> retryAfter) {
         SealwardException.UnexpectedAnswer unexpected(String message) {
             return new SealwardException.UnexpectedAnswer(
-                    new SealwardException.Refusal(status, null, message, requestId.orElse(null), java.util.List.of(), null));
+                    new Refusal(status, null, message, requestId.orElse(null), java.util.List.of(), null));
         }
     }
 
