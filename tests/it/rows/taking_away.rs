@@ -150,7 +150,7 @@ async fn a_person_is_locked_whose_row_has_another_name() {
     for person in people {
         take_away(&system, TakingAway::Person(person)).await.expect("a lock");
     }
-    intruder.run("DELETE FROM people WHERE subject = 'ada'").await;
+    intruder.run("UPDATE people SET subject = 'eve' WHERE subject = 'ada'").await;
     intruder.run("UPDATE people SET subject = 'ada' WHERE subject = 'bob'").await;
     let another = world.another().await;
     another.client(&secret).get("/admin/keys").await.refused(401, "AUTHENTICATION_FAILED");
