@@ -94,6 +94,8 @@ async fn drill_login(site: &Site) -> (String, String) {
     let mut url = site.database().clone().database("postgres").to_url_lossy();
     url.set_password(None).expect("an address");
     url.set_username(&login).expect("an address");
+    // pg_restore does not know the parameters of sqlx.
+    url.set_query(None);
     (login, url.to_string())
 }
 
@@ -151,7 +153,7 @@ async fn a_drill_names_what_is_wrong_and_leaves_no_database() {
         sqlx::raw_sql(sql).execute(&mut connection).await.expect("a change");
     };
     // A row that Sealward did not write, and a record that it wrote otherwise.
-    by_hand("UPDATE services SET name = 'renamed by hand'").await;
+    by_hand("UPDATE services SET name = name || ' by hand'").await;
     by_hand("UPDATE crypto_operations_audit SET response_status = 201").await;
     office.dump().await;
     let metrics = office.path("drill.prom");
