@@ -52,6 +52,24 @@ COMMENT ON COLUMN key_use_days.openings IS 'The number of requests that opened, 
 COMMENT ON COLUMN key_use_days.last_protected_at IS 'The time of the last of the former; null for none.';
 COMMENT ON COLUMN key_use_days.last_opened_at IS 'The time of the last of the latter; null for none.';
 
+CREATE TABLE key_opening_days (
+    key_id        uuid NOT NULL,
+    day           date NOT NULL,
+    service_id    uuid NOT NULL,
+    policy_number text NOT NULL,
+    openings      bigint NOT NULL CHECK (openings > 0),
+    rewraps       bigint NOT NULL CHECK (rewraps BETWEEN 0 AND openings),
+    PRIMARY KEY (key_id, day, service_id, policy_number)
+);
+
+COMMENT ON TABLE key_opening_days IS 'What each service opened with each key by day, which shows what still depends on a key. Kept for 31 days.';
+COMMENT ON COLUMN key_opening_days.key_id IS 'The key.';
+COMMENT ON COLUMN key_opening_days.day IS 'The day in UTC.';
+COMMENT ON COLUMN key_opening_days.service_id IS 'The calling service.';
+COMMENT ON COLUMN key_opening_days.policy_number IS 'The number of the policy at the time; empty for none.';
+COMMENT ON COLUMN key_opening_days.openings IS 'The number of requests that opened, decrypted or verified with the key.';
+COMMENT ON COLUMN key_opening_days.rewraps IS 'The number of those that made a new envelope or ciphertext in the same request.';
+
 CREATE TABLE traffic_progress (
     sole         boolean PRIMARY KEY DEFAULT true CHECK (sole),
     summed_up_to timestamptz

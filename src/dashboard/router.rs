@@ -80,6 +80,7 @@ fn groups() -> [Pages; 4] {
         .at("/dashboard/keys/new", get(keys::new::generate))
         .at("/dashboard/keys/import", get(keys::new::import))
         .at("/dashboard/keys/floor", get(keys::floor::show))
+        .at("/dashboard/keys/remaining", get(keys::remaining::show))
         .at("/dashboard/keys/import-parameters", post(keys::new::wrapping::prepare))
         .at("/dashboard/keys/{id}", get(keys::show))
         .at("/dashboard/keys/{id}/edit", get(form::edit::<Key>).post(form::update::<Key>))

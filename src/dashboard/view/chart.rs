@@ -2,6 +2,8 @@
 
 use maud::{Markup, html};
 
+use super::words::count;
+
 /// One line, or one layer of bars: a value for each step.
 pub(crate) struct Series<'a> {
     pub(crate) name: &'a str,
@@ -212,6 +214,20 @@ impl Chart<'_> {
     }
 }
 
+/// A number with at most one decimal.
+pub(crate) fn plain(number: f64) -> String {
+    if number < 10.0 && number.fract() != 0.0 {
+        return format!("{number:.1}");
+    }
+    let whole = format!("{number:.0}");
+    whole.parse().map_or(whole, count)
+}
+
+/// Exact for every practical count.
+pub(crate) fn exact(count: u64) -> f64 {
+    count as f64
+}
+
 fn grid(line: u8, top: f64, write: fn(f64) -> String) -> Markup {
     let value = top * f64::from(line) / 4.0;
     let y = height(value, top);
@@ -277,6 +293,20 @@ mod tests {
             [(0.0, 4.0), (0.3, 0.4), (1.0, 1.0), (7.0, 8.0), (81.0, 100.0), (1_234.0, 2_000.0)]
         {
             assert!((ceiling(highest) - top).abs() < 1e-9, "{highest}");
+        }
+    }
+
+    #[test]
+    fn numbers_below_ten_have_one_decimal() {
+        for (number, expected) in [
+            (0.0, "0"),
+            (0.25, "0.2"),
+            (3.0, "3"),
+            (12.6, "13"),
+            (1_999.9, "2,000"),
+            (250_000.0, "250,000"),
+        ] {
+            assert_eq!(plain(number), expected);
         }
     }
 

@@ -189,6 +189,9 @@ closed_set! {
 }
 
 impl Endpoint {
+    /// The paths that open something and make a new one of it in the same request.
+    pub(crate) const REWRAPPING: [Self; 3] = [Self::Rewrap, Self::RewrapBatch, Self::TransitRewrap];
+
     /// The operation that the path implies.
     pub const fn operation_type(self) -> Option<OperationType> {
         match self {
@@ -212,22 +215,7 @@ impl Endpoint {
 
     /// The second half of the operation, if the path implies one.
     pub fn sealing(self) -> Option<Box<RewrapTarget>> {
-        match self {
-            Self::Rewrap | Self::RewrapBatch | Self::TransitRewrap => Some(Box::default()),
-            Self::Protect
-            | Self::ProtectBatch
-            | Self::Unprotect
-            | Self::UnprotectBatch
-            | Self::DataKeys
-            | Self::Operations
-            | Self::TransitEncrypt
-            | Self::TransitDecrypt
-            | Self::TransitDataKey
-            | Self::TransitSign
-            | Self::TransitVerify
-            | Self::TransitHmac
-            | Self::TransitHash => None,
-        }
+        Self::REWRAPPING.contains(&self).then(Box::default)
     }
 }
 

@@ -61,6 +61,7 @@ mod page;
 pub mod people;
 pub mod policies;
 mod referrers;
+pub mod remaining;
 mod resource_type;
 mod right;
 pub mod security;

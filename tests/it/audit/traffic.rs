@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use engine::audit::traffic::{Window, keep, loads, sum_up, summed_up_to, traffic, uses};
+use engine::audit::traffic::{
+    Opened, Window, keep, loads, openings, sum_up, summed_up_to, traffic, uses,
+};
 use engine::db::Pool;
 use engine::ids::{KeyId, ServiceId};
 use formats::clock::{Clock, Timestamp};
@@ -137,6 +139,64 @@ async fn a_minute_is_summarized_once_and_only_when_it_is_complete() {
     let busiest = sqlx::query_as(busiest).bind(end.minus(HOUR)).fetch_one(&pool).await;
     let busiest: (i64, i64) = busiest.expect("count");
     assert_eq!((load.service, load.busiest, load.limited), (service, busiest.0, busiest.1));
+}
+
+/// Successful and refused requests of two callers under two policies on three days, and what else uses the key.
+async fn some_openings(pool: &Pool, end: Timestamp) {
+    let (service, key) = caller();
+    let other = ServiceId::from_uuid(Uuid::from_u128(3));
+    let sql = format!("INSERT INTO crypto_operations_audit
+            (id, ts, request_id, application_id, operation_type, endpoint, key_id, policy_number,
+             payload_size_bytes, response_status, response_time_ms, outcome)
+        SELECT {RECORD_ID}, ts, 'r', CASE caller WHEN 1 THEN $2 ELSE $3 END, operation, endpoint, $4,
+               policy, 1, status, 1, CASE status WHEN 200 THEN 'done' ELSE 'refused' END
+          FROM (VALUES (40, 1, 'decrypt', '/api/v1/unprotect', 'OLD', 200),
+                       (2, 1, 'decrypt', '/api/v1/unprotect', 'A', 200),
+                       (2, 1, 'decrypt', '/api/v1/unprotect/batch', 'B', 200),
+                       (1, 2, 'decrypt', '/api/v1/rewrap/batch', 'A', 200),
+                       (1, 2, 'decrypt', '/api/v1/rewrap', 'A', 200),
+                       (1, 1, 'verify', '/api/v1/operations', NULL, 200),
+                       (1, 1, 'decrypt', '/api/v1/unprotect', 'A', 403),
+                       (1, 1, 'encrypt', '/api/v1/rewrap', 'A', 200)
+               ) AS made (days, caller, operation, endpoint, policy, status),
+               LATERAL (SELECT $1 - days * interval '1 day' AS ts) AS times");
+    let days = "SELECT make_audit_day(day::date)
+        FROM generate_series($1::timestamptz - interval '41 days', $1, '1 day') AS day";
+    sqlx::query(days).bind(end).execute(pool).await.expect("create the days");
+    let records = sqlx::query(AssertSqlSafe(sql)).bind(end).bind(service).bind(other).bind(key);
+    records.execute(pool).await.expect("records");
+}
+
+#[tokio::test]
+async fn openings_are_counted_by_day_caller_and_policy() {
+    let database = Database::new().await;
+    let pool = database.pool();
+    let end: Timestamp = "2026-05-12T10:00:00Z".parse().expect("a time");
+    some_openings(&pool, end).await;
+    let (service, key) = caller();
+    let other = ServiceId::from_uuid(Uuid::from_u128(3));
+    sum_up(&pool, end.minus(DAY * 2)).await.expect("sum up");
+    sum_up(&pool, end).await.expect("sum up the rest");
+
+    let since = end.minus(DAY * 60);
+    let [first, second] = [2, 1].map(|days| end.minus(DAY * days).start_of_day());
+    let opened = |opened, rewrapped, last| Opened { opened, rewrapped, last };
+    let found = openings(&pool, &[key], None, since).await.expect("openings");
+    let days = [(first, opened(2, 0, Some(first))), (second, opened(1, 2, Some(second)))];
+    assert_eq!(found.days, days.into(), "older days are deleted");
+    assert_eq!(found.keys, [(key, opened(3, 2, Some(second)))].into());
+    let callers = [(service, opened(3, 0, Some(second))), (other, opened(0, 2, None))];
+    assert_eq!(found.callers, callers.into());
+    let [a, b] = ["A", "B"].map(str::to_owned);
+    let policies = [(a, opened(1, 2, Some(first))), (b, opened(1, 0, Some(first)))];
+    assert_eq!(found.policies, policies.into());
+
+    let policy = "B".parse().expect("a number");
+    let found = openings(&pool, &[key], Some(&policy), since).await.expect("openings");
+    assert_eq!(found.keys, [(key, opened(1, 0, Some(first)))].into());
+    let none = openings(&pool, &[], None, since).await.expect("openings");
+    assert_eq!(none, openings(&pool, &[key], None, end.plus(DAY)).await.expect("openings"));
+    assert!(none.days.is_empty() && none.keys.is_empty());
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ mod lists;
 mod log_reads;
 mod markup;
 mod pages;
+mod remaining;
 mod roles;
 mod sample;
 mod scenes;

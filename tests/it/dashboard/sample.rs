@@ -282,6 +282,17 @@ async fn traffic(world: &World, services: &[&String], keys: &[&String]) {
         let result = now_at(used).bind(key).bind(place);
         result.execute(&world.pool).await.expect("uses");
     }
+    let opened = "INSERT INTO key_opening_days
+        SELECT $2, day, $3, $4, 400 - 12 * place, CASE WHEN place > 20 THEN 40 ELSE 0 END
+          FROM generate_series(0, 29) AS place, LATERAL (SELECT ($1::timestamptz AT TIME ZONE 'UTC')::date - 29 + place AS day) AS days";
+    for (key, policy) in keys.iter().zip(["BILLING", "LEGACY", ""]) {
+        let key: KeyId = key.parse().expect("a key");
+        for service in services {
+            let service: ServiceId = service.parse().expect("a service");
+            let result = now_at(opened).bind(key).bind(service).bind(policy);
+            result.execute(&world.pool).await.expect("openings");
+        }
+    }
 }
 
 /// The public P-256 key of a partner.

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{SECTION, place};
+use super::{SECTION, place, remaining};
 use crate::error::PageError;
 use crate::extract::PageContext;
 use crate::view::list::{facts, table};
@@ -29,7 +29,10 @@ pub(crate) async fn show(cx: PageContext) -> Result<Markup, PageError> {
     let content = html! {
         (SECTION.crumbs())
         h1 { "Cryptographic floor" }
-        p.lead { "Algorithms below the floor make no new keys and no new data. Data that exists is opened and verified in any case." }
+        p.lead {
+            "Algorithms below the floor make no new keys and no new data. Data that exists is opened and verified in any case. "
+            a href=(remaining::PLACE) { "Remaining use" } " shows by whom."
+        }
         @if !warnings.is_empty() { ul.dangers { @for warning in &warnings { (warning) } } }
         section.card aria-labelledby="rules" {
             h2 #rules { "Settings" }

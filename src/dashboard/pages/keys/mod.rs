@@ -2,6 +2,7 @@
 
 pub(crate) mod floor;
 pub(crate) mod new;
+pub(crate) mod remaining;
 pub(crate) mod steps;
 mod transit;
 mod versions;
@@ -71,7 +72,8 @@ pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup,
         div.head { h1 { "Keys" } @if let Some(create) = create { div.actions { (create) } } }
         p.lead {
             "Private and secret keys are in the token. Sealward stores their states and public keys. The "
-            a href=(floor::PLACE) { "cryptographic floor" } " decides which of them make something new."
+            a href=(floor::PLACE) { "cryptographic floor" } " decides which of them make something new. "
+            a href=(remaining::PLACE) { "Remaining use" } " shows what still depends on old keys."
         }
         (listing.render(&filters, &page, |key| row(key, &names, used.get(&key.id), now)))
     };
@@ -138,6 +140,7 @@ pub(crate) async fn show(
                 ("Last used", moment_or(uses.last, "never")),
             ]))
             p.faint { "Requests that used this key, with a delay of up to one minute. Envelopes that others create with its public key count when they are opened." }
+            p { (remaining::link_of_key(id)) }
             @if cx.may::<ReadAudit>() {
                 p { a href={ "/dashboard/audit?keyId=" (id) } { "Audit records of this key" } }
             }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use crate::error::PageError;
 use crate::extract::PageContext;
-use crate::view::chart::{Chart, Series, Shape};
+use crate::view::chart::{Chart, Series, Shape, exact, plain};
 use crate::view::list::empty;
 use crate::view::words::{count, millis, moment};
 use engine::audit::traffic::{Point, Traffic, Window, summed_up_to, traffic};
@@ -184,42 +184,14 @@ fn errors(steps: &[String], seen: &Traffic) -> Markup {
     chart.render()
 }
 
-/// A number with at most one decimal.
-fn plain(number: f64) -> String {
-    if number < 10.0 && number.fract() != 0.0 {
-        return format!("{number:.1}");
-    }
-    let whole = format!("{number:.0}");
-    whole.parse().map_or(whole, count)
-}
-
 /// A sum of counts with thousands separators.
 fn sum(number: u64) -> String {
     count(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-/// Exact for every practical count.
-fn exact(count: u64) -> f64 {
-    count as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_below_ten_have_one_decimal() {
-        for (number, expected) in [
-            (0.0, "0"),
-            (0.25, "0.2"),
-            (3.0, "3"),
-            (12.6, "13"),
-            (1_999.9, "2,000"),
-            (250_000.0, "250,000"),
-        ] {
-            assert_eq!(plain(number), expected);
-        }
-    }
 
     #[test]
     fn a_window_ends_with_the_current_step() {

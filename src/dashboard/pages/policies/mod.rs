@@ -10,6 +10,7 @@ use maud::{Markup, html};
 
 use self::state::state;
 use super::form::{Creatable, Editable};
+use super::keys::remaining;
 use super::removal::Removable;
 use crate::error::PageError;
 use crate::extract::{Addressed, PageContext, Query, done};
@@ -107,6 +108,7 @@ pub(crate) async fn show(
                     ("Created", moment(policy.created_at)),
                     ("Changed", moment(policy.updated_at)),
                 ]))
+                p { (remaining::link_of_policy(policy.policy_number.as_str())) }
             }
             @if cx.may::<ManagePolicies>() { (state::choice(&policy)) }
         }

@@ -1,9 +1,11 @@
-//! Traffic statistics of the audit log: requests per minute, durations, errors, and key usage.
+//! Traffic statistics of the audit log: requests per minute, durations, errors, key usage, and who opens with which
+//! key.
 //!
 //! A job aggregates each minute once, when no further record of it can arrive. Pages read the
 //! aggregates only. Durations are histograms, since percentiles cannot be added.
 
 mod histogram;
+mod openings;
 mod store;
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,10 +17,12 @@ use sqlx::PgConnection;
 use tokio::time::timeout;
 
 use self::histogram::Histogram;
+pub use self::openings::{Opened, Openings};
 use super::CLIENT_CLOSED_REQUEST;
 use crate::db::{Pool, earlier_present};
 use crate::ids::{KeyId, ServiceId};
 use crate::jobs::{Job, Leader, Pulse};
+use crate::policy_number::PolicyNumber;
 use formats::clock::{Clock, Timestamp};
 
 /// The interval of the job.
@@ -32,6 +36,9 @@ const LONGEST: Duration = Duration::from_secs(10 * 60);
 
 /// The retention of aggregates per minute.
 const KEPT: Duration = Duration::from_secs(8 * 24 * 60 * 60);
+
+/// The retention of openings by caller and policy.
+const OPENINGS_KEPT: Duration = Duration::from_secs(31 * 24 * 60 * 60);
 
 /// A range of time in equal steps.
 #[derive(Clone, Copy, Debug)]
@@ -146,7 +153,7 @@ async fn sum_up_to_present(db: &Pool, now: Timestamp, margin: Duration) -> sqlx:
 /// The database failed. Completed aggregates persist.
 pub async fn sum_up(db: &Pool, complete_until: Timestamp) -> sqlx::Result<()> {
     while store::sum_some(db, complete_until).await? {}
-    store::forget(db, complete_until.minus(KEPT)).await
+    store::forget(db, complete_until.minus(KEPT), complete_until.minus(OPENINGS_KEPT)).await
 }
 
 /// The traffic in a window, as far as it is aggregated.
@@ -172,6 +179,17 @@ pub async fn uses(db: &Pool, key: KeyId, since: Timestamp) -> sqlx::Result<Uses>
 /// The last use of each of these keys, without unused keys.
 pub async fn last_uses(db: &Pool, keys: &[KeyId]) -> sqlx::Result<HashMap<KeyId, Timestamp>> {
     Ok(store::last_uses(db, keys).await?.into_iter().collect())
+}
+
+/// What was opened with these keys from the day of `since` on, under this policy if there is one. The sums go back 30
+/// days.
+pub async fn openings(
+    db: &Pool,
+    keys: &[KeyId],
+    policy: Option<&PolicyNumber>,
+    since: Timestamp,
+) -> sqlx::Result<Openings> {
+    Ok(Openings::of(store::openings(db, keys, policy, since).await?))
 }
 
 /// The uses of all keys before the day of `end`, of which those from the day of `since` on are recent. None while

@@ -3,10 +3,12 @@
 use sqlx::PgConnection;
 
 use super::histogram::{IN_AN_OCTAVE, LAST, SHORTEST};
+use super::openings::OpeningSum;
 use super::{DayUses, Load, Sum, Uses, Window};
-use crate::audit::OperationType;
+use crate::audit::{Endpoint, OperationType};
 use crate::db::Pool;
 use crate::ids::KeyId;
+use crate::policy_number::PolicyNumber;
 use formats::clock::Timestamp;
 
 /// Aggregates up to an hour, until `complete_until`, and returns whether there is more. Only one instance
@@ -85,6 +87,25 @@ pub(super) async fn sum_some(db: &Pool, complete_until: Timestamp) -> sqlx::Resu
         .bind(OperationType::PROTECTING)
         .execute(&mut *transaction)
         .await?;
+        sqlx::query(
+            "INSERT INTO key_opening_days AS known
+                    (key_id, day, service_id, policy_number, openings, rewraps)
+             SELECT key_id, (ts AT TIME ZONE 'UTC')::date, application_id, coalesce(policy_number, ''),
+                    count(*), count(*) FILTER (WHERE endpoint = ANY ($4))
+               FROM crypto_operations_audit
+              WHERE ts >= $1 AND ts < $2 AND key_id IS NOT NULL AND application_id IS NOT NULL
+                AND response_status = 200 AND coalesce(operation_type, '') <> ALL ($3)
+              GROUP BY 1, 2, 3, 4
+                 ON CONFLICT (key_id, day, service_id, policy_number) DO UPDATE
+                SET openings = known.openings + excluded.openings,
+                    rewraps = known.rewraps + excluded.rewraps",
+        )
+        .bind(from)
+        .bind(to)
+        .bind(OperationType::PROTECTING)
+        .bind(Endpoint::REWRAPPING)
+        .execute(&mut *transaction)
+        .await?;
         sqlx::query("UPDATE traffic_progress SET summed_up_to = $1")
             .bind(to)
             .execute(&mut *transaction)
@@ -94,11 +115,16 @@ pub(super) async fn sum_some(db: &Pool, complete_until: Timestamp) -> sqlx::Resu
     Ok(more)
 }
 
-/// Deletes aggregates of minutes before `oldest`. Key usage is kept.
-pub(super) async fn forget(db: &Pool, oldest: Timestamp) -> sqlx::Result<()> {
-    for sql in [
-        "DELETE FROM traffic_minutes WHERE minute < $1",
-        "DELETE FROM service_minutes WHERE minute < $1",
+/// Deletes aggregates of minutes before `oldest`, and the openings of days before `oldest_day`. Key usage is kept.
+pub(super) async fn forget(
+    db: &Pool,
+    oldest: Timestamp,
+    oldest_day: Timestamp,
+) -> sqlx::Result<()> {
+    for (sql, oldest) in [
+        ("DELETE FROM traffic_minutes WHERE minute < $1", oldest),
+        ("DELETE FROM service_minutes WHERE minute < $1", oldest),
+        ("DELETE FROM key_opening_days WHERE day < ($1 AT TIME ZONE 'UTC')::date", oldest_day),
     ] {
         sqlx::query(sql).bind(oldest).execute(db).await?;
     }
@@ -194,5 +220,29 @@ pub(super) async fn uses_until(
     .bind(since)
     .bind(end)
     .fetch_all(connection)
+    .await
+}
+
+/// What was opened with these keys from the day of `since` on: by day, by key, by caller and by policy.
+pub(super) async fn openings(
+    db: &Pool,
+    keys: &[KeyId],
+    policy: Option<&PolicyNumber>,
+    since: Timestamp,
+) -> sqlx::Result<Vec<OpeningSum>> {
+    sqlx::query_as(
+        "SELECT day::timestamp AT TIME ZONE 'UTC' AS day, key_id AS key, service_id AS caller,
+                policy_number AS policy,
+                sum(openings)::bigint AS openings, sum(rewraps)::bigint AS rewraps,
+                max(day) FILTER (WHERE openings > rewraps)::timestamp AT TIME ZONE 'UTC' AS last
+           FROM key_opening_days
+          WHERE key_id = ANY ($1) AND day >= ($2 AT TIME ZONE 'UTC')::date
+            AND ($3::text IS NULL OR policy_number = $3)
+          GROUP BY GROUPING SETS ((day), (key_id), (service_id), (policy_number))",
+    )
+    .bind(keys)
+    .bind(since)
+    .bind(policy)
+    .fetch_all(db)
     .await
 }

@@ -13,7 +13,7 @@ use hsm::{KeyName, KeyRef, NewKey, Purpose};
 use serde_json::{Value, json};
 
 use super::{generate, id, path, read, send, set};
-use testkit::{PATIENCE, World, jwe, kryoptic, rewrite, within};
+use testkit::{PATIENCE, REWRAP, World, header_of, jwe, kryoptic, rewrite, within};
 
 const HYBRID: &str = "P-256+ML-KEM-768";
 
@@ -67,6 +67,22 @@ async fn both_objects_are_created_retired_and_destroyed_together() {
     assert_eq!(read(&world, id(&first)).await["status"], "destroyed");
     assert_eq!(objects(&name_of(&first)).await, 0);
     assert_eq!(objects(&name_of(&second)).await, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn envelopes_of_an_rsa_key_move_to_a_hybrid_key() {
+    let world = World::post_quantum().await;
+    let destination = world.destination("d", "RSA-2048", "RSA-OAEP-256").await;
+    let alice = world.application("alice").bound_to(&destination.policy).await;
+    let old = jwe(&alice.protect(json!(1)).await);
+    let hybrid = generate(&world, &destination.service, HYBRID).await;
+    world.change_policy(&destination, json!({ "alg": "HPKE-8-KE" })).await;
+    alice.unprotect(&old).await.ok();
+    let moved = jwe(&alice.post(REWRAP, json!({ "jwe": old })).await);
+    assert_eq!(header_of(&moved)["kid"], hybrid["id"]);
+    world.admin().delete(&path(&destination.key)).await.gone();
+    let opened = alice.unprotect(&moved).await.ok().json();
+    assert_eq!(opened["payload"], json!(1));
 }
 
 #[tokio::test(flavor = "multi_thread")]
