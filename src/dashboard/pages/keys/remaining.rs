@@ -83,11 +83,9 @@ async fn report(
                 h2 #openings { "Last 30 days" }
                 @if let Some(until) = found.counted_until { span.faint { "Data until " (moment(until)) } }
             }
-            div.columns {
-                (chart(&found.days))
-                (callers_of(cx, found, filter, &names))
-            }
+            (chart(&found.days))
         }
+        (callers_of(cx, found, filter, &names))
         @if *filter == RemainingFilter::default() { (algorithms(found)) }
         @else { (keys(cx, found, &names)) }
         (policies(&found.policies))
