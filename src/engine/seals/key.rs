@@ -139,6 +139,16 @@ impl RowKey {
         [&generation, mac].concat()
     }
 
+    /// The name of a read of an audit log, which nobody without the key can know before.
+    pub fn name_of_read(&self, content: &[u8]) -> Option<[u8; 32]> {
+        let key = self.generations.get(&self.sealing)?;
+        let mut context = hmac::Context::with_key(key);
+        // No other message begins so.
+        context.update(b"read");
+        context.update(content);
+        context.sign().as_ref().try_into().ok()
+    }
+
     /// Compares the MAC of a segment in constant time.
     pub fn verify_segment(&self, content: &[u8], mac: &[u8]) -> Result<(), Flaw> {
         let (generation, mac) = mac.split_first_chunk().ok_or(Flaw::Forged)?;
@@ -232,6 +242,15 @@ mod tests {
 
     fn sealed(key: &RowKey, revision: i64, form: &Form) -> Vec<u8> {
         key.seal(ROW, revision, (form, FORMS)).unwrap()
+    }
+
+    #[test]
+    fn the_name_of_a_read_needs_the_key() {
+        let [one, other] = [b"one", b"two"].map(|secret| key(&[(1, secret)]));
+        let read = one.name_of_read(b"content").unwrap();
+        assert_eq!(one.name_of_read(b"content"), Some(read));
+        assert_ne!(other.name_of_read(b"content"), Some(read));
+        assert_ne!(one.name_of_read(b"another"), Some(read));
     }
 
     #[test]

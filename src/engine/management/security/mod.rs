@@ -116,11 +116,16 @@ impl SecurityLog {
         };
         let hour = self.0.clock.now().as_millis().div_euclid(HOUR_MILLIS);
         let details = event.after.as_ref().map(ToString::to_string);
-        let digest = Sha256::new()
+        let content = Sha256::new()
             .chain_update(reader)
             .chain_update(hour.to_be_bytes())
-            .chain_update(details.unwrap_or_default());
-        let digest = digest.finalize().into();
+            .chain_update(details.unwrap_or_default())
+            .finalize();
+        // The login of the service must not add the event of a read before.
+        let key = self.0.pool.seals().current();
+        let Some(digest) = key.and_then(|key| key.name_of_read(&content)) else {
+            return self.record(actor, event).await;
+        };
         event.read_digest = Some(digest);
         let recorded = self.0.reads.try_get_with(digest, self.record(actor, event));
         recorded.await.map_err(shared)
