@@ -23,6 +23,8 @@ CREATE TABLE management_events (
     -- What the service cannot read would hide the other events of a list.
     CONSTRAINT management_events_can_be_read CHECK (
         at >= '2000-01-01 00:00:00+00' AND at < '9999-01-01 00:00:00+00'
+        -- The segments of later records have names after this.
+        AND id < 'ffffffff-ffff-ffff-ffff-fffe00000000'
         AND array_position(approved_by, NULL) IS NULL
         AND NOT jsonb_path_exists(jsonb_build_array(before, after), '$.**{100 to last}')
         AND NOT jsonb_path_exists(

@@ -3,10 +3,9 @@
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use hsm::Token;
-use tokio::process::Command;
 use tokio::task::spawn_blocking;
 
 use super::key::invalid;
@@ -98,12 +97,9 @@ async fn drill_in(
     (service, anchor): (&Pool, &Path),
     token: &Token,
 ) -> Result<(Report, Vec<String>), Failure> {
-    let (clock, path) = (Clock::system(), arguments.dump.clone());
+    let clock = Clock::system();
     let started_at = clock.now();
-    let dump = spawn_blocking(move || Dump::read(&path)).await;
-    let dump = dump.unwrap_or_else(|stopped| Err(io::Error::other(stopped)));
-    let dump = dump.map_err(|error| invalid(&arguments.dump, error))?;
-    restore(scratch, &arguments.dump).await?;
+    let dump = restore(scratch, &arguments.dump).await?;
     let restored_at = clock.now();
 
     let restored = scratch.connect().await?;
@@ -122,17 +118,26 @@ async fn drill_in(
     Ok((report, problems))
 }
 
-/// Runs `pg_restore`. Owners and privileges would need the roles of the service.
-async fn restore(scratch: &ScratchDatabase, dump: &Path) -> Result<(), Failure> {
+/// Runs `pg_restore`. Owners and privileges would need the roles of the service. The program gets the bytes that are
+/// hashed: somebody could exchange the file meanwhile.
+async fn restore(scratch: &ScratchDatabase, dump: &Path) -> Result<Dump, Failure> {
     let mut program = Command::new("pg_restore");
     program.args(["--exit-on-error", "--no-owner", "--no-privileges", "--dbname"]);
-    program.arg(scratch.url()).arg(dump).envs(scratch.variables());
-    let ended = program.stdin(Stdio::null()).kill_on_drop(true).status().await;
-    let ended = ended.map_err(|error| Failure::Other(format!("cannot run pg_restore: {error}")))?;
-    match ended.success() {
-        true => Ok(()),
-        false => Err(Failure::Other(format!("pg_restore failed: {ended}"))),
-    }
+    program.arg(scratch.url()).envs(scratch.variables()).stdin(Stdio::piped());
+    let path = dump.to_owned();
+    let work = move || {
+        let not_run = |error| Failure::Other(format!("cannot run pg_restore: {error}"));
+        let mut running = program.spawn().map_err(not_run)?;
+        let copied = running.stdin.take().map(|mut input| Dump::copy(&path, &mut input));
+        let ended = running.wait().map_err(not_run)?;
+        if !ended.success() {
+            return Err(Failure::Other(format!("pg_restore failed: {ended}")));
+        }
+        let copied = copied.unwrap_or_else(|| Err(io::ErrorKind::BrokenPipe.into()));
+        copied.map_err(|error| invalid(&path, error))
+    };
+    let restored = spawn_blocking(work).await;
+    restored.unwrap_or_else(|stopped| Err(Failure::Other(stopped.to_string())))
 }
 
 /// Replaces a file at once, so that the collector never reads a part of it.

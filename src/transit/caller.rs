@@ -25,7 +25,7 @@ const TOKEN: HeaderName = HeaderName::from_static("x-vault-token");
 const NAMESPACE: HeaderName = HeaderName::from_static("x-vault-namespace");
 
 /// Where requests of this API have their parts.
-pub(crate) const DOOR: Door = Door { credentials, check_body: check_encoding, answer_bytes: 4_096 };
+pub(crate) const DOOR: Door = Door { credentials, check_body: check_encoding, answer_bytes: 8_192 };
 
 /// The credentials of a request. A client may repeat its token.
 pub(crate) fn credentials(parts: &Parts) -> Credentials<'_> {

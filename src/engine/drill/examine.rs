@@ -73,7 +73,7 @@ pub struct ExaminedLog {
     pub examined_at: Timestamp,
 }
 
-/// The active and retired keys.
+/// The keys that are not destroyed.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExaminedKeys {
@@ -145,7 +145,7 @@ fn examined_log(
 
 async fn keys(restored: &Pool, (vault, clock): (&Vault, &Clock)) -> sqlx::Result<ExaminedKeys> {
     let (mut proven, mut not_proven) = (0, Vec::new());
-    for key in store::working_keys(restored.rows()).await? {
+    for key in store::kept_keys(restored.rows()).await? {
         match vault.prove(&key).await {
             Ok(()) if key.has_private() => proven += 1,
             // Others have the private key.

@@ -1,7 +1,7 @@
 //! The signed report of a drill.
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write};
 use std::path::Path;
 
 use hsm::Token;
@@ -56,8 +56,8 @@ pub struct Dump {
 const PART: usize = 64 * 1024;
 
 impl Dump {
-    /// Reads the whole file.
-    pub fn read(path: &Path) -> io::Result<Self> {
+    /// Copies the whole file, so that its hash is that of what `out` gets.
+    pub fn copy(path: &Path, out: &mut impl Write) -> io::Result<Self> {
         let (mut file, mut part) = (File::open(path)?, vec![0; PART]);
         let (mut hash, mut bytes) = (Sha256::new(), 0);
         loop {
@@ -67,6 +67,7 @@ impl Dump {
             };
             hash.update(read);
             bytes += read.len() as u64;
+            out.write_all(read)?;
         }
         let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         let name = path.file_name().unwrap_or_default();

@@ -5,13 +5,9 @@ use sqlx::{AssertSqlSafe, PgConnection, PgExecutor};
 use crate::keys::{Key, KeyStatus};
 use crate::resource::{Rows, select};
 
-/// The keys that open or verify something.
-pub(super) async fn working_keys(rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Vec<Key>> {
-    let states = [KeyStatus::Active, KeyStatus::Retired];
-    let keys: Vec<Key> =
-        select("WHERE status = ANY ($1) ORDER BY id").bind(states).fetch_all(rows).await?;
-    // An entry of `revisions` disables a key whose row is active.
-    Ok(keys.into_iter().filter(|key| states.contains(&key.status)).collect())
+/// The keys that exist in a token, also those that are disabled: they can be activated again.
+pub(super) async fn kept_keys(rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Vec<Key>> {
+    select("WHERE status <> $1 ORDER BY id").bind(KeyStatus::Destroyed).fetch_all(rows).await
 }
 
 /// Creates an empty database. The name has only lower-case letters, digits and `_`.

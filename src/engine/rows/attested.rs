@@ -23,8 +23,27 @@ pub(crate) trait Attested: Resource + Stored + Send + Unpin {
         None
     }
 
+    /// The members that an entry of `revisions` changes, each with its value; none for a time.
+    const LOSSES: &'static [(&'static str, Option<&'static str>)] = &[];
+
     /// Whether a resource in this state has lost what an entry of `revisions` can take away.
     fn has_lost(state: &Value) -> bool;
+
+    /// What an event says that the resource lost. The login of the service can add an event with other members.
+    fn lost(event: &Value) -> impl Iterator<Item = (String, Value)> {
+        Self::LOSSES.iter().filter_map(|(name, value)| {
+            let said = event.get(name).filter(|said| match value {
+                Some(value) => *said == value,
+                None => said.is_string(),
+            });
+            Some(((*name).to_owned(), said?.clone()))
+        })
+    }
+
+    /// Whether a difference of these members can be a loss.
+    fn can_lose(members: &[String]) -> bool {
+        members.iter().all(|member| Self::LOSSES.iter().any(|(name, _)| name == member))
+    }
 
     /// Its members, as events have them.
     fn state(&self) -> Option<Value> {
@@ -33,6 +52,9 @@ pub(crate) trait Attested: Resource + Stored + Send + Unpin {
 }
 
 impl Attested for Service {
+    const LOSSES: &'static [(&'static str, Option<&'static str>)] =
+        &[("status", Some(ServiceStatus::Frozen.name()))];
+
     fn has_lost(state: &Value) -> bool {
         state["status"] == ServiceStatus::Frozen.name()
     }
@@ -45,6 +67,8 @@ impl Attested for Policy {
 }
 
 impl Attested for Key {
+    const LOSSES: &'static [(&'static str, Option<&'static str>)] =
+        &[("status", Some(KeyStatus::Disabled.name()))];
     const LIVING: &'static str = "WHERE id > $1 ORDER BY id LIMIT $2";
 
     fn has_lost(state: &Value) -> bool {
@@ -54,6 +78,7 @@ impl Attested for Key {
 }
 
 impl Attested for ApiKey {
+    const LOSSES: &'static [(&'static str, Option<&'static str>)] = &[("revokedAt", None)];
     const LIVING: &'static str = "WHERE id > $1 ORDER BY id LIMIT $2";
     // The status follows the time, and the number is that of another resource.
     const UNATTESTED: &'static [&'static str] = &["status", "policyNumber", "lastUsedAt"];
@@ -73,6 +98,8 @@ impl Attested for WorkloadIdentity {
 
 /// Sign-ins change people without an event.
 impl Attested for Person {
+    const LOSSES: &'static [(&'static str, Option<&'static str>)] =
+        &[("status", Some(PersonStatus::Locked.name())), ("lockedAt", None)];
     const LIVING: &'static str = "WHERE id > $1 ORDER BY id LIMIT $2";
     const UNATTESTED: &'static [&'static str] =
         &["name", "roles", "lastSeenAt", "apiKeyIds", "updatedAt"];

@@ -75,8 +75,10 @@ struct Attestation {
     state: Option<(Recorded, EventProof)>,
     /// The events after it that say what the resource lost.
     losses: Vec<Recorded>,
-    /// Whether a later event has no position in the log yet.
+    /// Whether a later event with the whole state has no position in the log yet.
     is_waiting: bool,
+    /// Whether a later event that says what the resource lost has none.
+    is_losing: bool,
 }
 
 /// What events say about the resources in a range of identifiers.
@@ -92,6 +94,7 @@ async fn attestations<R: Attested>(
     for known in last {
         let attestation = found.entry(known.resource_id).or_default();
         match proven.remove(&known.id) {
+            None if known.is_partial => attestation.is_losing = true,
             None => attestation.is_waiting = true,
             Some((event, EventProof::Sealed)) if known.is_partial => attestation.losses.push(event),
             Some(_) if known.is_partial => {}
@@ -111,9 +114,9 @@ impl Attestation {
         for loss in &self.losses {
             if let (Some(state), Some(lost)) = (state.as_mut(), attested(loss))
                 && !R::has_lost(state)
-                && let (Some(members), Some(lost)) = (state.as_object_mut(), lost.as_object())
+                && let Some(members) = state.as_object_mut()
             {
-                members.extend(lost.clone());
+                members.extend(R::lost(lost));
             }
         }
         state
@@ -145,6 +148,10 @@ async fn compare_page<R: Attested>(
         }
         let members = differing::<R>(state.as_ref(), attested.as_ref());
         let is_same = state.is_some() && attested.is_some() && members.is_empty();
+        if attestation.is_losing && state.as_ref().is_some_and(R::has_lost) && R::can_lose(&members)
+        {
+            continue;
+        }
         let difference = if attestation.is_changed() {
             Difference::EventChanged
         } else if is_same {

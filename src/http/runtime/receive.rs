@@ -19,7 +19,7 @@ use formats::json::Text;
 
 /// Where requests of this API have their parts.
 pub(super) const DOOR: Door =
-    Door { credentials: credentials_of, check_body: body::check_media, answer_bytes: 1_024 };
+    Door { credentials: credentials_of, check_body: body::check_media, answer_bytes: 4_096 };
 
 fn credentials_of(parts: &Parts) -> Credentials<'_> {
     credentials(&parts.headers, &parts.extensions)

@@ -3,8 +3,9 @@
 use sqlx::{PgConnection, Postgres};
 use uuid::Uuid;
 
-use super::signed_number;
+use super::{RecordKey, clock, signed_number};
 use crate::ledger::Log;
+use crate::ledger::sweep::AHEAD;
 use crate::management::{Action, ResourceType};
 
 /// An event that says something of the state of a resource.
@@ -23,7 +24,7 @@ pub(crate) struct AttestingEvent {
 /// The events about the resources of a type in a range of identifiers, the oldest first: of each the last sealed
 /// one with its whole state, and what follows it. Events that the log should have by now, and does not have,
 /// attest nothing: the login of the service can add such. Of those that it adds, the sealer makes the segment. So an
-/// event attests a whole state only if its transaction wrote its segment, which then has its name.
+/// event attests a whole state, and is waited for, only if its transaction wrote its segment, which then has its name.
 pub(in crate::ledger) async fn last_attesting(
     connection: &mut PgConnection,
     of: ResourceType,
@@ -56,7 +57,9 @@ pub(in crate::ledger) async fn last_attesting(
            FROM marked, newest
           WHERE place >= coalesce(last_place, 1)
             AND (is_sealed OR (at < now() + interval '1 minute'
-                               AND at > coalesce(record_ts, '-infinity') - interval '10 minutes'))
+                               AND at > coalesce(record_ts, '-infinity') - interval '10 minutes'
+                               AND (is_partial OR EXISTS (
+                                    SELECT FROM audit_log_segments s WHERE s.log = $1 AND s.id = marked.id))))
           ORDER BY resource_id, place",
     )
     .bind(Log::Management.number())
@@ -99,10 +102,11 @@ pub(in crate::ledger) async fn lacks_changes(
     connection: &mut PgConnection,
     size: u64,
 ) -> sqlx::Result<bool> {
+    let soon = clock::now(&mut *connection).await?.plus(AHEAD);
     sqlx::query_scalar(
         "SELECT EXISTS (
-             SELECT FROM (SELECT id, action FROM management_events ORDER BY id DESC LIMIT $1) AS e
-              WHERE action = ANY ($2) AND audit_id_time(id) < now() + interval '1 minute'
+             SELECT FROM (SELECT id, action FROM management_events WHERE id < $5 ORDER BY id DESC LIMIT $1) AS e
+              WHERE action = ANY ($2)
                 AND EXISTS (SELECT FROM audit_log_segments s WHERE s.log = $3 AND s.id = e.id)
                 AND NOT EXISTS (SELECT FROM audit_log_places($3, id) AS place WHERE place.log_index < $4))",
     )
@@ -110,6 +114,7 @@ pub(in crate::ledger) async fn lacks_changes(
     .bind(attesting())
     .bind(Log::Management.number())
     .bind(signed_number(size))
+    .bind(RecordKey { ts: soon, id: Uuid::nil() }.first_id())
     .fetch_one(connection)
     .await
 }

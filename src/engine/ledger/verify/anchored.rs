@@ -9,8 +9,8 @@ use super::trust::Trust;
 use crate::db::Pool;
 use crate::ledger::anchor::AnchorFile;
 use crate::ledger::tree::extends;
-use crate::ledger::{Log, read};
-use formats::tlog::VerifierKey;
+use crate::ledger::{Log, read, store};
+use formats::tlog::{Checkpoint, VerifierKey};
 
 /// Verifies the records of a log in a restored database, and that the file of `audit.seal.anchor` has a checkpoint
 /// that they extend, or that extends theirs. The hashes between the two are those of the database of the
@@ -25,6 +25,12 @@ pub async fn anchored(
     let Some(origin) = keys.first().map(|key| key.name().to_owned()) else {
         return Err(not_checked(format!("the {log} log has not begun: run `sealward audit init`")));
     };
+    let sealed = store::origin(restored.rows(), log).await?;
+    if sealed.is_none_or(|sealed| sealed.origin != origin) {
+        return Err(not_checked(format!(
+            "the origin of the restored {log} log is not the one that was sealed"
+        )));
+    }
     // A newer key can have signed the anchor.
     let newer = signing_keys(service, log).await?.into_iter();
     keys.extend(newer.filter(|key| key.name() == origin));
@@ -32,28 +38,30 @@ pub async fn anchored(
     let mut trust = Trust::new(&keys.join("\n"))?;
     let note = AnchorFile::new(anchor).read(log, &origin).await;
     let note = note.map_err(|error| not_checked(error.to_string()))?;
-    let (own, note) = match (read::checkpoint(restored, log).await?, note) {
-        (Some(own), Some(note)) => (own, note),
-        (None, None) => return Ok(VerifiedLog::default()),
-        (None, Some(_)) => {
-            return Err(not_checked(format!("the restored {log} log has no checkpoint")));
-        }
+    let head = store::head(restored, log).await?;
+    let head = head.ok_or_else(|| not_checked(format!("the restored {log} log has no head")))?;
+    let (own, note) = match (&head.signed, note) {
+        (Some(own), Some(note)) => (own.note.clone(), note),
+        (None, None) if head.size == 0 => return Ok(VerifiedLog::default()),
+        (None, _) => return Err(not_checked(format!("the restored {log} log has no checkpoint"))),
         (Some(_), None) => {
             let place = anchor.display();
             return Err(not_checked(format!("{place} has no checkpoint of {origin}")));
         }
     };
     trust.add(&own)?;
-    let (own, anchored) = (trust.open(&own)?, trust.open(&note)?);
-    if anchored.size <= own.size {
+    let anchored = trust.open(&note)?;
+    if anchored.size <= head.size {
         trust.add(&note)?;
     } else {
         let mut connection = service.acquire().await?;
-        let trees = ((own.size, own.root), (anchored.size, anchored.root));
+        let trees = ((head.size, head.root), (anchored.size, anchored.root));
         if !extends(&mut connection, log, trees.0, trees.1).await? {
-            let fork = Finding { change: Change::Fork, checkpoint: Some(own.size) };
+            let fork = Finding { change: Change::Fork, checkpoint: Some(head.size) };
             return Err(NotVerified::Tampered(fork.into()));
         }
+        // All records with positions are held against the anchor, whatever checkpoint the dump has.
+        trust.add_proven(Checkpoint { origin, size: head.size, root: head.root })?;
     }
     database(&trust, restored, progress).await
 }

@@ -42,6 +42,59 @@ async fn an_invented_event_that_is_sealed_hides_no_row() {
     assert_eq!(found(&world).await, deviates("policies", "changed", &["requireBinding"]));
 }
 
+/// An event of a loss needs no segment of its transaction: an emergency command writes it without a token.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invented_loss_gives_nothing() {
+    let world = sealed_world().await;
+    world.administrator(&["auditor"]).await;
+    sealed(&world).await;
+    let events =
+        "INSERT INTO management_events (id, at, actor, action, resource_type, resource_id, after)
+        SELECT $1, now(), 'n', 'revoke', 'api_key', id, '{\"roles\": [\"owner\"]}' FROM api_keys
+         WHERE roles = '{auditor}'
+        UNION ALL
+        SELECT $2, now(), 'n', 'freeze', 'policy', id, '{\"requireBinding\": true}' FROM policies";
+    let id = || EventId::new(&Clock::system(), &Entropy::system());
+    let inserted = sqlx::query(events).bind(id()).bind(id());
+    inserted.execute(&pool(world.as_application())).await.expect("events");
+    sealed(&world).await;
+    rewrite(&world.pool, "UPDATE api_keys SET roles = '{owner}' WHERE roles = '{auditor}'").await;
+    rewrite(&world.pool, "UPDATE policies SET require_binding = true").await;
+    let mut expected = deviates("api_keys", "changed", &["roles"]);
+    expected.extend(deviates("policies", "changed", &["requireBinding"]));
+    let mut found = found(&world).await;
+    found.sort();
+    assert_eq!(found, expected);
+}
+
+/// Only what the transaction of a change wrote can wait for its position.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invented_event_does_not_postpone_a_comparison() {
+    let world = sealed_world().await;
+    sealed(&world).await;
+    rewrite(&world.pool, "UPDATE policies SET require_binding = true").await;
+    // It is too long to be sealed.
+    let invented = "INSERT INTO management_events (id, at, actor, action, resource_type, resource_id, before, after)
+        SELECT $1, now(), repeat('n', 70000), 'update', 'policy', id, '{}', '{}' FROM policies";
+    let id = EventId::new(&Clock::system(), &Entropy::system());
+    let inserted = sqlx::query(invented).bind(id);
+    inserted.execute(&pool(world.as_application())).await.expect("an event");
+    let found = compare(&world.pool).await.expect("a comparison").expect("sealed events");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].members, ["requireBinding"]);
+}
+
+/// The segment of such an event would have its name, like one of a change.
+#[tokio::test]
+async fn no_event_has_the_last_identifier() {
+    let world = sealed_world().await;
+    let last = "INSERT INTO management_events (id, at, actor, action, resource_type)
+        VALUES ('ffffffff-ffff-ffff-ffff-ffffffffffff', now(), 'n', 'update', 'key')";
+    let refused = sqlx::query(last).execute(&pool(world.as_application())).await;
+    let refused = refused.expect_err("a check").to_string();
+    assert!(refused.contains("management_events_can_be_read"), "{refused}");
+}
+
 /// Nothing but a lock and its end has an event of a person.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_whose_lock_was_rolled_back_is_named() {
