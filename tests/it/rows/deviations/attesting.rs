@@ -50,10 +50,10 @@ async fn an_invented_loss_gives_nothing() {
     sealed(&world).await;
     let events =
         "INSERT INTO management_events (id, at, actor, action, resource_type, resource_id, after)
-        SELECT $1, now(), 'n', 'revoke', 'api_key', id, '{\"roles\": [\"owner\"]}' FROM api_keys
+        SELECT $1, now(), 'n', 'revoke', 'api_key', id, '{\"roles\": [\"owner\"]}'::jsonb FROM api_keys
          WHERE roles = '{auditor}'
         UNION ALL
-        SELECT $2, now(), 'n', 'freeze', 'policy', id, '{\"requireBinding\": true}' FROM policies";
+        SELECT $2, now(), 'n', 'freeze', 'policy', id, '{\"requireBinding\": true}'::jsonb FROM policies";
     let id = || EventId::new(&Clock::system(), &Entropy::system());
     let inserted = sqlx::query(events).bind(id()).bind(id());
     inserted.execute(&pool(world.as_application())).await.expect("events");
