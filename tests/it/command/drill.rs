@@ -11,8 +11,13 @@ use testkit::{Destination, Exit, Exposition, PATIENCE, Process, Site, superuser,
 /// A running service with keys of each use, an anchor, and a login for drills.
 struct Office {
     process: Process,
-    site: Site,
     destination: Destination,
+    drills: Drills,
+}
+
+/// What a drill needs, without a running service.
+struct Drills {
+    site: Site,
     login: String,
     url: String,
 }
@@ -34,11 +39,18 @@ impl Office {
         }
         application.protect(json!("before the backup")).await.ok();
         let (login, url) = drill_login(&site).await;
-        Self { process, site, destination, login, url }
+        Self { process, destination, drills: Drills { site, login, url } }
     }
+}
 
+impl Drills {
     /// Waits until the anchor covers everything, and dumps the database.
     async fn dump(&self) {
+        self.sealed().await;
+        self.write_dump();
+    }
+
+    async fn sealed(&self) {
         let sealed = "SELECT (SELECT count(*) FROM audit_log_segments s
                                WHERE NOT EXISTS (SELECT FROM audit_log_positions p
                                                   WHERE p.log = s.log AND p.segment = s.id)) = 0
@@ -50,6 +62,9 @@ impl Office {
             sqlx::query_scalar(sealed).fetch_one(&mut connection).await.expect("the heads")
         })
         .await;
+    }
+
+    fn write_dump(&self) {
         let (file, database) = (self.path("database.dump"), self.site.database().get_database());
         let mut dump = Command::new("pg_dump");
         dump.args(["--format=custom", "--file", &file, database.expect("its name")]);
@@ -107,19 +122,19 @@ fn path() -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dump_is_restored_verified_and_dropped() {
     let office = Office::new().await;
-    office.dump().await;
+    office.drills.dump().await;
     // The anchor goes on.
     let renamed = json!({ "name": "after the backup" });
     let service = format!("/admin/services/{}", office.destination.service);
-    let anchored = fs::read(office.path("anchor.json")).expect("the anchor");
+    let anchored = fs::read(office.drills.path("anchor.json")).expect("the anchor");
     office.process.admin().put(&service, renamed).await.ok();
-    let is_newer = async || fs::read(office.path("anchor.json")).expect("it") != anchored;
+    let is_newer = async || fs::read(office.drills.path("anchor.json")).expect("it") != anchored;
     within(PATIENCE, is_newer).await;
 
-    let metrics = office.path("drill.prom");
-    let done = office.drill(&["--metrics", &metrics]).success();
+    let metrics = office.drills.path("drill.prom");
+    let done = office.drills.drill(&["--metrics", &metrics]).success();
     assert!(done.stdout.ends_with(".jws\nthe drill succeeded\n"), "{}", done.stdout);
-    let report = office.report();
+    let report = office.drills.report();
     assert_eq!((&report["passed"], &report["keys"]["proven"]), (&json!(true), &json!(5)));
     for part in ["keys", "rows"] {
         assert!(report[part]["examinedAt"].is_string(), "{report}");
@@ -128,7 +143,7 @@ async fn a_dump_is_restored_verified_and_dropped() {
         assert_ne!((&log["records"], &log["problem"]), (&json!(0), &json!(null)), "{log}");
         assert_eq!(log["problem"], json!(null));
     }
-    assert_eq!(office.left_over().await, 0);
+    assert_eq!(office.drills.left_over().await, 0);
     let metrics = fs::read_to_string(metrics).expect("the metric");
     assert!(
         Exposition::parse(&format!("{metrics}# EOF\n"))
@@ -138,33 +153,34 @@ async fn a_dump_is_restored_verified_and_dropped() {
 
     // An auditor verifies the report.
     let url = office.process.url("");
-    let admin = office.path("admin");
+    let admin = office.drills.path("admin");
     let jwks = ["report", "jwks", "--url", &url, "--admin-key-file", &admin];
-    let keys = office.site.write("jwks", &office.site.run(&jwks).success().stdout);
-    let verify = ["report", "verify", &office.path("drill.json"), "--keys"];
-    office.site.run(&[&verify[..], &[keys.to_str().expect("a path")]].concat()).success();
+    let keys = office.drills.site.write("jwks", &office.drills.site.run(&jwks).success().stdout);
+    let verify = ["report", "verify", &office.drills.path("drill.json"), "--keys"];
+    office.drills.site.run(&[&verify[..], &[keys.to_str().expect("a path")]].concat()).success();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_drill_names_what_is_wrong_and_leaves_no_database() {
     let office = Office::new().await;
     let by_hand = async |sql: &'static str| {
-        let mut connection = office.site.connect().await;
+        let mut connection = office.drills.site.connect().await;
         sqlx::raw_sql(sql).execute(&mut connection).await.expect("a change");
     };
     // A row that Sealward did not write, and a record that it wrote otherwise.
     by_hand("UPDATE services SET name = name || ' by hand'").await;
     by_hand("UPDATE crypto_operations_audit SET response_status = 201").await;
-    office.dump().await;
-    let metrics = office.path("drill.prom");
+    office.drills.dump().await;
+    let metrics = office.drills.path("drill.prom");
     let wrong = ["services ", ": forged", "the operations log: TAMPERED", "changed"];
-    office.drill(&["--metrics", &metrics]).failure(1, &wrong);
-    assert_eq!(office.report()["passed"], false);
+    office.drills.drill(&["--metrics", &metrics]).failure(1, &wrong);
+    assert_eq!(office.drills.report()["passed"], false);
     assert!(!fs::exists(&metrics).expect("a folder"));
-    assert_eq!(office.left_over().await, 0);
+    assert_eq!(office.drills.left_over().await, 0);
 
     // A canary that is missing, and two that were exchanged.
     office
+        .drills
         .site
         .rewrite(
             "UPDATE keys SET canary = NULL WHERE usage = 'data';
@@ -172,23 +188,68 @@ async fn a_drill_names_what_is_wrong_and_leaves_no_database() {
               WHERE k.usage = 'enc' AND o.usage = 'enc' AND k.id <> o.id",
         )
         .await;
-    office.dump().await;
-    office.drill(&[]).failure(
+    office.drills.dump().await;
+    office.drills.drill(&[]).failure(
         1,
         &[
             "the record of the key has no canary",
             "the key in the token is not the one of the record",
         ],
     );
-    assert_eq!(office.report()["keys"]["notProven"].as_array().expect("keys").len(), 3);
+    assert_eq!(office.drills.report()["keys"]["notProven"].as_array().expect("keys").len(), 3);
 
     // An anchor of another log, and a file that is no dump.
-    let other = office.site.write("other.json", "{}");
+    let other = office.drills.site.write("other.json", "{}");
     let other = other.to_str().expect("a path");
-    office.drill(&["--anchor", other]).failure(1, &["has no checkpoint of sealward/operations"]);
-    fs::write(office.path("database.dump"), "no dump").expect("a file");
-    office.drill(&[]).failure(1, &["pg_restore failed"]);
-    assert_eq!(office.left_over().await, 0);
+    office
+        .drills
+        .drill(&["--anchor", other])
+        .failure(1, &["has no checkpoint of sealward/operations"]);
+    fs::write(office.drills.path("database.dump"), "no dump").expect("a file");
+    office.drills.drill(&[]).failure(1, &["pg_restore failed"]);
+    assert_eq!(office.drills.left_over().await, 0);
+}
+
+/// The head of a log names its checkpoint, and the login of the service can write it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dump_with_another_head_is_held_against_the_anchor() {
+    let office = Office::new().await;
+    office.drills.sealed().await;
+    let by_owner = async |drills: &Drills, sql: &'static str| {
+        let mut connection = drills.site.connect().await;
+        sqlx::raw_sql(sql).execute(&mut connection).await.expect("a change");
+    };
+    by_owner(&office.drills, "CREATE TABLE kept_heads AS SELECT * FROM audit_log_heads").await;
+    let application = office.process.application("later").await;
+    let hash = json!({ "operation": "hash", "payload": { "data": 1, "algorithm": "SHA-256" } });
+    application.post("/api/v1/operations", hash).await.ok();
+    drop(application);
+    let Office { process, drills, .. } = office;
+    drills.sealed().await;
+    process.terminate();
+
+    // The newest record is changed, and the checkpoint is one from before it.
+    by_owner(
+        &drills,
+        "UPDATE crypto_operations_audit SET response_status = 201
+          WHERE ts = (SELECT max(ts) FROM crypto_operations_audit);
+         UPDATE audit_log_heads h SET (checkpoint, checkpoint_size, checkpoint_at)
+              = (SELECT checkpoint, checkpoint_size, checkpoint_at FROM kept_heads k WHERE k.log = h.log)",
+    )
+    .await;
+    drills.write_dump();
+    drills.drill(&[]).failure(1, &["the operations log: TAMPERED"]);
+    assert_eq!(drills.report()["passed"], false);
+
+    // The logs have another name, and no checkpoint.
+    by_owner(
+        &drills,
+        "UPDATE audit_log_heads SET checkpoint = NULL, checkpoint_size = 0, checkpoint_at = NULL,
+                origin = 'other/' || CASE log WHEN 1 THEN 'operations' ELSE 'management' END",
+    )
+    .await;
+    drills.write_dump();
+    drills.drill(&[]).failure(1, &["is not the one that was sealed"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
