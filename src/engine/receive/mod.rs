@@ -207,10 +207,13 @@ impl Arrived<'_> {
             }
         };
         let (body, answer) = match body {
-            Ok((body, tokens)) => match self.reserve_answer(&caller, &body, tokens).await {
-                Ok(answer) => (Ok(body), answer),
-                Err(refusal) => (Err(refusal), None),
-            },
+            Ok((body, tokens)) if admitted.is_ok() => {
+                match self.reserve_answer(&caller, &body, tokens).await {
+                    Ok(answer) => (Ok(body), answer),
+                    Err(refusal) => (Err(refusal), None),
+                }
+            }
+            Ok((body, _)) => (Ok(body), None),
             Err(refusal) => (Err(refusal), None),
         };
         let standing = admitted.unwrap_or_else(|exceeded| exceeded.standing);
@@ -246,11 +249,13 @@ impl Arrived<'_> {
         body: &BodyBytes,
         items: NonZeroU32,
     ) -> Result<Option<Arc<BodyShare>>, Refusal> {
-        if items == NonZeroU32::MIN {
+        let items = usize::try_from(items.get()).unwrap_or(usize::MAX);
+        let beside = items.saturating_mul(self.door.answer_bytes);
+        // The share of a body that is as large covers the answer too.
+        if items == 1 || beside <= body.len() {
             return Ok(None);
         }
-        let items = usize::try_from(items.get()).unwrap_or(usize::MAX);
-        let bytes = items.saturating_mul(self.door.answer_bytes).saturating_add(2 * body.len());
+        let bytes = beside.saturating_add(body.len());
         let share = self.engine.memory_of(caller).reserve_answer(bytes).await;
         Ok(share.ok_or(UnreadableBody::NoMemory)?.map(Arc::new))
     }
