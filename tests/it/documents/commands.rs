@@ -41,6 +41,7 @@ fn drop_walkthrough(sandbox: &Sandbox) {
         "drop role if exists sealward",
         "drop role if exists sealward_service",
         "drop role if exists sealward_retain",
+        "drop role if exists sealward_drill",
     ] {
         let psql = ["-c", r#"psql -q -d postgres -c "$1""#, "psql", sql];
         let done = sandbox.shell(top()).args(psql).output().expect("run psql");
