@@ -50,6 +50,7 @@ CREATE TABLE audit_log_origins (
     id       uuid PRIMARY KEY,
     origin   text NOT NULL,
     accepted bigint NOT NULL CHECK (accepted >= 0),
+    foreign_segments uuid[] NOT NULL,
     revision bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
     seal     bytea
 );
@@ -58,6 +59,7 @@ COMMENT ON TABLE audit_log_origins IS 'The origins of the logs, which sealward a
 COMMENT ON COLUMN audit_log_origins.id IS 'The log: the number in audit_log_heads, as a UUID.';
 COMMENT ON COLUMN audit_log_origins.origin IS 'The name of the log in its checkpoints.';
 COMMENT ON COLUMN audit_log_origins.accepted IS 'The size of the tree when the log got this origin. sealward audit init accepted it as it was.';
+COMMENT ON COLUMN audit_log_origins.foreign_segments IS 'The segments below that size that no instance wrote. sealward audit init accepted them.';
 COMMENT ON COLUMN audit_log_origins.revision IS 'Grows by one with each change.';
 COMMENT ON COLUMN audit_log_origins.seal IS 'The MAC of the row under the row key; a row without one does not count.';
 

@@ -35,7 +35,14 @@ pub(super) async fn run(
     let time = (&Clock::system(), &Entropy::system());
     let made = initialize(database.pool(), &token, time, origin, renewal).await;
     token.close().await;
-    for key in made.map_err(|error| Failure::Other(error.to_string()))?.keys {
+    let made = made.map_err(|error| Failure::Other(error.to_string()))?;
+    for segment in made.foreign {
+        writeln!(
+            io::stderr(),
+            "segment {segment}: no instance wrote it; its records prove nothing"
+        )?;
+    }
+    for key in made.keys {
         writeln!(io::stdout(), "{key}")?;
     }
     Ok(())

@@ -95,7 +95,19 @@ async fn verify(
             let database = startup::database(&settings, environment).await;
             let database = database.map_err(not_checked)?;
             let verified = verify::database(&trust, database.pool(), &mut progress).await?;
-            check_rows(&trust, database.pool()).await?;
+            if trust.log() == Log::Management {
+                // Only the row key shows which of the later segments an instance wrote.
+                let token = startup::verifying_token(&settings, environment, &database).await;
+                if let Err(failure) = &token {
+                    let message = "events after the last checkpoint were not verified";
+                    let _ = writeln!(io::stderr(), "sealward: {message}: {failure}");
+                }
+                let compared = check_rows(database.pool()).await;
+                if let Ok(token) = token {
+                    token.close().await;
+                }
+                compared?;
+            }
             verified
         }
     };
@@ -103,11 +115,8 @@ async fn verify(
 }
 
 /// Compares the rows with the log of management events, which was verified.
-async fn check_rows(trust: &Trust, pool: &Pool) -> Result<(), NotVerified> {
-    let deviations = match trust.log() {
-        Log::Management => compare(pool).await?.unwrap_or_default(),
-        Log::Operations => Vec::new(),
-    };
+async fn check_rows(pool: &Pool) -> Result<(), NotVerified> {
+    let deviations = compare(pool).await?.unwrap_or_default();
     if deviations.is_empty() { Ok(()) } else { Err(NotVerified::Rows(deviations)) }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::key::SigningKey;
 use formats::clock::Timestamp;
 use formats::tlog::{Checkpoint, Hash};
 
@@ -36,6 +37,13 @@ impl Head {
                 || (now.since(latest.at) <= PATIENCE && latest.at.since(it.at) <= PATIENCE)
         };
         Some(self.cosigned.filter(is_recent).unwrap_or(latest))
+    }
+
+    /// The latest checkpoint, if one of these keys signed it.
+    pub(super) fn signed_by(&self, keys: &[SigningKey]) -> Option<Checkpoint> {
+        let note = &self.signed.as_ref()?.note;
+        let mut verifiers = keys.iter().filter_map(|key| key.verifier(&self.origin).ok());
+        verifiers.find_map(|key| Checkpoint::open(note, &key).ok())
     }
 
     pub(super) fn checkpoint(&self) -> Checkpoint {

@@ -5,6 +5,7 @@ use hsm::{ErrorKind, Generated, HsmError, NewKey, Purpose, Token};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::foreign::foreign_segments;
 use super::seal_error::SealError;
 use super::store;
 use super::{Log, LogCosigner, LogKey, key::SigningKey};
@@ -34,6 +35,8 @@ pub struct Initialized {
     pub changed: bool,
     /// The public key of each log.
     pub keys: Vec<VerifierKey>,
+    /// The segments that no instance wrote, and that the logs keep under their new origins.
+    pub foreign: Vec<Uuid>,
 }
 
 /// Why the logs were not initialized.
@@ -73,7 +76,7 @@ pub async fn initialize(
     let signing =
         store::whole_keys(pool.rows_on(&mut transaction)).await?.ok_or(SealError::Rows)?;
     let before = keys(pool.rows_on(&mut transaction)).await?;
-    let mut changed = false;
+    let (mut changed, mut foreign) = (false, Vec::new());
     // Not every token has ML-DSA, and one without it makes nothing.
     let cosigners = store::cosigners(pool.rows_on(&mut transaction)).await?;
     if renewal.post_quantum && (cosigners.is_empty() || renewal.key) {
@@ -94,19 +97,28 @@ pub async fn initialize(
             Some(head) => (format!("{origin}/{}/{log}", compact(now)), head.size),
             None => (format!("{origin}/{log}"), 0),
         };
+        let of_log = foreign_segments(pool.rows_on(&mut transaction), log).await?;
         store::put_origin(&mut transaction, log, &name).await?;
-        store::keep_origin(pool.rows_on(&mut transaction), log, (name, size)).await?;
+        let rows = pool.rows_on(&mut transaction);
+        store::keep_origin(rows, log, (name, size), of_log.clone()).await?;
+        foreign.extend(of_log);
         changed = true;
     }
     let keys = keys(pool.rows_on(&mut transaction)).await?;
     if changed {
         let texts = |keys: &[VerifierKey]| keys.iter().map(ToString::to_string).collect::<Vec<_>>();
         let (before, after) = (texts(&before), texts(&keys));
-        record_initialization(pool.rows_on(&mut transaction), (clock, entropy), &before, &after)
-            .await?;
+        record_initialization(
+            pool.rows_on(&mut transaction),
+            (clock, entropy),
+            &before,
+            &after,
+            &foreign,
+        )
+        .await?;
     }
     transaction.commit().await?;
-    Ok(Initialized { changed, keys })
+    Ok(Initialized { changed, keys, foreign })
 }
 
 /// The public keys that sign and cosign each log now.

@@ -9,6 +9,7 @@
 mod anchor;
 mod distributor;
 mod export;
+mod foreign;
 pub mod forward;
 mod head;
 mod init;
@@ -31,6 +32,7 @@ mod witness;
 
 pub use self::anchor::AnchorError;
 pub use self::export::Export;
+pub(crate) use self::foreign::foreign_segments;
 pub use self::init::{InitError, Initialized, Renewal, initialize};
 pub use self::prove::{Proof, ProofError, prove};
 pub(crate) use self::proven_events::{

@@ -3,6 +3,7 @@
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::foreign::foreign_segments;
 pub(crate) use super::store::AttestingEvent;
 use super::{Log, store};
 use crate::db::Pool;
@@ -49,20 +50,22 @@ pub(crate) async fn proven_events(
 /// The events about the resources of a type in a range of identifiers: of each the last sealed one with its whole
 /// state, and what follows it.
 pub(crate) async fn last_attesting(
-    connection: &mut PgConnection,
+    mut rows: Rows<&mut PgConnection>,
     of: ResourceType,
-    (after, end): (Uuid, Option<Uuid>),
+    range: (Uuid, Option<Uuid>),
 ) -> sqlx::Result<Vec<AttestingEvent>> {
-    store::last_attesting(connection, of, after, end).await
+    let foreign = foreign_segments(rows.again(), Log::Management).await?;
+    store::last_attesting(rows.executor, of, range, &foreign).await
 }
 
 /// The events with the whole state of a resource that are the ones that were sealed.
 pub(crate) async fn sealed_states(
-    rows: Rows<&mut PgConnection>,
+    mut rows: Rows<&mut PgConnection>,
     of: ResourceType,
     id: Uuid,
 ) -> sqlx::Result<Vec<Recorded>> {
-    let events = store::attesting_of(&mut *rows.executor, of, id).await?;
+    let foreign = foreign_segments(rows.again(), Log::Management).await?;
+    let events = store::attesting_of(&mut *rows.executor, of, id, &foreign).await?;
     let proven = proven_events(rows, &events).await?.into_iter();
     let sealed = proven.filter(|(_, proof)| *proof == EventProof::Sealed);
     Ok(sealed.map(|(event, _)| event).collect())

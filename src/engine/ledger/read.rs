@@ -4,8 +4,6 @@ use std::ops::Range;
 
 use sqlx::PgConnection;
 
-use super::head::Head;
-use super::key::SigningKey;
 use super::store::{self, Sealed};
 use super::{Log, records};
 use crate::db::Pool;
@@ -61,19 +59,12 @@ pub(crate) async fn coverage(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<
         return Ok(Coverage::NoLogs);
     };
     let (Some(operations), Some(management)) =
-        (opened(&keys, &operations), opened(&keys, &management))
+        (operations.signed_by(&keys), management.signed_by(&keys))
     else {
         return Ok(Coverage::Behind);
     };
     let is_behind = store::lacks_changes(rows.executor, management.size).await?;
     Ok(if is_behind { Coverage::Behind } else { Coverage::Whole { operations, management } })
-}
-
-/// The latest signed checkpoint of a log.
-fn opened(keys: &[SigningKey], head: &Head) -> Option<Checkpoint> {
-    let note = &head.signed.as_ref()?.note;
-    let mut verifiers = keys.iter().filter_map(|key| key.verifier(&head.origin).ok());
-    verifiers.find_map(|key| Checkpoint::open(note, &key).ok())
 }
 
 /// The content of a tile. None if the latest checkpoint does not need it, or if a record in it is

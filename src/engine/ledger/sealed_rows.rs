@@ -1,5 +1,7 @@
 //! The rows that name the keys of checkpoints and the origins of the logs.
 
+use uuid::Uuid;
+
 use crate::ids::{AuditLogId, KeyId};
 use crate::resource::Deprivable;
 use crate::revision::Revision;
@@ -33,6 +35,8 @@ row! {
         origin: String;
         /// The size of the tree when it got this origin, which `audit init` accepted as it was.
         accepted: i64;
+        /// The segments below that size that no instance wrote.
+        foreign_segments: Vec<Uuid>;
     }
 }
 
@@ -58,7 +62,7 @@ impl LogCosigner {
 
 impl LogOrigin {
     /// The origin of a new log.
-    pub(super) fn new(id: AuditLogId, origin: String, accepted: i64) -> Self {
-        Self { id, origin, accepted, revision: Revision::FIRST }
+    pub(super) fn new(id: AuditLogId, origin: String) -> Self {
+        Self { id, origin, accepted: 0, foreign_segments: Vec::new(), revision: Revision::FIRST }
     }
 }

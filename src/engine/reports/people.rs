@@ -6,7 +6,7 @@ use sqlx::PgConnection;
 
 use super::{Maker, store};
 use crate::ids::KeyId;
-use crate::ledger::{EventProof, proven_events};
+use crate::ledger::{EventProof, Log, foreign_segments, proven_events};
 use crate::management::Action;
 use crate::management::events::Recorded;
 use crate::resource::Rows;
@@ -22,7 +22,8 @@ pub(super) struct People {
 pub(super) async fn of_keys(
     mut rows: Rows<&mut PgConnection>,
 ) -> sqlx::Result<HashMap<KeyId, People>> {
-    let ids = store::events_of_keys(&mut *rows.executor).await?;
+    let foreign = foreign_segments(rows.again(), Log::Management).await?;
+    let ids = store::events_of_keys(&mut *rows.executor, &foreign).await?;
     let proven = proven_events(rows.again(), &ids).await?.into_iter();
     let sealed = proven.filter(|(_, proof)| *proof == EventProof::Sealed);
     let mut events: Vec<Recorded> = sealed.map(|(event, _)| event).collect();

@@ -62,17 +62,21 @@ pub(super) async fn presence(
 }
 
 /// The events that say who created or approved a key. The login of the service can add events; of those, the sealer
-/// makes the segments, which do not have their names.
-pub(super) async fn events_of_keys(connection: &mut PgConnection) -> sqlx::Result<Vec<Uuid>> {
+/// makes the segments, which do not have their names. Segments of its own are `foreign`.
+pub(super) async fn events_of_keys(
+    connection: &mut PgConnection,
+    foreign: &[Uuid],
+) -> sqlx::Result<Vec<Uuid>> {
     sqlx::query_scalar(
         "SELECT id FROM management_events
-          WHERE resource_type = $1 AND (action = $2 OR approved_by IS NOT NULL)
+          WHERE resource_type = $1 AND (action = $2 OR approved_by IS NOT NULL) AND id <> ALL ($4)
             AND EXISTS (SELECT FROM audit_log_places($3, id) AS sealed WHERE sealed.segment = management_events.id)
           ORDER BY id",
     )
     .bind(ResourceType::Key)
     .bind(Action::Create)
     .bind(Log::Management.number())
+    .bind(foreign)
     .fetch_all(connection)
     .await
 }

@@ -83,10 +83,10 @@ struct Attestation {
 
 /// What events say about the resources in a range of identifiers.
 async fn attestations<R: Attested>(
-    rows: Rows<&mut PgConnection>,
+    mut rows: Rows<&mut PgConnection>,
     range: (Uuid, Option<Uuid>),
 ) -> sqlx::Result<HashMap<Uuid, Attestation>> {
-    let last = ledger::last_attesting(&mut *rows.executor, R::TYPE, range).await?;
+    let last = ledger::last_attesting(rows.again(), R::TYPE, range).await?;
     let ids: Vec<Uuid> = last.iter().filter(|it| it.is_sealed).map(|it| it.id).collect();
     let proven = ledger::proven_events(rows, &ids).await?.into_iter();
     let mut proven: HashMap<Uuid, _> = proven.map(|proven| (proven.0.id.uuid(), proven)).collect();

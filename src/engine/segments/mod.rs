@@ -4,6 +4,7 @@
 //! under the row key. So a record is in a segment exactly if it is committed, and the sealer only gives positions to
 //! segments. A process without the row key writes records without a segment, which the sealer finds.
 
+mod key;
 mod leaf;
 mod log;
 mod place;
@@ -15,6 +16,7 @@ mod store;
 
 use uuid::Uuid;
 
+pub(crate) use self::key::{key_of, row_key};
 pub use self::leaf::{NotARecord, leaf};
 pub(crate) use self::leaf::{RETIRED, check_retired, has_hash_of_state, hash_of, kind};
 pub use self::log::Log;

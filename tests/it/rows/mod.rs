@@ -13,6 +13,7 @@ mod identities;
 mod log_keys;
 mod new_key;
 mod people;
+mod positions;
 mod public_keys;
 mod restore;
 mod restored;

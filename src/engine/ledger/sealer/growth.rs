@@ -1,6 +1,5 @@
 //! The segments that a log gets.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::PgConnection;
@@ -11,8 +10,8 @@ use crate::ledger::head::Head;
 use crate::ledger::seal_error::SealError;
 use crate::ledger::store::{self, Growth};
 use crate::ledger::sweep::Sweep;
-use crate::seals::{NoRowKey, RowKey, RowName, Seals};
-use crate::segments::Segment;
+use crate::seals::{RowKey, RowName, Seals};
+use crate::segments::{Segment, key_of};
 use formats::tlog::Tree;
 
 /// The number of records in one transaction, without those of its last segment.
@@ -91,26 +90,6 @@ pub(super) async fn grow(
     match batch.is_empty() {
         true => Ok(()),
         false => add(connection, open, &batch).await,
-    }
-}
-
-pub(super) fn row_key(seals: &Seals) -> sqlx::Result<Arc<RowKey>> {
-    Ok(seals.current().ok_or(NoRowKey)?)
-}
-
-/// The row key, with the generation of each of these segments if a token has it.
-pub(super) async fn key_of(
-    seals: &Seals,
-    segments: impl Iterator<Item = &Segment>,
-) -> sqlx::Result<Arc<RowKey>> {
-    let key = row_key(seals)?;
-    let unknown = segments.filter_map(Segment::generation).filter(|it| !key.has(*it)).max();
-    match unknown {
-        Some(generation) => {
-            seals.learn(generation).await;
-            row_key(seals)
-        }
-        None => Ok(key),
     }
 }
 

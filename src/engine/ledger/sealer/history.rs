@@ -3,7 +3,7 @@
 use sqlx::PgConnection;
 
 use super::Sealer;
-use super::growth::{OpenLog, append, is_own, row_key};
+use super::growth::{OpenLog, append, is_own};
 use crate::ledger::Log;
 use crate::ledger::anchor::AnchorError;
 use crate::ledger::head::Head;
@@ -13,6 +13,7 @@ use crate::ledger::store::{self, Growth};
 use crate::ledger::tree::{extends, load_tree};
 use crate::ledger::witness::{NotCosigned, Witness};
 use crate::seals::Seals;
+use crate::segments::row_key;
 use formats::clock::Timestamp;
 use formats::tlog::{Checkpoint, Hash, Note, Signature};
 

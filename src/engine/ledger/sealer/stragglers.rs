@@ -7,13 +7,13 @@ use sqlx::{Connection as _, PgConnection};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::growth::{OpenLog, WINDOWS, grow, is_own, key_of, row_key};
+use super::growth::{OpenLog, WINDOWS, grow, is_own};
 use crate::ledger::seal_error::SealError;
 use crate::ledger::store::{self, RecordKey};
 use crate::ledger::sweep::RECORDS;
 use crate::ledger::{Log, records};
 use crate::seals::{Flaw, OlderRowKey, RowName, Seals};
-use crate::segments::{self, Leaf, Segment, SegmentRows};
+use crate::segments::{self, Leaf, Segment, SegmentRows, key_of, row_key};
 use formats::clock::Timestamp;
 
 /// The number of records in one transaction.

@@ -24,12 +24,13 @@ pub(crate) struct AttestingEvent {
 /// The events about the resources of a type in a range of identifiers, the oldest first: of each the last sealed
 /// one with its whole state, and what follows it. Events that the log should have by now, and does not have,
 /// attest nothing: the login of the service can add such. Of those that it adds, the sealer makes the segment. So an
-/// event attests a whole state, and is waited for, only if its transaction wrote its segment, which then has its name.
+/// event attests a whole state, and is waited for, only if its transaction wrote its segment, which then has its name. Those
+/// whose segments are `foreign` attest nothing.
 pub(in crate::ledger) async fn last_attesting(
     connection: &mut PgConnection,
     of: ResourceType,
-    after: Uuid,
-    end: Option<Uuid>,
+    (after, end): (Uuid, Option<Uuid>),
+    foreign: &[Uuid],
 ) -> sqlx::Result<Vec<AttestingEvent>> {
     let found = sqlx::query_as::<Postgres, AttestingEvent>(
         "WITH newest AS (
@@ -47,6 +48,7 @@ pub(in crate::ledger) async fn last_attesting(
                ) AS sealed ON true
               WHERE e.resource_type = $2 AND e.action = ANY ($3) AND num_nonnulls(e.before, e.after) > 0
                 AND e.resource_id > $5 AND ($6::uuid IS NULL OR e.resource_id <= $6)
+                AND e.id <> ALL ($7)
                 AND ((e.before IS NULL AND e.action = ANY ($4)) OR coalesce(sealed.segment = e.id, true))
          ), marked AS (
              SELECT *, max(place) FILTER (WHERE is_sealed AND NOT is_partial)
@@ -67,20 +69,22 @@ pub(in crate::ledger) async fn last_attesting(
     .bind(attesting())
     .bind(Action::TAKING_AWAY)
     .bind(after)
-    .bind(end);
+    .bind(end)
+    .bind(foreign);
     found.fetch_all(connection).await
 }
 
-/// The sealed events that attest the whole state of a resource.
+/// The sealed events that attest the whole state of a resource, without those whose segments are `foreign`.
 pub(in crate::ledger) async fn attesting_of(
     connection: &mut PgConnection,
     of: ResourceType,
     id: Uuid,
+    foreign: &[Uuid],
 ) -> sqlx::Result<Vec<Uuid>> {
     sqlx::query_scalar(
         "SELECT id FROM management_events e
           WHERE resource_type = $1 AND action = ANY ($2) AND num_nonnulls(before, after) > 0
-            AND NOT (before IS NULL AND action = ANY ($3)) AND resource_id = $4
+            AND NOT (before IS NULL AND action = ANY ($3)) AND resource_id = $4 AND id <> ALL ($6)
             AND EXISTS (SELECT FROM audit_log_places($5, e.id) AS sealed WHERE sealed.segment = e.id)",
     )
     .bind(of)
@@ -88,6 +92,7 @@ pub(in crate::ledger) async fn attesting_of(
     .bind(Action::TAKING_AWAY)
     .bind(id)
     .bind(Log::Management.number())
+    .bind(foreign)
     .fetch_all(connection)
     .await
 }

@@ -59,22 +59,38 @@ pub(in crate::ledger) async fn origin(
     select("WHERE id = $1").bind(id_of(log)).fetch_optional(rows).await
 }
 
-/// Seals the origin of a log.
+/// Seals the origin of a log, which is accepted up to `size` with these segments that no instance wrote.
 pub(in crate::ledger) async fn keep_origin(
     mut rows: Rows<&mut PgConnection>,
     log: Log,
     (origin, size): (String, u64),
+    foreign_segments: Vec<Uuid>,
 ) -> sqlx::Result<()> {
     let accepted = signed_number(size);
     let known: Option<LogOrigin> =
         select("WHERE id = $1").bind(id_of(log)).lock(rows.again()).await?;
     match known {
         Some(known) => {
-            let renewed = LogOrigin { origin, accepted, ..known.rewritten() };
+            let renewed = LogOrigin { origin, accepted, foreign_segments, ..known.rewritten() };
             resource::update(rows, &renewed, What::Changed).await
         }
-        None => resource::insert(rows, &LogOrigin::new(id_of(log), origin, accepted)).await,
+        None => {
+            let made = LogOrigin::new(id_of(log), origin);
+            resource::insert(rows, &LogOrigin { accepted, foreign_segments, ..made }).await
+        }
     }
+}
+
+/// The segments that no instance wrote and that `audit init` accepted, as the row says them: without the row key, nobody
+/// knows whether it counts.
+pub(in crate::ledger) async fn accepted_segments(
+    connection: &mut PgConnection,
+    log: Log,
+) -> sqlx::Result<Vec<Uuid>> {
+    sqlx::query_scalar("SELECT unnest(foreign_segments) FROM audit_log_origins WHERE id = $1")
+        .bind(id_of(log))
+        .fetch_all(connection)
+        .await
 }
 
 fn id_of(log: Log) -> AuditLogId {

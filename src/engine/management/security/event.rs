@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::audit::clean;
 use crate::auth::Administrator;
@@ -105,15 +106,19 @@ impl Event {
     }
 
     /// The tamper-evident logs have these public keys instead of the earlier ones.
-    pub(super) fn initialized(before: &[String], after: &[String]) -> Self {
+    pub(super) fn initialized(before: &[String], after: &[String], foreign: &[Uuid]) -> Self {
         let (action, before) = match before {
             [] => (Action::Create, None),
             keys => (Action::Update, to_raw_value(&json!({ "keys": keys })).ok()),
         };
-        Self {
-            before,
-            ..Self::of_security(action, ResourceType::AuditLog, &json!({ "keys": after }))
-        }
+        let after = match foreign {
+            [] => json!({ "keys": after }),
+            foreign => {
+                let segments: Vec<String> = foreign.iter().map(Uuid::to_string).collect();
+                json!({ "keys": after, "foreignSegments": segments })
+            }
+        };
+        Self { before, ..Self::of_security(action, ResourceType::AuditLog, &after) }
     }
 
     /// An instance started.

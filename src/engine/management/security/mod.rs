@@ -14,6 +14,7 @@ use sqlx::PgConnection;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 use tracing::Instrument as _;
+use uuid::Uuid;
 
 use super::{Actor, Authorized, Event, ReadAudit, store};
 use crate::audit::AnonymousLimit;
@@ -59,9 +60,10 @@ pub(crate) async fn record_initialization(
     (clock, entropy): (&Clock, &Entropy),
     before: &[String],
     after: &[String],
+    foreign: &[Uuid],
 ) -> sqlx::Result<()> {
     let id = EventId::new(clock, entropy);
-    let event = Event::initialized(before, after);
+    let event = Event::initialized(before, after, foreign);
     store::insert_event(rows, id, clock.now(), &Actor::system("cli"), event, None).await
 }
 

@@ -12,10 +12,10 @@ use crate::ledger::initialize;
 use testkit::{PATIENCE, Process, SigningKey, Site, TokenIssuer, World, rewrite, within};
 
 /// A table, how one of its rows deviates, and the members that differ.
-type Found = (String, String, Vec<String>);
+pub(super) type Found = (String, String, Vec<String>);
 
 /// A service with sealed events and a living row of each kind.
-async fn sealed_world() -> World {
+pub(super) async fn sealed_world() -> World {
     let world = world_with_identity().await;
     world.bound_application().await;
     world
@@ -35,7 +35,7 @@ async fn world_with_identity() -> World {
 }
 
 /// Waits until all events are sealed.
-async fn sealed(world: &World) {
+pub(super) async fn sealed(world: &World) {
     let unsealed = "SELECT count(*) FROM management_events e
                      WHERE NOT EXISTS (SELECT FROM audit_log_index i WHERE i.record_id = e.id AND i.log = 2)";
     within(PATIENCE, async || {
@@ -45,7 +45,7 @@ async fn sealed(world: &World) {
     .await;
 }
 
-async fn found(world: &World) -> Vec<Found> {
+pub(super) async fn found(world: &World) -> Vec<Found> {
     sealed(world).await;
     let found = compare(&world.pool).await.expect("a comparison").expect("sealed events");
     let found = found.into_iter().map(|deviation| {
@@ -61,7 +61,7 @@ async fn as_owner(world: &World, sql: &str) {
     sqlx::raw_sql(AssertSqlSafe(sql)).execute(&world.pool).await.expect("a change");
 }
 
-fn deviates(table: &str, difference: &str, members: &[&str]) -> Vec<Found> {
+pub(super) fn deviates(table: &str, difference: &str, members: &[&str]) -> Vec<Found> {
     let members = members.iter().map(|&member| member.to_owned()).collect();
     vec![(table.to_owned(), difference.to_owned(), members)]
 }
