@@ -14,7 +14,7 @@ use engine::ids::ServiceId;
 use engine::management::services::{self, ServiceFilter};
 use engine::management::{Authorized, Error, PageRequest, ReadResources};
 use engine::ratelimit::BucketState;
-use engine::receive::{AdminCaller, CREDENTIAL_FRESHNESS, Door, read_refused};
+use engine::receive::{AdminCaller, ApiRules, CREDENTIAL_FRESHNESS, read_refused};
 use engine::telemetry::step;
 use engine::web::{
     LoggedCaller, UnreadableBody, authorization, check_encoding, client_address, read_body,
@@ -24,8 +24,9 @@ use engine::web::{
 const TOKEN: HeaderName = HeaderName::from_static("x-vault-token");
 const NAMESPACE: HeaderName = HeaderName::from_static("x-vault-namespace");
 
-/// Where requests of this API have their parts.
-pub(crate) const DOOR: Door = Door { credentials, check_body: check_encoding, answer_bytes: 8_192 };
+/// The rules of this API for its requests.
+pub(crate) const RULES: ApiRules =
+    ApiRules { credentials, check_body: check_encoding, answer_bytes: 8_192 };
 
 /// The credentials of a request. A client may repeat its token.
 pub(crate) fn credentials(parts: &Parts) -> Credentials<'_> {
@@ -94,7 +95,7 @@ pub(crate) async fn read_for(
         Ok(known) => known,
         Err(unknown) => {
             let client = client_address(&parts.extensions);
-            let body = read_refused(engine, DOOR, client, parts, body, SMALL_BODY).await?;
+            let body = read_refused(engine, RULES, client, parts, body, SMALL_BODY).await?;
             return Ok((Err(unknown), body));
         }
     };

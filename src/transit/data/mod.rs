@@ -11,7 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use self::read::{Parameters, item_count};
 use self::write::{Reply, Written};
-use crate::caller::{DOOR, check_namespace, namespace};
+use crate::caller::{RULES, check_namespace, namespace};
 use crate::envelope::ok;
 use crate::errors::Refused;
 use crate::operation::Operation;
@@ -47,7 +47,7 @@ pub(crate) async fn answer(
         limit: operation.longest_body(&settings.limits),
         tokens: Some(&item_count),
     };
-    let received = receive(&state.engine, &state.protection, DOOR, reading, request).await;
+    let received = receive(&state.engine, &state.protection, RULES, reading, request).await;
     let received = match received {
         Ok(received) => received,
         Err(NotReceived::Refused(answered, standing)) => {
@@ -67,7 +67,7 @@ pub(crate) async fn answer(
         at_once: token_operations(settings),
         begin_within: begin_within(settings),
     };
-    let again = authentication(&state.engine, DOOR, &received.parts);
+    let again = authentication(&state.engine, RULES, &received.parts);
     let protection = &state.protection;
     let answered = protection.operate_by_name(received.call, received.body, door, limits, again);
     respond(operation, answered.await, received.standing, received.share)

@@ -10,7 +10,7 @@ use tracing::Instrument as _;
 use super::lease::Lease;
 use super::{check_caller, tag, tag_of};
 use crate::body::{Fields, parse};
-use crate::caller::{DOOR, Unknown};
+use crate::caller::{RULES, Unknown};
 use crate::envelope::auth;
 use crate::errors::Refused;
 use crate::route::Route;
@@ -91,7 +91,7 @@ async fn identified(
 ) -> Result<(Caller, Presented, Parts), Refused> {
     let client = client_address(request.extensions());
     let (parts, body) = request.into_parts();
-    let body = read_log_in(&state.engine, DOOR, client, &parts, body).await?;
+    let body = read_log_in(&state.engine, RULES, client, &parts, body).await?;
     let presented = Presented::read(parse(&body)?, user)?;
     drop(body);
     let caller = match presented.authenticate(state, &parts).await {
