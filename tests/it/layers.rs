@@ -19,7 +19,7 @@ const FORBIDDEN: [[&str; 3]; 8] = [
     ["src/engine", "axum", "StatusCode"],
     ["src/formats", "std", "fs"],
     ["src/formats", "std", "net"],
-    // Doors name states of tokens and use none.
+    // The APIs and the dashboard name states of tokens and use none.
     ["src/dashboard", "hsm", "Token"],
     ["src/http", "hsm", "Token"],
     ["src/transit", "hsm", "Token"],
