@@ -55,4 +55,5 @@ pub use self::rewrapping::RewrapPermit;
 pub use self::rule::{
     FailureMode, KeyOwnership, Policy, PolicyRequest, PolicyStatus, UnprotectNotAvailable, Verdict,
 };
+pub(crate) use self::store::select_named;
 pub use crate::policy_number::{NotANumber, PolicyName, PolicyNumber};
