@@ -36,6 +36,7 @@
 
 mod allowed_services;
 mod headers;
+mod known;
 mod opening;
 mod operations;
 mod permit;

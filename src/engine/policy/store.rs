@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sqlx::PgExecutor;
 
-use super::policies::Known;
+use super::known::Known;
 use super::{Policy, PolicyName};
 use crate::auth::{Service, ServiceStatus};
 use crate::db::Pool;
