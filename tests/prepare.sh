@@ -192,15 +192,15 @@ make_test_environment() {
     stage postgres "running until ./dev down"
 }
 
-# ./dev test [ROOM... | FILTER...]
+# ./dev test [CRATE... | FILTER...]
 run_tests() {
-    local output word status=0 rooms_to_test=() packages=(--workspace)
+    local output word status=0 crates_to_test=() packages=(--workspace)
     for word in "$@"; do
-        ! is_room "$word" || rooms_to_test+=("$word")
+        ! is_crate "$word" || crates_to_test+=("$word")
     done
-    if [ ${#rooms_to_test[@]} -gt 0 ]; then
-        [ ${#rooms_to_test[@]} -eq $# ] || die "name either rooms or filters: $*"
-        mapfile -t packages < <(for word in "$@"; do echo "--package=$(room_package "$word")"; done)
+    if [ ${#crates_to_test[@]} -gt 0 ]; then
+        [ ${#crates_to_test[@]} -eq $# ] || die "name either crates or filters: $*"
+        mapfile -t packages < <(for word in "$@"; do echo "--package=$(crate_package "$word")"; done)
     fi
     prepare_tests
     clear_service_variables
@@ -209,8 +209,8 @@ run_tests() {
     temporary_cluster
     output=$(mktemp)
     at_exit rm -f "$output"
-    if [ ${#rooms_to_test[@]} -gt 0 ]; then
-        for word in "$@"; do run room_tests "$output" "$word" || status=$?; done
+    if [ ${#crates_to_test[@]} -gt 0 ]; then
+        for word in "$@"; do run crate_tests "$output" "$word" || status=$?; done
     else
         run all_tests "$output" "$@" || status=$?
     fi
@@ -226,11 +226,11 @@ all_tests() {
     return "$status"
 }
 
-# room_tests OUTPUT ROOM: runs the tests of a crate, and those in tests/it that test it.
-room_tests() {
+# crate_tests OUTPUT CRATE: runs the tests of a crate, and those in tests/it that test it.
+crate_tests() {
     local output=$1 package filters targets=(--lib --bins --tests) status=0
-    package=--package=$(room_package "$2")
-    mapfile -t filters < <(room_filters "$2")
+    package=--package=$(crate_package "$2")
+    mapfile -t filters < <(crate_filters "$2")
     # The tests of this package are tests/it.
     [ "$2" != sealward ] || targets=(--lib --bins)
     cargo_test "$output" "$package" "${targets[@]}" -- || status=$?

@@ -4,16 +4,16 @@
 cargo_deny_version=0.20.2
 failed_checks=()
 
-# ./dev check [ROOM...]
+# ./dev check [CRATE...]
 check() {
-    local room
+    local crate
     require_cargo
     if [ $# -gt 0 ]; then
-        for room in "$@"; do
-            is_room "$room" || die "unknown room $room; known: $(room_names | xargs)"
+        for crate in "$@"; do
+            is_crate "$crate" || die "unknown crate $crate; known: $(crate_names | xargs)"
         done
         require_packages "$packages_to_build"
-        for room in "$@"; do check_crates "--package=$(room_package "$room")"; done
+        for crate in "$@"; do check_crates "--package=$(crate_package "$crate")"; done
     else
         check_everything
     fi

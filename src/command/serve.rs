@@ -171,10 +171,10 @@ async fn record(log: &SecurityLog, event: Event) {
 
 /// Resolves on SIGTERM or Ctrl-C after this call. If signals cannot be handled, it never resolves.
 pub(super) fn termination_signal() -> impl Future<Output = ()> {
-    let heard = |kind| {
-        let heard = signal(kind);
+    let received = |kind| {
+        let handled = signal(kind);
         async move {
-            match heard {
+            match handled {
                 Ok(mut signal) => {
                     signal.recv().await;
                 }
@@ -186,7 +186,7 @@ pub(super) fn termination_signal() -> impl Future<Output = ()> {
         }
     };
     let (terminated, interrupted) =
-        (heard(SignalKind::terminate()), heard(SignalKind::interrupt()));
+        (received(SignalKind::terminate()), received(SignalKind::interrupt()));
     async move {
         tokio::select! {
             () = terminated => {}

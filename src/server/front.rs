@@ -8,7 +8,7 @@ use tower::ServiceExt as _;
 use super::framing;
 use engine::web::RefusedHead;
 use sealward_http::Api;
-use sealward_transit::Door;
+use sealward_transit::TransitApi;
 
 /// Answers requests. Cheap to clone.
 pub trait Answers: Clone + Send + 'static {
@@ -26,7 +26,7 @@ pub trait Answers: Clone + Send + 'static {
 #[derive(Clone)]
 pub struct Front {
     pub(super) api: Api,
-    pub(super) transit: Door,
+    pub(super) transit: TransitApi,
     pub(super) dashboard: Router,
 }
 

@@ -35,7 +35,7 @@ use formats::clock::{Clock, Entropy};
 use sealward_dashboard::{Dashboard, SharedDashboard};
 use sealward_http::router::names;
 use sealward_http::{Api, AppState, DatabaseMonitor, document, recorded_status, refusal_json};
-use sealward_transit::{Door, HeldRefusals, Transit, templates};
+use sealward_transit::{HeldRefusals, Transit, TransitApi, templates};
 
 /// The time limit for the security events that remain at shutdown.
 const LAST_EVENTS: Duration = Duration::from_secs(2);
@@ -219,7 +219,7 @@ impl Service {
         };
         Front {
             api: Api::new(app.clone()),
-            transit: Door::new(transit),
+            transit: TransitApi::new(transit),
             dashboard: sealward_dashboard::router(self.dashboard.clone()),
         }
     }

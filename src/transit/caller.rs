@@ -14,7 +14,7 @@ use engine::ids::ServiceId;
 use engine::management::services::{self, ServiceFilter};
 use engine::management::{Authorized, Error, PageRequest, ReadResources};
 use engine::ratelimit::BucketState;
-use engine::receive::{AdminCaller, CREDENTIAL_FRESHNESS, Door, read_refused};
+use engine::receive::{AdminCaller, ApiRules, CREDENTIAL_FRESHNESS, read_refused};
 use engine::telemetry::step;
 use engine::web::{
     LoggedCaller, UnreadableBody, authorization, check_encoding, client_address, read_body,
@@ -24,8 +24,9 @@ use engine::web::{
 const TOKEN: HeaderName = HeaderName::from_static("x-vault-token");
 const NAMESPACE: HeaderName = HeaderName::from_static("x-vault-namespace");
 
-/// Where requests of this API have their parts.
-pub(crate) const DOOR: Door = Door { credentials, check_body: check_encoding, answer_bytes: 8_192 };
+/// The rules of this API for its requests.
+pub(crate) const RULES: ApiRules =
+    ApiRules { credentials, check_body: check_encoding, answer_bytes: 8_192 };
 
 /// The credentials of a request. A client may repeat its token.
 pub(crate) fn credentials(parts: &Parts) -> Credentials<'_> {
@@ -39,19 +40,19 @@ pub(crate) fn credentials(parts: &Parts) -> Credentials<'_> {
 }
 
 /// An identified caller within its rate limit.
-pub(crate) struct Known {
+pub(crate) struct AdmittedCaller {
     pub(crate) caller: AdminCaller,
     pub(crate) standing: BucketState,
 }
 
 /// A caller that is not identified, or over its rate limit.
-pub(crate) struct Unknown {
+pub(crate) struct NotAdmitted {
     pub(crate) refused: Refused,
     /// Of a caller over its limit.
     pub(crate) standing: Option<BucketState>,
 }
 
-impl IntoResponse for Unknown {
+impl IntoResponse for NotAdmitted {
     fn into_response(self) -> Response {
         let mut response = self.refused.into_response();
         if let Some(standing) = self.standing {
@@ -61,20 +62,20 @@ impl IntoResponse for Unknown {
     }
 }
 
-impl Known {
+impl AdmittedCaller {
     /// Identifies the caller of a request, and takes one token of its rate limit.
     pub(crate) async fn of(
         state: &Transit,
         parts: &Parts,
         credentials: &Credentials<'_>,
-    ) -> Result<Self, Unknown> {
+    ) -> Result<Self, NotAdmitted> {
         let caller = identified(state, parts, credentials).await?;
         LoggedCaller::note(&parts.extensions, caller.id());
         match caller.admit(&state.engine).instrument(step!("limit")).await {
             Ok(standing) => Ok(Self { caller, standing }),
             Err(exceeded) => {
                 let standing = Some(exceeded.standing);
-                Err(Unknown { refused: exceeded.into(), standing })
+                Err(NotAdmitted { refused: exceeded.into(), standing })
             }
         }
     }
@@ -86,33 +87,33 @@ pub(crate) async fn read_for(
     state: &Transit,
     parts: &Parts,
     body: Body,
-) -> Result<(Result<Known, Unknown>, BodyBytes), UnreadableBody> {
+) -> Result<(Result<AdmittedCaller, NotAdmitted>, BodyBytes), UnreadableBody> {
     let engine = &state.engine;
     let credentials = credentials(parts);
     let began = engine.clock.monotonic();
-    let known = match Known::of(state, parts, &credentials).await {
-        Ok(known) => known,
-        Err(unknown) => {
+    let admitted = match AdmittedCaller::of(state, parts, &credentials).await {
+        Ok(admitted) => admitted,
+        Err(not_admitted) => {
             let client = client_address(&parts.extensions);
-            let body = read_refused(engine, DOOR, client, parts, body, SMALL_BODY).await?;
-            return Ok((Err(unknown), body));
+            let body = read_refused(engine, RULES, client, parts, body, SMALL_BODY).await?;
+            return Ok((Err(not_admitted), body));
         }
     };
     check_encoding(parts)?;
-    let body = read_body(parts, body, SMALL_BODY, Some(known.caller.memory(engine))).await?;
+    let body = read_body(parts, body, SMALL_BODY, Some(admitted.caller.memory(engine))).await?;
     if engine.clock.monotonic().saturating_sub(began) < CREDENTIAL_FRESHNESS {
-        return Ok((Ok(known), body));
+        return Ok((Ok(admitted), body));
     }
-    let Known { standing, .. } = known;
+    let AdmittedCaller { standing, .. } = admitted;
     let again = identified(state, parts, &credentials).await;
-    Ok((again.map(|caller| Known { caller, standing }), body))
+    Ok((again.map(|caller| AdmittedCaller { caller, standing }), body))
 }
 
 async fn identified(
     state: &Transit,
     parts: &Parts,
     credentials: &Credentials<'_>,
-) -> Result<AdminCaller, Unknown> {
+) -> Result<AdminCaller, NotAdmitted> {
     let (engine, client) = (&state.engine, client_address(&parts.extensions));
     let provider = state.provider.as_ref();
     let identified = AdminCaller::identify(engine, provider, credentials, client);
@@ -120,7 +121,7 @@ async fn identified(
         Ok(caller) => Ok(caller),
         Err(denied) => {
             let refused = engine.unauthenticated(client, denied).await.into();
-            Err(Unknown { refused, standing: None })
+            Err(NotAdmitted { refused, standing: None })
         }
     }
 }

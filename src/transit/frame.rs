@@ -13,9 +13,9 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const WRAP_TTL: HeaderName = HeaderName::from_static("x-vault-wrap-ttl");
 
 /// This API, for the frame that all APIs share.
-pub(crate) struct TransitApi;
+pub(crate) struct TransitFrame;
 
-impl FrameAdapter for TransitApi {
+impl FrameAdapter for TransitFrame {
     fn failed(failure: NoResponse) -> Response {
         match failure {
             NoResponse::Panicked => Refused::internal().into_response(),

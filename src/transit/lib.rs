@@ -8,7 +8,7 @@
 mod body;
 mod caller;
 mod data;
-mod door;
+mod dispatch;
 mod envelope;
 mod errors;
 mod frame;
@@ -23,7 +23,7 @@ mod state;
 mod system;
 mod text;
 
-pub use self::door::Door;
+pub use self::dispatch::TransitApi;
 pub use self::errors::recorded_status;
 pub use self::held::HeldRefusals;
 pub use self::route::templates;

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
 use crate::body::{Fields, parse, quoted};
-use crate::caller::{Known, check_namespace, namespace, read_for};
+use crate::caller::{AdmittedCaller, check_namespace, namespace, read_for};
 use crate::envelope::{ok, with_data};
 use crate::errors::Refused;
 use crate::session::tag;
@@ -35,7 +35,7 @@ struct Wish {
 /// Answers a request for random bytes, with the segments `rest` of its path.
 pub(crate) async fn answer(state: &Transit, rest: &str, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let (known, body) = match read_for(state, &parts, body).await {
+    let (admitted, body) = match read_for(state, &parts, body).await {
         Ok(read) => read,
         Err(unreadable) => return Refused::from(unreadable).into_response(),
     };
@@ -43,16 +43,16 @@ pub(crate) async fn answer(state: &Transit, rest: &str, request: Request) -> Res
         Ok(text) => text,
         Err(not_json) => return Refused::from(not_json).into_response(),
     };
-    let known = match known {
-        Ok(known) => known,
-        Err(unknown) => return unknown.into_response(),
+    let admitted = match admitted {
+        Ok(admitted) => admitted,
+        Err(not_admitted) => return not_admitted.into_response(),
     };
     let wish = Wish::read(text, rest);
-    let checked = check(&known, namespace(&parts)).and(wish);
+    let checked = check(&admitted, namespace(&parts)).and(wish);
     let mut response = match checked {
         Ok(wish) => {
             // Neither form takes more than two bytes for one.
-            let memory = known.caller.memory(&state.engine);
+            let memory = admitted.caller.memory(&state.engine);
             let Some(share) = memory.reserve_answer(2 * wish.bytes).await else {
                 return Refused::from(UnreadableBody::NoMemory).into_response();
             };
@@ -68,13 +68,13 @@ pub(crate) async fn answer(state: &Transit, rest: &str, request: Request) -> Res
         }
         Err(refused) => refused.into_response(),
     };
-    write_rate_limit(known.standing, response.headers_mut());
+    write_rate_limit(admitted.standing, response.headers_mut());
     response
 }
 
 /// Refuses callers that are no applications, or that are frozen.
-fn check(known: &Known, namespace: Option<&str>) -> Result<(), Refused> {
-    let AdminCaller::Caller(caller) = &known.caller else {
+fn check(admitted: &AdmittedCaller, namespace: Option<&str>) -> Result<(), Refused> {
+    let AdminCaller::Caller(caller) = &admitted.caller else {
         return Err(Refused::denied("FORBIDDEN"));
     };
     let application = caller.clone().application()?;

@@ -19,7 +19,7 @@ const FORBIDDEN: [[&str; 3]; 8] = [
     ["src/engine", "axum", "StatusCode"],
     ["src/formats", "std", "fs"],
     ["src/formats", "std", "net"],
-    // Doors name states of tokens and use none.
+    // The APIs and the dashboard name states of tokens and use none.
     ["src/dashboard", "hsm", "Token"],
     ["src/http", "hsm", "Token"],
     ["src/transit", "hsm", "Token"],
@@ -166,6 +166,8 @@ impl Paths {
                     let prefix = std::mem::take(&mut self.path);
                     self.read(group.stream(), &prefix);
                 }
+                // A visibility names no item.
+                (_, TokenTree::Group(_)) if text.starts_with("(in ") => {}
                 (_, TokenTree::Group(group)) => {
                     self.finish(None);
                     let outside = (self.is_pub && text.starts_with('('), self.is_use);
@@ -213,7 +215,7 @@ fn imported(modules: &Modules, at: &[String], module: &Module) -> BTreeSet<PathB
         .collect()
 }
 
-/// The file that declares the item of a path, through re-exports.
+/// The file that declares the item of a path, through re-exports, or that of the module of a path.
 fn declared(modules: &Modules, at: &[String], path: &[String], depth: usize) -> Option<PathBuf> {
     let (first, mut rest) = path.split_first()?;
     let mut base = at.to_vec();
@@ -245,5 +247,5 @@ fn declared(modules: &Modules, at: &[String], path: &[String], depth: usize) -> 
         }
         rest = behind;
     }
-    None
+    modules.get(&base).map(|module| module.file.clone())
 }

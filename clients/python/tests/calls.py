@@ -20,7 +20,7 @@ from sealward import (
     SealwardError,
     UnprotectRequest,
 )
-from sealward.models import camel
+from sealward.codec import camel
 
 Json = Any
 

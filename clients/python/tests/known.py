@@ -6,8 +6,8 @@ import dataclasses
 import typing
 
 from sealward import Client, models
+from sealward.codec import camel
 from sealward.errors import Problem
-from sealward.models import camel
 
 # Calls whose names differ from those of the operations of the API.
 OPERATIONS = {

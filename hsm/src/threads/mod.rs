@@ -7,9 +7,11 @@ mod job;
 mod monitor;
 mod queue;
 mod registry;
+mod start;
 mod supervisor;
 mod worker;
 
 pub(crate) use device::Device;
 pub(crate) use job::{Access, Job, PROBED_KEYS};
-pub(crate) use supervisor::{Supervisor, serve, start_monitor, supervise};
+pub(crate) use start::serve;
+pub(crate) use supervisor::{Supervisor, start_monitor, supervise};

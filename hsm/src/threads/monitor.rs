@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::device::Device;
 use super::registry::Thread;
-use super::supervisor::serve;
+use super::start::serve;
 use crate::TokenState;
 use crate::pool::{self, CanaryFailure};
 use crate::session::Session;

@@ -1,4 +1,4 @@
-//! Starts the threads of the tokens and replaces those that hang. The supervisor's own thread
+//! Starts the monitors of the tokens and replaces the threads that hang. The supervisor's own thread
 //! never calls into a library.
 
 use std::convert::Infallible;
@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use super::device::Device;
-use super::registry::{Role, Thread};
-use super::{monitor, worker};
+use super::monitor;
+use super::registry::Role;
+use super::start::{start, start_workers};
 use crate::session::Session;
-use crate::{Config, Fatal, TokenState};
+use crate::{Config, Fatal};
 
 /// The supervisor's thread ends when this is dropped.
 #[derive(Debug)]
@@ -90,51 +91,5 @@ fn replace_hung(device: &Arc<Device>) {
 pub(crate) fn start_monitor(device: &Arc<Device>, session: Option<Session>) {
     start(device, Role::Monitor, move |device, thread| {
         monitor::run(device, thread, session);
-    });
-}
-
-/// Takes the token into service after a successful canary.
-pub(crate) fn serve(device: &Arc<Device>, canary: Duration) {
-    if device.serve(canary) {
-        start_workers(device);
-    }
-}
-
-/// Starts the missing workers.
-fn start_workers(device: &Arc<Device>) {
-    let identity = device.connection.identity();
-    let wanted = identity.map_or(0, |identity| identity.workers);
-    for _ in device.threads.workers()..wanted {
-        start(device, Role::Worker, worker::run);
-    }
-}
-
-fn start(
-    device: &Arc<Device>,
-    role: Role,
-    run: impl FnOnce(&Arc<Device>, &Thread) + Send + 'static,
-) {
-    let thread = device.threads.add(role);
-    let name = match role {
-        Role::Worker => "hsm-worker",
-        Role::Monitor => "hsm-monitor",
-    };
-    let (own, own_thread) = (Arc::clone(device), Arc::clone(&thread));
-    let started = thread::Builder::new().name(name.to_owned()).spawn(move || {
-        run(&own, &own_thread);
-        remove(&own, &own_thread);
-    });
-    if let Err(error) = started {
-        tracing::error!(token = device.label(), %error, "cannot start a thread");
-        remove(device, &thread);
-    }
-}
-
-/// Removes a thread that ends. The last thread of a closed token releases the module.
-fn remove(device: &Device, thread: &Arc<Thread>) {
-    device.threads.remove(thread, || {
-        if device.state() == TokenState::Closed {
-            device.connection.leave_module();
-        }
     });
 }

@@ -12,9 +12,9 @@ use crate::ids::{ApiKeyId, IdentityId, KeyId, RecordId, ServiceId};
 use crate::segments::Placement;
 use formats::clock::Timestamp;
 
+// The migration describes the columns.
 /// One record of the audit log.
 #[derive(Clone, Debug, FromRow, Serialize, ToSchema)]
-#[allow(missing_docs, reason = "the columns are described in the migration")]
 #[schema(as = AuditRecord)]
 pub struct Entry {
     pub id: RecordId,

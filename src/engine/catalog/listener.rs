@@ -92,11 +92,11 @@ impl Catalog {
             tokio::pin!(next);
             loop {
                 tokio::select! {
-                    heard = listener.try_recv() => {
-                        let heard = heard?.ok_or(Lost::Closed)?;
-                        if heard.channel() == CHANGES {
-                            self.heard_of(heard.payload());
-                        } else if heard.payload().parse() == Ok(beat) {
+                    received = listener.try_recv() => {
+                        let received = received?.ok_or(Lost::Closed)?;
+                        if received.channel() == CHANGES {
+                            self.table_changed(received.payload());
+                        } else if received.payload().parse() == Ok(beat) {
                             self.confirm_by_beat_of(sent);
                             pulse.succeeded();
                             is_back = true;
@@ -113,7 +113,7 @@ impl Catalog {
         Err(Lost::Closed)
     }
 
-    fn heard_of(&self, table: &str) {
+    fn table_changed(&self, table: &str) {
         match Topic::of_table(table) {
             Some(topic) => self.changed(topic),
             None => self.everything_changed(),

@@ -96,7 +96,7 @@ struct Epochs {
 
 impl Catalog {
     /// A catalog that is not current until [`Catalog::listen`] runs.
-    #[allow(
+    #[expect(
         clippy::new_without_default,
         reason = "a catalog reads the monotonic clock: it has no neutral value"
     )]

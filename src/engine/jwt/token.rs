@@ -158,7 +158,7 @@ fn audiences(text: Text<'_>) -> Option<Vec<String>> {
 fn moment(text: Text<'_>) -> Result<Timestamp, TokenRefused> {
     let seconds: f64 = serde_json::from_str(text.as_str()).map_err(|_| TokenRefused::Claim)?;
     // The conversion saturates, and so does the calendar.
-    #[allow(
+    #[expect(
         clippy::cast_possible_truncation,
         reason = "times beyond the calendar become its last one"
     )]

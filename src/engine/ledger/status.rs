@@ -31,7 +31,7 @@ pub enum SealState {
     Sealing,
     /// It cannot seal or sign, for this reason.
     Failed(String),
-    /// It has not told its state for too long.
+    /// It has not reported its state for too long.
     Unknown,
 }
 

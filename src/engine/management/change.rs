@@ -1,5 +1,7 @@
 //! The transaction in which a use case changes something.
 
+mod author;
+
 use std::slice;
 
 use serde_json::value::to_raw_value;
@@ -9,9 +11,9 @@ use super::changes::{self, Authority, Proposal, Proposed, Proposer, StoredReques
 use super::event::EventAnswer;
 use super::store::{self, Author};
 use super::{Action, Actor, Authorized, Context, Error, Event, Referrers, Resource, Right};
-use crate::auth::{Person, Role};
+use crate::auth::Role;
 use crate::change_kind::ChangeKind;
-use crate::ids::{ApiKeyId, ChangeId, EventId};
+use crate::ids::{ChangeId, EventId};
 use crate::resource::{self, Deletable, Rows, Stored, Touched};
 use crate::seals::What;
 use formats::clock::Timestamp;
@@ -97,53 +99,9 @@ impl Change<'_> {
         self.call = Some(call);
     }
 
-    /// Whether the author authenticated with this API key.
-    pub(super) fn is_by(&self, id: ApiKeyId) -> bool {
-        self.context.actor.api_key_id == Some(id)
-    }
-
-    /// The person of the author.
-    pub(super) fn person(&self) -> Option<&str> {
-        self.author.as_ref()?.person.as_deref()
-    }
-
-    /// Whether the author is this person, or has a key that names them.
-    pub(super) fn is_by_person(&self, person: &Person) -> bool {
-        let actor = self.context.actor.person.as_ref();
-        actor.is_some_and(|actor| actor.id() == person.id())
-            || self.person() == Some(person.subject())
-    }
-
-    /// The author, for people: the person, or else the name of the credential.
-    pub(super) fn author_name(&self) -> String {
-        self.person().unwrap_or(&self.context.actor.name).to_owned()
-    }
-
-    /// Whether the author is the service itself, or an operator on its machine.
-    pub(super) fn is_by_system(&self) -> bool {
-        matches!(self.authority, Authority::System)
-    }
-
     /// The issuer of the people whom admin keys name; none without `admin.oidc`.
     pub(super) fn people_issuer(&self) -> Option<&str> {
         self.context.people_issuer.as_deref()
-    }
-
-    /// Whether the author has a credential that names no person.
-    pub(super) fn is_by_unknown_person(&self) -> bool {
-        self.author.as_ref().is_some_and(|author| author.person.is_none())
-    }
-
-    /// The people who may act as the author: its person, and those who may know its API key.
-    pub(super) fn people(&self) -> Vec<String> {
-        let author = self.author.iter();
-        author.flat_map(|author| author.person.iter().chain(&author.known_to).cloned()).collect()
-    }
-
-    /// The people who create what the author creates: its person, and those who created its API key.
-    pub(super) fn makers(&self) -> Vec<String> {
-        let author = self.author.iter();
-        author.flat_map(|author| author.person.iter().chain(&author.made_by).cloned()).collect()
     }
 
     /// Whether owners can sign in without an admin key.

@@ -36,6 +36,7 @@
 
 mod allowed_services;
 mod headers;
+mod known;
 mod opening;
 mod operations;
 mod permit;
@@ -55,4 +56,5 @@ pub use self::rewrapping::RewrapPermit;
 pub use self::rule::{
     FailureMode, KeyOwnership, Policy, PolicyRequest, PolicyStatus, UnprotectNotAvailable, Verdict,
 };
+pub(crate) use self::store::select_named;
 pub use crate::policy_number::{NotANumber, PolicyName, PolicyNumber};

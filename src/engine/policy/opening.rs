@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::known::Known;
 use super::permit::{NotAllowed, Permittable, PolicyPermit, authorize, to};
-use super::policies::{Known, NotPermitted};
+use super::policies::NotPermitted;
 use super::{Policies, Policy};
 use crate::auth::Application;
 use crate::catalog::Unreadable;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::known::Known;
 use super::permit::{NotAllowed, PolicyPermit, authorize, to};
 use super::{Policy, PolicyName, store};
 use crate::auth::{Application, EmergencySwitch, Frozen};
@@ -13,17 +14,6 @@ use formats::material::Algorithm;
 
 /// Policies held in memory.
 const CAPACITY: u64 = 10_000;
-
-/// What is known about a policy with some identifier.
-#[derive(Clone, Debug)]
-pub(super) enum Known {
-    /// The policy, which may be deleted.
-    Policy(Arc<Policy>),
-    /// There was one, and its row is missing or invalid.
-    Lost,
-    /// There never was one.
-    Never,
-}
 
 /// The policies, as one instance caches them.
 pub struct Policies {

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::known::Known;
 use super::opening::OpeningPermit;
 use super::permit::{NotAllowed, PolicyPermit, authorize, to};
-use super::policies::{Known, NotPermitted};
+use super::policies::NotPermitted;
 use super::{Policies, Policy};
 use crate::auth::Application;
 use crate::operation::Operation;

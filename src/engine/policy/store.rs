@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use sqlx::PgExecutor;
 
-use super::policies::Known;
+use super::known::Known;
 use super::{Policy, PolicyName};
 use crate::auth::{Service, ServiceStatus};
 use crate::db::Pool;
 use crate::ids::{PolicyId, ServiceId};
-use crate::resource::{Rows, Stored as _, select};
+use crate::resource::{Rows, Select, Stored as _, select};
 use crate::seals;
 
 /// The policy of that name that is not deleted.
@@ -17,12 +17,14 @@ pub(super) async fn named(
     rows: Rows<impl PgExecutor<'_>>,
     name: &PolicyName,
 ) -> sqlx::Result<Option<Policy>> {
+    let living = "WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)";
+    select_named(living, name).fetch_optional(rows).await
+}
+
+/// A query of policies. Its condition compares the ID with `$1` and the number with `$2`, one of which is null.
+pub(crate) fn select_named(condition: &'static str, name: &PolicyName) -> Select<Policy> {
     let (id, number) = name.parts();
-    select("WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)")
-        .bind(id)
-        .bind(number)
-        .fetch_optional(rows)
-        .await
+    select(condition).bind(id).bind(number)
 }
 
 /// Whether a service is frozen; none if its row does not count.

@@ -41,7 +41,7 @@ pub use self::batch::{
     ProtectBatch, ProtectedBatch, RewrapBatch, RewrappedBatch, UnprotectBatch, UnprotectedBatch,
 };
 pub use self::by_name::{
-    MOST_ASSOCIATED_DATA, NamedDoor, NamedItem, NamedOperation, NamedRequest, NamedResult,
+    MOST_ASSOCIATED_DATA, NamedFormat, NamedItem, NamedOperation, NamedRequest, NamedResult,
     RsaPadding, SignedInput, SigningWish, VersionedSealed,
 };
 pub use self::call::Call;
@@ -110,7 +110,7 @@ impl Protection {
         Self { dependencies, status, error, tasks: TaskTracker::new(), long_work: LongWork::new() }
     }
 
-    /// The same for another door, which has its own statuses.
+    /// The same for another API, which has its own statuses.
     pub fn behind(&self, status: fn(Option<&Refusal>) -> RecordedStatus) -> Self {
         Self { status, ..self.clone() }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::http::request::Parts;
 
-use super::Door;
+use super::ApiRules;
 use crate::protection::Authentication;
 use crate::settings::Settings;
 use crate::web::{Engine, client_address};
@@ -14,8 +14,8 @@ use crate::web::{Engine, client_address};
 const MARGIN: Duration = Duration::from_secs(5);
 
 /// Authenticates the caller of a request with these parts again.
-pub fn authentication(engine: &Arc<Engine>, door: Door, parts: &Parts) -> Authentication {
-    let kept = Arc::new((door.credentials)(parts).keep());
+pub fn authentication(engine: &Arc<Engine>, rules: ApiRules, parts: &Parts) -> Authentication {
+    let kept = Arc::new((rules.credentials)(parts).keep());
     let (engine, client) = (Arc::clone(engine), client_address(&parts.extensions));
     Authentication::new(move || {
         let (engine, kept) = (Arc::clone(&engine), Arc::clone(&kept));

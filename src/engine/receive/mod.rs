@@ -1,7 +1,7 @@
 //! Receives the requests of every API in the same way: the caller, its rate limit, and the body.
 //!
-//! A door tells where its requests carry the credential and which bodies it reads. The order of the refusals
-//! is that of this module.
+//! The rules of an API say where its requests carry the credential and which bodies it reads. The order of the
+//! refusals is that of this module.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
@@ -35,9 +35,9 @@ use crate::ratelimit::{BucketState, Exceeded, network_of};
 use crate::telemetry::step;
 use crate::web::{Engine, LoggedCaller, UnreadableBody, read_body};
 
-/// Where requests of an API have their parts.
+/// The rules of an API for its requests.
 #[derive(Clone, Copy, Debug)]
-pub struct Door {
+pub struct ApiRules {
     /// The credentials of a request.
     pub credentials: for<'p> fn(&'p Parts) -> Credentials<'p>,
     /// Refuses a body by its headers.
@@ -96,23 +96,23 @@ pub const CREDENTIAL_FRESHNESS: Duration = Duration::from_millis(250);
 pub async fn receive(
     engine: &Arc<Engine>,
     protection: &Protection,
-    door: Door,
+    rules: ApiRules,
     reading: Reading<'_>,
     request: Request,
 ) -> Result<Received, NotReceived> {
     let origin = Origin::of(engine, reading.endpoint, &request);
     let (parts, body) = request.into_parts();
-    let credentials = (door.credentials)(&parts);
+    let credentials = (rules.credentials)(&parts);
     let authenticated = engine.authenticate(&credentials, origin.client);
     match authenticated.instrument(step!("caller")).await {
         Ok(caller) => {
             LoggedCaller::note(&parts.extensions, caller.id());
-            let arrived = Arrived { engine, protection, door, origin };
+            let arrived = Arrived { engine, protection, rules, origin };
             arrived.body_of(caller, reading, parts, body).await
         }
         Err(denied) => {
             let limit = engine.settings.limits.max_body_bytes;
-            let body = read_refused(engine, door, origin.client, &parts, body, limit).await;
+            let body = read_refused(engine, rules, origin.client, &parts, body, limit).await;
             Err(anonymous(origin, parts, denied, body))
         }
     }
@@ -121,13 +121,13 @@ pub async fn receive(
 /// Reads the body of a request that will be refused.
 pub async fn read_refused(
     engine: &Engine,
-    door: Door,
+    rules: ApiRules,
     client: IpAddr,
     parts: &Parts,
     body: Body,
     limit: usize,
 ) -> Result<BodyBytes, UnreadableBody> {
-    (door.check_body)(parts)?;
+    (rules.check_body)(parts)?;
     match engine.body_memory.refused.try_take(Some(network_of(client)), 1) {
         Some(_permit) => read_body(parts, body, limit, None).await,
         None => Err(UnreadableBody::NoMemory),
@@ -137,12 +137,12 @@ pub async fn read_refused(
 /// Reads the body of a log-in, whose caller it names.
 pub async fn read_log_in(
     engine: &Engine,
-    door: Door,
+    rules: ApiRules,
     client: IpAddr,
     parts: &Parts,
     body: Body,
 ) -> Result<BodyBytes, UnreadableBody> {
-    (door.check_body)(parts)?;
+    (rules.check_body)(parts)?;
     let permit = engine.body_memory.log_ins.try_take(Some(network_of(client)), 1);
     let _permit = permit.ok_or(UnreadableBody::NoMemory)?;
     let reading = read_body(parts, body, SMALL_BODY, None);
@@ -162,7 +162,7 @@ fn anonymous(
 struct Arrived<'a> {
     engine: &'a Arc<Engine>,
     protection: &'a Protection,
-    door: Door,
+    rules: ApiRules,
     origin: Origin,
 }
 
@@ -174,10 +174,10 @@ impl Arrived<'_> {
         parts: Parts,
         body: Body,
     ) -> Result<Received, NotReceived> {
-        let Self { engine, protection, door, .. } = self;
+        let Self { engine, protection, rules, .. } = self;
         let admitted = engine.admit(&caller).instrument(step!("limit")).await;
         let body = if admitted.is_ok() {
-            match (door.check_body)(&parts) {
+            match (rules.check_body)(&parts) {
                 Ok(()) => {
                     let memory = Some(engine.memory_of(&caller));
                     read_body(&parts, body, reading.limit, memory).await
@@ -186,7 +186,7 @@ impl Arrived<'_> {
             }
         } else {
             // Without a token, the body is read for its syntax only.
-            read_refused(engine, door, self.origin.client, &parts, body, reading.limit).await
+            read_refused(engine, rules, self.origin.client, &parts, body, reading.limit).await
         };
         let caller = match self.revalidate(caller, &parts).await {
             Ok(caller) => caller,
@@ -218,7 +218,7 @@ impl Arrived<'_> {
         };
         let standing = admitted.unwrap_or_else(|exceeded| exceeded.standing);
         let Origin { endpoint, tag, arrived, .. } = self.origin;
-        let again = authentication(engine, door, &parts);
+        let again = authentication(engine, rules, &parts);
         let call = Call::new((caller, again), admitted, endpoint, tag, arrived);
         match body {
             Ok(body) => {
@@ -250,7 +250,7 @@ impl Arrived<'_> {
         items: NonZeroU32,
     ) -> Result<Option<Arc<BodyShare>>, Refusal> {
         let items = usize::try_from(items.get()).unwrap_or(usize::MAX);
-        let beside = items.saturating_mul(self.door.answer_bytes);
+        let beside = items.saturating_mul(self.rules.answer_bytes);
         // The share of a body that is as large covers the answer too.
         if items == 1 || beside <= body.len() {
             return Ok(None);
@@ -266,7 +266,7 @@ impl Arrived<'_> {
         if now.saturating_sub(self.origin.arrived) < CREDENTIAL_FRESHNESS {
             return Ok(caller);
         }
-        let credentials = (self.door.credentials)(parts);
+        let credentials = (self.rules.credentials)(parts);
         let again = self.engine.authenticate(&credentials, self.origin.client);
         again.instrument(step!("caller")).await
     }

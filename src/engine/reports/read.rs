@@ -32,7 +32,7 @@ const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Everything that is read once for all keys.
-struct Known {
+struct Sources {
     service_names: HashMap<ServiceId, String>,
     policies: Vec<Policy>,
     tokens: std::collections::BTreeMap<KeyId, Vec<String>>,
@@ -101,7 +101,7 @@ async fn read(
     }
     let (at, uses) = uses(&mut *rows.executor, request.at, today).await?;
     let services = store::services(rows.again()).await?.ok_or(NotReported::Deviating)?;
-    let known = Known {
+    let sources = Sources {
         service_names: services.into_iter().map(|it| (it.id, it.name.to_string())).collect(),
         policies: store::policies(rows.again()).await?.ok_or(NotReported::Deviating)?,
         tokens: store::presence(&mut *rows.executor).await?,
@@ -109,7 +109,7 @@ async fn read(
         people: people::of_keys(rows.again()).await?,
     };
     if let Some(number) = &request.filter.policy_number
-        && !known.policies.iter().any(|policy| policy.policy_number == *number)
+        && !sources.policies.iter().any(|policy| policy.policy_number == *number)
     {
         let problem = Problem::new("policyNumber", Code::Unknown, "no policy has this number");
         return Err(NotReported::Invalid(problem));
@@ -117,7 +117,7 @@ async fn read(
     let keys = store::keys(rows.again()).await?;
     let own = own_keys(rows).await?.ok_or(NotReported::Deviating)?;
     let counting: Vec<Key> = keys.iter().filter(|key| key.seal_valid.is_none()).cloned().collect();
-    let entries = keys.iter().map(|key| known.entry(key, &counting));
+    let entries = keys.iter().map(|key| sources.entry(key, &counting));
     let mut keys: Vec<KeyEntry> = entries.chain(own.into_iter().map(OwnKey::entry)).collect();
     keys.retain(|key| request.filter.includes(key));
     keys.sort_by_key(|key| key.key_id);
@@ -217,7 +217,7 @@ impl OwnKey {
     }
 }
 
-impl Known {
+impl Sources {
     fn entry(&self, key: &Key, keys: &[Key]) -> KeyEntry {
         let uses = self.uses.get(&key.id);
         let people = self.people.get(&key.id).cloned().unwrap_or_default();

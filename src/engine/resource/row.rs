@@ -88,9 +88,11 @@ macro_rules! forms {
     ([$($writes:literal)?] [$($since:literal)*]) => {{
         let since: &[u8] = &[$crate::seals::FIRST_FORM, $($since),*];
         let newest = $crate::seals::newest_of_forms(since);
-        #[allow(unused_variables, reason = "most rows are written in their newest form")]
-        let written = newest;
-        $(let written: u8 = $writes;)?
+        let writes: &[u8] = &[$($writes)?];
+        let written = match writes {
+            [form, ..] => *form,
+            [] => newest,
+        };
         $crate::seals::Forms { newest, written }
     }};
 }

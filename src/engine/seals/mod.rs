@@ -60,7 +60,7 @@ struct Shared {
     deviations: Deviations,
 }
 
-/// No token has answered yet, so that no row can be believed.
+/// No token has answered yet, so that no row can be verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no token has answered since the start, so that no row of the database can be verified")]
 pub struct NoRowKey;

@@ -74,7 +74,7 @@ pub struct Environment {
 
 impl Environment {
     /// The variables of this process.
-    #[allow(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
     pub fn of_process() -> Self {
         Self::from_variables(std::env::vars_os())
     }

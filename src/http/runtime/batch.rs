@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 
-use super::receive::{DOOR, body_limit, receive};
+use super::receive::{RULES, body_limit, receive};
 use super::respond::respond;
 use crate::app::{App, AppState};
 use engine::audit::Endpoint;
@@ -67,7 +67,7 @@ async fn answer(app: Arc<AppState>, batch: Batch, request: Request) -> Response 
                 at_once: at_once(batch, settings),
                 begin_within: begin_within(settings),
             };
-            let again = authentication(&app.engine, DOOR, &received.parts);
+            let again = authentication(&app.engine, RULES, &received.parts);
             let answered = app.protection.batch(batch, received.call, received.body, limits, again);
             respond(answered.await, received.standing, received.share)
         }

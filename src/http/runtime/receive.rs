@@ -12,14 +12,16 @@ use crate::error::ApiError;
 use engine::audit::Endpoint;
 use engine::auth::Credentials;
 use engine::protection::{Batch, RecordedStatus};
-use engine::receive::{self, Anonymous, Door, NotReceived, Reading, Received, anonymous_record};
+use engine::receive::{
+    self, Anonymous, ApiRules, NotReceived, Reading, Received, anonymous_record,
+};
 use engine::settings::Limits;
 use engine::web::{UnreadableBody, credentials};
 use formats::json::Text;
 
-/// Where requests of this API have their parts.
-pub(super) const DOOR: Door =
-    Door { credentials: credentials_of, check_body: body::check_media, answer_bytes: 4_096 };
+/// The rules of this API for its requests.
+pub(super) const RULES: ApiRules =
+    ApiRules { credentials: credentials_of, check_body: body::check_media, answer_bytes: 4_096 };
 
 fn credentials_of(parts: &Parts) -> Credentials<'_> {
     credentials(&parts.headers, &parts.extensions)
@@ -38,7 +40,7 @@ pub(super) async fn receive(
         limit: body_limit(endpoint, &app.engine.settings.limits),
         tokens: count.as_ref().map(|count| count as _),
     };
-    match receive::receive(&app.engine, &app.protection, DOOR, reading, request).await {
+    match receive::receive(&app.engine, &app.protection, RULES, reading, request).await {
         Ok(received) => Ok(received),
         Err(NotReceived::Refused(answered, standing)) => Err(respond(answered, standing, None)),
         Err(NotReceived::Anonymous(anonymous)) => Err(reject_anonymous(app, *anonymous).await),

@@ -83,8 +83,7 @@ pub(super) fn unix(at: Timestamp) -> f64 {
     seconds(Duration::from_millis(at.as_millis().unsigned_abs()))
 }
 
-/// A number that fits.
-#[allow(clippy::cast_precision_loss, reason = "a count beyond 2^53 is wrong by one part in 2^53")]
+/// A number that fits. A count beyond 2^53 is wrong by one part in 2^53.
 pub(super) fn exact(number: u64) -> f64 {
     number as f64
 }

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use self::read::{Parameters, item_count};
 use self::write::{Reply, Written};
-use crate::caller::{DOOR, check_namespace, namespace};
+use crate::caller::{RULES, check_namespace, namespace};
 use crate::envelope::ok;
 use crate::errors::Refused;
 use crate::operation::Operation;
@@ -20,7 +20,7 @@ use engine::audit::Unrecorded;
 use engine::auth::Application;
 use engine::body_memory::BodyShare;
 use engine::keys::is_transit_name;
-use engine::protection::{Answer, BatchLimits, NamedDoor, NamedRequest, NamedResult, Refusal};
+use engine::protection::{Answer, BatchLimits, NamedFormat, NamedRequest, NamedResult, Refusal};
 use engine::ratelimit::BucketState;
 use engine::receive::{
     Anonymous, NotReceived, Reading, anonymous_record, authentication, begin_within, receive,
@@ -47,7 +47,7 @@ pub(crate) async fn answer(
         limit: operation.longest_body(&settings.limits),
         tokens: Some(&item_count),
     };
-    let received = receive(&state.engine, &state.protection, DOOR, reading, request).await;
+    let received = receive(&state.engine, &state.protection, RULES, reading, request).await;
     let received = match received {
         Ok(received) => received,
         Err(NotReceived::Refused(answered, standing)) => {
@@ -55,7 +55,7 @@ pub(crate) async fn answer(
         }
         Err(NotReceived::Anonymous(anonymous)) => return refuse_anonymous(state, *anonymous).await,
     };
-    let door = OperationDoor {
+    let format = OperationFormat {
         parameters,
         tag: received.call.tag().clone(),
         namespace: namespace(&received.parts).map(str::to_owned),
@@ -63,18 +63,18 @@ pub(crate) async fn answer(
         reply: Reply::default(),
     };
     let limits = BatchLimits {
-        item_bytes: door.item_bytes,
+        item_bytes: format.item_bytes,
         at_once: token_operations(settings),
         begin_within: begin_within(settings),
     };
-    let again = authentication(&state.engine, DOOR, &received.parts);
+    let again = authentication(&state.engine, RULES, &received.parts);
     let protection = &state.protection;
-    let answered = protection.operate_by_name(received.call, received.body, door, limits, again);
+    let answered = protection.operate_by_name(received.call, received.body, format, limits, again);
     respond(operation, answered.await, received.standing, received.share)
 }
 
 /// Reads the bodies of one operation, and writes its answers.
-struct OperationDoor {
+struct OperationFormat {
     parameters: Parameters,
     tag: RequestTag,
     namespace: Option<String>,
@@ -83,7 +83,7 @@ struct OperationDoor {
     reply: Reply,
 }
 
-impl NamedDoor for OperationDoor {
+impl NamedFormat for OperationFormat {
     type Answer = Written;
 
     fn read(&mut self, caller: &Application, text: Text<'_>) -> Result<NamedRequest, Refusal> {

@@ -15,7 +15,7 @@ use engine::request_tag::RequestTag;
 use formats::hex::hex;
 use formats::wiped::Wiped;
 
-/// An answer that the door sends.
+/// An answer that the API sends.
 pub(super) struct Written {
     pub(super) status: StatusCode,
     pub(super) body: Body,

@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse as _, Response};
 
 use crate::body::parse;
-use crate::caller::{Known, check_namespace, namespace, read_for, service};
+use crate::caller::{AdmittedCaller, check_namespace, namespace, read_for, service};
 use crate::envelope::{data, no_content};
 use crate::errors::Refused;
 use crate::route::{Route, Verb};
@@ -46,44 +46,44 @@ pub(crate) async fn answer(
 ) -> Response {
     let (parts, body) = request.into_parts();
     let client = client_address(&parts.extensions);
-    let (known, body) = match read_for(state, &parts, body).await {
+    let (admitted, body) = match read_for(state, &parts, body).await {
         Ok(read) => read,
         Err(unreadable) => return Refused::from(unreadable).into_response(),
     };
-    if let Err(unknown) = &known
-        && unknown.standing.is_none()
+    if let Err(not_admitted) = &admitted
+        && not_admitted.standing.is_none()
     {
-        let event = refusal(&parts, route, &unknown.refused);
+        let event = refusal(&parts, route, &not_admitted.refused);
         state.security.submit_anonymous(client, tag(state, &parts).to_string(), event);
     }
     if let Err(not_json) = parse(&body) {
         return Refused::from(not_json).into_response();
     }
-    let known = match known {
-        Ok(known) => known,
-        Err(unknown) => return unknown.into_response(),
+    let admitted = match admitted {
+        Ok(admitted) => admitted,
+        Err(not_admitted) => return not_admitted.into_response(),
     };
-    let answered = match answered(state, &known, &parts, (route, verb), &body).await {
-        Err(refused) => record(state, &known, &parts, route, refused).await,
+    let answered = match answered(state, &admitted, &parts, (route, verb), &body).await {
+        Err(refused) => record(state, &admitted, &parts, route, refused).await,
         answered => answered,
     };
     let mut response = match answered {
         Ok(Answer::Data(value)) => data(&tag(state, &parts), &value, None),
-        Ok(Answer::Nothing) => no_content(known.standing),
+        Ok(Answer::Nothing) => no_content(admitted.standing),
         Err(refused) => refused.into_response(),
     };
-    write_rate_limit(known.standing, response.headers_mut());
+    write_rate_limit(admitted.standing, response.headers_mut());
     response
 }
 
 async fn answered(
     state: &Transit,
-    known: &Known,
+    admitted: &AdmittedCaller,
     parts: &Parts,
     (route, verb): (Route<'_>, Verb),
     body: &BodyBytes,
 ) -> Result<Answer, Refused> {
-    let (subject, service) = subject(state, known, parts).await?;
+    let (subject, service) = subject(state, admitted, parts).await?;
     match (route, verb) {
         (Route::Keys, Verb::List) => Ok(Answer::Data(view::list(state, service).await?)),
         (Route::Key(name), Verb::Read) => Ok(Answer::Data(view::key(state, service, name).await?)),
@@ -104,17 +104,17 @@ async fn answered(
 /// Who asks, and for which service.
 async fn subject(
     state: &Transit,
-    known: &Known,
+    admitted: &AdmittedCaller,
     parts: &Parts,
 ) -> Result<(Subject, ServiceId), Refused> {
-    if let AdminCaller::Caller(caller) = &known.caller
+    if let AdminCaller::Caller(caller) = &admitted.caller
         && let Ok(application) = caller.clone().application()
     {
         check_namespace(&application, namespace(parts))?;
         return Ok((Subject::Application, application.service_id()));
     }
-    known.caller.clone().administrator()?;
-    let actor = known.caller.actor(tag(state, parts).to_string());
+    admitted.caller.clone().administrator()?;
+    let actor = admitted.caller.actor(tag(state, parts).to_string());
     let context = Context::of_request(&state.engine, actor, None);
     let service = service(&context.authorize::<ReadResources>()?, namespace(parts)).await?;
     Ok((Subject::Administrator(Box::new(context)), service))
@@ -123,7 +123,7 @@ async fn subject(
 /// Records that an identified caller was denied.
 async fn record(
     state: &Transit,
-    known: &Known,
+    admitted: &AdmittedCaller,
     parts: &Parts,
     route: Route<'_>,
     refused: Refused,
@@ -132,7 +132,7 @@ async fn record(
         return Err(refused);
     }
     let event = refusal(parts, route, &refused);
-    let actor = known.caller.actor(tag(state, parts).to_string());
+    let actor = admitted.caller.actor(tag(state, parts).to_string());
     match state.security.record(&actor, event).await {
         Ok(()) => Err(refused),
         Err(error) => Err(Unreadable::from(error).into()),

@@ -10,7 +10,7 @@ use tracing::Instrument as _;
 use super::lease::Lease;
 use super::{check_caller, tag, tag_of};
 use crate::body::{Fields, parse};
-use crate::caller::{DOOR, Unknown};
+use crate::caller::{NotAdmitted, RULES};
 use crate::envelope::auth;
 use crate::errors::Refused;
 use crate::route::Route;
@@ -42,12 +42,12 @@ pub(crate) async fn log_in(state: &Transit, user: Option<&str>, request: Request
     let tag = tag_of(state, request.extensions());
     match logged_in(state, user, request).await {
         Ok(response) => response,
-        Err(Unknown { refused, standing: Some(standing) }) => {
+        Err(NotAdmitted { refused, standing: Some(standing) }) => {
             let mut response = state.held.hold(client, refused).await;
             write_rate_limit(standing, response.headers_mut());
             response
         }
-        Err(Unknown { refused, standing: None }) => {
+        Err(NotAdmitted { refused, standing: None }) => {
             let event = Event::refused(RefusedRequest {
                 method: method.as_str(),
                 route: Some(Route::LogIn { user: None }.template()),
@@ -63,17 +63,17 @@ async fn logged_in(
     state: &Transit,
     user: Option<&str>,
     request: Request,
-) -> Result<Response, Unknown> {
+) -> Result<Response, NotAdmitted> {
     let identified = identified(state, user, request).await;
     let (caller, presented, parts) =
-        identified.map_err(|refused| Unknown { refused, standing: None })?;
+        identified.map_err(|refused| NotAdmitted { refused, standing: None })?;
     LoggedCaller::note(&parts.extensions, caller.id());
     let admitted = state.engine.admit(&caller).instrument(step!("limit")).await;
     let standing = admitted.map_err(|exceeded| {
         let standing = Some(exceeded.standing);
-        Unknown { refused: exceeded.into(), standing }
+        NotAdmitted { refused: exceeded.into(), standing }
     })?;
-    let refused = |refused| Unknown { refused, standing: Some(standing) };
+    let refused = |refused| NotAdmitted { refused, standing: Some(standing) };
     check_caller(&caller, &parts).map_err(refused)?;
     let now = state.engine.clock.now();
     let lease = Lease::of(&AdminCaller::Caller(caller), now);
@@ -91,7 +91,7 @@ async fn identified(
 ) -> Result<(Caller, Presented, Parts), Refused> {
     let client = client_address(request.extensions());
     let (parts, body) = request.into_parts();
-    let body = read_log_in(&state.engine, DOOR, client, &parts, body).await?;
+    let body = read_log_in(&state.engine, RULES, client, &parts, body).await?;
     let presented = Presented::read(parse(&body)?, user)?;
     drop(body);
     let caller = match presented.authenticate(state, &parts).await {

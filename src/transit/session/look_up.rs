@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::lease::{Lease, unix};
 use super::tag;
-use crate::caller::{Known, check_namespace, credentials, namespace};
+use crate::caller::{AdmittedCaller, check_namespace, credentials, namespace};
 use crate::envelope::data;
 use crate::errors::Refused;
 use crate::state::Transit;
@@ -15,20 +15,24 @@ use engine::web::write_rate_limit;
 
 /// Describes the token of a request.
 pub(crate) async fn look_up(state: &Transit, parts: Parts) -> Response {
-    let known = match Known::of(state, &parts, &credentials(&parts)).await {
-        Ok(known) => known,
-        Err(unknown) => return unknown.into_response(),
+    let admitted = match AdmittedCaller::of(state, &parts, &credentials(&parts)).await {
+        Ok(admitted) => admitted,
+        Err(not_admitted) => return not_admitted.into_response(),
     };
-    let mut response = match described(state, &parts, &known) {
+    let mut response = match described(state, &parts, &admitted) {
         Ok(response) => response,
         Err(refused) => refused.into_response(),
     };
-    write_rate_limit(known.standing, response.headers_mut());
+    write_rate_limit(admitted.standing, response.headers_mut());
     response
 }
 
-fn described(state: &Transit, parts: &Parts, known: &Known) -> Result<Response, Refused> {
-    let name = match &known.caller {
+fn described(
+    state: &Transit,
+    parts: &Parts,
+    admitted: &AdmittedCaller,
+) -> Result<Response, Refused> {
+    let name = match &admitted.caller {
         AdminCaller::Caller(caller) => {
             if let Ok(application) = caller.clone().application() {
                 check_namespace(&application, namespace(parts))?;
@@ -38,10 +42,10 @@ fn described(state: &Transit, parts: &Parts, known: &Known) -> Result<Response, 
         AdminCaller::Person(_) => "",
     };
     let now = state.engine.clock.now();
-    let lease = Lease::of(&known.caller, now);
+    let lease = Lease::of(&admitted.caller, now);
     let since = lease.since.unwrap_or(now);
     let token = json!({
-        "id": known.caller.id().to_string(),
+        "id": admitted.caller.id().to_string(),
         "accessor": "",
         "display_name": name,
         "policies": ["default"],

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use self::lease::Lease;
 pub(crate) use self::log_in::log_in;
 pub(crate) use self::look_up::look_up;
-use crate::caller::{Known, Unknown, check_namespace, credentials, namespace};
+use crate::caller::{AdmittedCaller, NotAdmitted, check_namespace, credentials, namespace};
 use crate::envelope::{auth, no_content};
 use crate::errors::Refused;
 use crate::state::Transit;
@@ -25,7 +25,7 @@ pub(crate) async fn renew(state: &Transit, parts: Parts) -> Response {
     let client = client_address(&parts.extensions);
     match renewed(state, &parts).await {
         Ok(response) => response,
-        Err(Unknown { refused, standing }) => {
+        Err(NotAdmitted { refused, standing }) => {
             // Neither the headers nor the credential wait.
             drop(parts);
             let mut response = state.held.hold(client, refused).await;
@@ -37,16 +37,16 @@ pub(crate) async fn renew(state: &Transit, parts: Parts) -> Response {
     }
 }
 
-async fn renewed(state: &Transit, parts: &Parts) -> Result<Response, Unknown> {
+async fn renewed(state: &Transit, parts: &Parts) -> Result<Response, NotAdmitted> {
     let credentials = credentials(parts);
-    let known = Known::of(state, parts, &credentials).await?;
-    let standing = known.standing;
-    let refused = |refused| Unknown { refused, standing: Some(standing) };
-    if let AdminCaller::Caller(caller) = &known.caller {
+    let admitted = AdmittedCaller::of(state, parts, &credentials).await?;
+    let standing = admitted.standing;
+    let refused = |refused| NotAdmitted { refused, standing: Some(standing) };
+    if let AdminCaller::Caller(caller) = &admitted.caller {
         check_caller(caller, parts).map_err(refused)?;
     }
     let now = state.engine.clock.now();
-    let lease = Lease::of(&known.caller, now);
+    let lease = Lease::of(&admitted.caller, now);
     if lease.is_over(now) {
         return Err(refused(Refused::denied("AUTHENTICATION_FAILED")));
     }
@@ -57,9 +57,9 @@ async fn renewed(state: &Transit, parts: &Parts) -> Result<Response, Unknown> {
 
 /// Ends the session of a token: nothing, because the credential stays valid.
 pub(crate) async fn revoke(state: &Transit, parts: Parts) -> Response {
-    match Known::of(state, &parts, &credentials(&parts)).await {
-        Ok(known) => no_content(known.standing),
-        Err(unknown) => unknown.into_response(),
+    match AdmittedCaller::of(state, &parts, &credentials(&parts)).await {
+        Ok(admitted) => no_content(admitted.standing),
+        Err(not_admitted) => not_admitted.into_response(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! CONTRIBUTING.md is one page, and its rooms are the crates of the workspace.
+//! CONTRIBUTING.md is one page, and its crates are those of the workspace.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,20 +9,20 @@ use super::markdown::{Document, code_spans, top};
 const LONGEST: usize = 80;
 
 #[test]
-fn the_page_names_every_room() {
+fn the_page_names_every_crate() {
     let page = Document::read("CONTRIBUTING.md");
     let lines = page.text.lines().count();
     assert!(lines <= LONGEST, "{lines} lines");
-    let (_, section) = page.text.split_once("A room is").expect("the rooms");
+    let (_, section) = page.text.split_once("The crates are").expect("the crates");
     let (sentence, _) = section.split_once('.').expect("a sentence");
     let named: BTreeSet<&str> = code_spans(sentence).collect();
     let script = script();
-    let rooms: BTreeSet<&str> = rooms(&script).iter().map(|(room, ..)| *room).collect();
-    assert_eq!(named, rooms);
+    let crates: BTreeSet<&str> = crates(&script).iter().map(|(name, ..)| *name).collect();
+    assert_eq!(named, crates);
 }
 
 #[test]
-fn the_rooms_are_the_crates_of_the_workspace() {
+fn the_script_names_the_crates_of_the_workspace() {
     let script = script();
     let manifest = fs::read_to_string(top().join("Cargo.toml")).expect("a manifest");
     let manifest: toml::Table = manifest.parse().expect("TOML");
@@ -40,29 +40,29 @@ fn the_rooms_are_the_crates_of_the_workspace() {
         packages.insert(name.to_owned());
     }
     let tests = top().join("tests/it");
-    for (room, package, folders) in rooms(&script) {
-        assert!(packages.remove(package), "{room}: no crate {package}");
+    for (name, package, folders) in crates(&script) {
+        assert!(packages.remove(package), "{name}: no package {package}");
         for folder in folders {
             let exists =
                 tests.join(folder).is_dir() || tests.join(format!("{folder}.rs")).is_file();
-            assert!(exists, "{room}: no tests/it/{folder}");
+            assert!(exists, "{name}: no tests/it/{folder}");
         }
     }
-    assert!(packages.is_empty(), "no room: {packages:?}");
+    assert!(packages.is_empty(), "no name: {packages:?}");
 }
 
 fn script() -> String {
-    fs::read_to_string(top().join("deploy/dev/rooms.sh")).expect("the rooms")
+    fs::read_to_string(top().join("deploy/dev/crates.sh")).expect("the crates")
 }
 
-/// The rooms with their packages and their folders of tests/it.
-fn rooms(script: &str) -> Vec<(&str, &str, Vec<&str>)> {
-    let (_, table) = script.split_once("\nrooms='\n").expect("the table");
+/// The crates with their packages and their folders of tests/it.
+fn crates(script: &str) -> Vec<(&str, &str, Vec<&str>)> {
+    let (_, table) = script.split_once("\ncrates='\n").expect("the table");
     let (table, _) = table.split_once('\'').expect("its end");
     let rows = table.lines().map(|row| {
         let mut words = row.split_whitespace();
-        let (room, package) = (words.next(), words.next());
-        let columns = room.zip(package).expect("a room and a package");
+        let (name, package) = (words.next(), words.next());
+        let columns = name.zip(package).expect("a name and a package");
         (columns.0, columns.1, words.collect())
     });
     rows.collect()

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from .codec import read_jwe
 from .errors import InvalidRequest, SealwardError
 from .files import FileOperations
-from .models import Context, Jwe, UnprotectRequest, read_jwe
+from .models import Context, Jwe, UnprotectRequest
 from .rawjson import Json
 from .steps import Steps
 

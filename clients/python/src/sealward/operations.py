@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 from urllib.parse import quote
 
-from . import models, rawjson
+from . import codec, models, rawjson
 from .batches import batches
 from .errors import NotProtected, SealwardError
 from .exchange import Part, Request, api_error
@@ -66,7 +66,7 @@ class Operations:
         deadline: float | None = None,
     ) -> Steps[Envelope]:
         """Protects a payload. Returns an envelope or raises, `NotProtected` under an inactive policy."""
-        body = models.to_json(ProtectRequest(payload, policy_number, context))
+        body = codec.to_json(ProtectRequest(payload, policy_number, context))
         part = yield from ask(post("/protect", body, request_id, deadline))
         result = read_protected(part)
         if isinstance(result, Envelope):
@@ -83,7 +83,7 @@ class Operations:
         deadline: float | None = None,
     ) -> Steps[Envelope | PassedThrough | Dropped]:
         """Protects a payload, or does what the failure mode of an inactive policy says."""
-        body = models.to_json(ProtectRequest(payload, policy_number, context))
+        body = codec.to_json(ProtectRequest(payload, policy_number, context))
         return read_protected((yield from ask(post("/protect", body, request_id, deadline))))
 
     def unprotect(
@@ -97,7 +97,7 @@ class Operations:
         deadline: float | None = None,
     ) -> Steps[Plaintext]:
         """Opens an envelope: `jwe`, or the legacy string `protected_payload`."""
-        body = models.to_json(UnprotectRequest(jwe, protected_payload, policy_number, context))
+        body = codec.to_json(UnprotectRequest(jwe, protected_payload, policy_number, context))
         return read_plaintext((yield from ask(post("/unprotect", body, request_id, deadline, opening=True))))
 
     def rewrap(
@@ -114,7 +114,7 @@ class Operations:
     ) -> Steps[Envelope]:
         """Seals the content of an envelope again, for example under the newest key."""
         request = RewrapRequest(jwe, protected_payload, policy_number, to_policy_number, context, to_context)
-        body = models.to_json(request)
+        body = codec.to_json(request)
         return read_envelope((yield from ask(post("/rewrap", body, request_id, deadline, opening=True))))
 
     def protect_batch(
@@ -163,7 +163,7 @@ class Operations:
         deadline: float | None = None,
     ) -> Steps[DataKey]:
         """Makes a data key. With `plaintext=False`, the result has only the envelope."""
-        body = models.to_json(DataKeyRequest(policy_number, context, algorithm, plaintext))
+        body = codec.to_json(DataKeyRequest(policy_number, context, algorithm, plaintext))
         return read(DataKey, (yield from ask(post("/data-keys", body, request_id, deadline))))
 
     def encrypt(
@@ -287,7 +287,7 @@ def get(path: str, request_id: str | None, deadline: float | None) -> Request:
 
 def operation(name: str, payload: object, request_id: str | None, deadline: float | None) -> Request:
     """A request of a generic operation."""
-    body = rawjson.encode_object({"operation": json.dumps(name), "payload": models.to_json(payload)})
+    body = rawjson.encode_object({"operation": json.dumps(name), "payload": codec.to_json(payload)})
     return post("/operations", body, request_id, deadline)
 
 
@@ -317,7 +317,7 @@ def _batch(
     deadline: float | None,
 ) -> Steps[list[T | SealwardError]]:
     results: list[T | SealwardError] = []
-    for body, count in batches(map(models.to_json, items)):
+    for body, count in batches(map(codec.to_json, items)):
         part = yield from ask(post(path, body, request_id, deadline))
         with part.reading():
             parts = part.items()
@@ -339,19 +339,19 @@ def _item(part: Part, read_item: Callable[[Part], T], opening: bool) -> T | Seal
 def read(kind: type[T], part: Part) -> T:
     """Reads an object of the API."""
     with part.reading():
-        return models.from_json(kind, part.json)
+        return codec.from_json(kind, part.json)
 
 
 def read_result(kind: type[T], part: Part) -> T:
     """Reads the result of an operation."""
     with part.reading():
-        return models.from_json(kind, part.json.get("result"))
+        return codec.from_json(kind, part.json.get("result"))
 
 
 def read_envelope(part: Part) -> Envelope:
     """Reads an envelope."""
     with part.reading():
-        return Envelope(models.read_jwe(part.json.get("jwe")), part.request_id)
+        return Envelope(codec.read_jwe(part.json.get("jwe")), part.request_id)
 
 
 def read_protected(part: Part) -> Envelope | PassedThrough | Dropped:

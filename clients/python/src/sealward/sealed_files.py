@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Protocol, Self, cast
 
-from . import models
+from .codec import read_jwe
 from .errors import FileNotAuthentic, MalformedFile
 from .models import JWE_MEMBERS, Jwe
 from .primitives import AESGCM, HKDF, SHA256, InvalidTag
@@ -62,7 +62,7 @@ class Head:
 
     def jwe(self) -> Jwe:
         """The envelope."""
-        return models.read_jwe(json.loads(self.line))
+        return read_jwe(json.loads(self.line))
 
     def associated_data(self) -> bytes:
         """What binds the segments to the line."""

@@ -25,7 +25,7 @@ pub(super) async fn attributes(connection: &mut PgConnection) -> sqlx::Result<Ve
 /// `sealward_retention`. The login is one of them, or a member through the grant that is named.
 pub(super) async fn roles(connection: &mut PgConnection) -> sqlx::Result<Vec<String>> {
     let sql = "
-        WITH trail AS (
+        WITH tables AS (
             SELECT c.oid, c.relowner, c.relnamespace FROM pg_class c
              WHERE c.oid IN ('crypto_operations_audit'::regclass, 'management_events'::regclass,
                              'audit_retention'::regclass, 'audit_log_segments'::regclass,
@@ -35,11 +35,11 @@ pub(super) async fn roles(connection: &mut PgConnection) -> sqlx::Result<Vec<Str
                 OR c.oid IN (SELECT inhrelid FROM pg_inherits
                               WHERE inhparent = 'crypto_operations_audit'::regclass)
         ), owners AS (
-            SELECT relowner AS oid FROM trail
-            UNION SELECT nspowner FROM pg_namespace WHERE oid IN (SELECT relnamespace FROM trail)
+            SELECT relowner AS oid FROM tables
+            UNION SELECT nspowner FROM pg_namespace WHERE oid IN (SELECT relnamespace FROM tables)
             UNION SELECT datdba FROM pg_database WHERE datname = current_database()
             UNION SELECT proowner FROM pg_proc
-                   WHERE pronamespace IN (SELECT relnamespace FROM trail)
+                   WHERE pronamespace IN (SELECT relnamespace FROM tables)
                      AND prosecdef
                      AND (proname LIKE '%audit_day%' OR proname LIKE '%audit_segments'
                           OR proname = 'forget_superseded_revisions')
@@ -76,7 +76,7 @@ pub(super) async fn privileges(connection: &mut PgConnection) -> sqlx::Result<Ve
         WITH mine AS (
             SELECT oid FROM pg_roles WHERE pg_has_role(session_user, oid, 'MEMBER')
             UNION ALL SELECT 0
-        ), trail AS (
+        ), tables AS (
             SELECT c.oid, c.relnamespace, c.relowner, c.relacl FROM pg_class c
              WHERE c.oid IN ('crypto_operations_audit'::regclass, 'management_events'::regclass,
                              'audit_retention'::regclass, 'audit_log_segments'::regclass,
@@ -87,20 +87,20 @@ pub(super) async fn privileges(connection: &mut PgConnection) -> sqlx::Result<Ve
                     AND c.relnamespace = (SELECT relnamespace FROM pg_class
                                            WHERE oid = 'crypto_operations_audit'::regclass))
         ), granted AS (
-            SELECT trail.relowner AS owner, a.grantee, a.privilege_type, 'TABLE ' || trail.oid::regclass AS object
-              FROM trail, aclexplode(trail.relacl) a
+            SELECT tables.relowner AS owner, a.grantee, a.privilege_type, 'TABLE ' || tables.oid::regclass AS object
+              FROM tables, aclexplode(tables.relacl) a
              WHERE a.privilege_type IN ('UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER')
-                OR (a.privilege_type = 'INSERT' AND trail.oid IN (
+                OR (a.privilege_type = 'INSERT' AND tables.oid IN (
                         'row_keys'::regclass, 'audit_log_positions'::regclass, 'audit_log_nodes'::regclass))
             UNION ALL
-            SELECT trail.relowner, a.grantee, a.privilege_type || format(' (%I)', c.attname),
-                   'TABLE ' || trail.oid::regclass
-              FROM trail JOIN pg_attribute c ON c.attrelid = trail.oid, aclexplode(c.attacl) a
+            SELECT tables.relowner, a.grantee, a.privilege_type || format(' (%I)', c.attname),
+                   'TABLE ' || tables.oid::regclass
+              FROM tables JOIN pg_attribute c ON c.attrelid = tables.oid, aclexplode(c.attacl) a
              WHERE a.privilege_type = 'UPDATE'
             UNION ALL
             SELECT p.proowner, a.grantee, a.privilege_type, 'FUNCTION ' || p.oid::regprocedure
               FROM pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
-             WHERE p.pronamespace IN (SELECT relnamespace FROM trail)
+             WHERE p.pronamespace IN (SELECT relnamespace FROM tables)
                AND p.proname IN ('detach_audit_day', 'drop_audit_day', 'forget_superseded_revisions')
                AND a.grantee <> coalesce(to_regrole('sealward_retention')::oid, 0)
             UNION ALL

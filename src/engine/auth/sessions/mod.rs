@@ -212,7 +212,7 @@ impl Sessions {
             admission.found();
             self.valid.insert(digest, ()).await;
         } else {
-            // It has ended, or somebody hides its row, who could put it back after the sign-out.
+            // It has ended, or somebody hides its row and could put it back after the sign-out.
             self.close(digest).await.map_err(Unreadable::from)?;
             self.valid.invalidate(&digest).await;
             self.unknown.insert(digest, ()).await;

@@ -30,7 +30,7 @@ pub enum ForwardState {
     Forwarding,
     /// It cannot forward, for this reason.
     Failed(String),
-    /// It has not told its state for too long.
+    /// It has not reported its state for too long.
     Unknown,
 }
 

@@ -22,7 +22,7 @@ const PAGE: i64 = 2_000;
 
 /// The latest checkpoint of a log that this process has signed or verified.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct LatestCheckpoint {
     pub(super) checkpoint: Checkpoint,
     /// When it was new, by the clock of this process. Of the first one, the database says when it was signed.
     pub(super) at: Timestamp,
@@ -35,7 +35,7 @@ impl Sealer {
         let (before, now) = (self.known.get(&place), self.status.now());
         let at = before.map_or(signed_at.min(now), |_| now);
         if before.is_none_or(|it| it.checkpoint.size < checkpoint.size) {
-            self.known.insert(place, Known { checkpoint, at });
+            self.known.insert(place, LatestCheckpoint { checkpoint, at });
         }
     }
 

@@ -23,7 +23,7 @@ use sqlx::PgConnection;
 use tokio::time::{Instant, sleep, timeout};
 
 use self::growth::OpenLog;
-use self::history::{Known, grown};
+use self::history::{LatestCheckpoint, grown};
 use self::sweeping::seal;
 use super::Log;
 use super::anchor::AnchorFile;
@@ -57,7 +57,7 @@ pub struct Sealer {
     status: SealStatus,
     started: Timestamp,
     /// The latest checkpoints that this process has signed, or has seen while another instance seals.
-    known: BTreeMap<(Log, String), Known>,
+    known: BTreeMap<(Log, String), LatestCheckpoint>,
     /// The log whose head moved while this process had the lock, and its origin: it does not seal this log again.
     moved: Option<(Log, String)>,
 }

@@ -14,7 +14,7 @@ use formats::tlog::{Checkpoint, VerifierKey};
 
 /// Verifies the records of a log in a restored database, and that the file of `audit.seal.anchor` has a checkpoint
 /// that they extend, or that extends theirs. The hashes between the two are those of the database of the
-/// service, which nobody needs to believe: they lead from one signed root to the other, or not.
+/// service, which need no trust: they lead from one signed root to the other, or not.
 pub async fn anchored(
     (restored, service): (&Pool, &Pool),
     (log, anchor): (Log, &Path),

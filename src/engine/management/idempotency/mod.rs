@@ -2,8 +2,8 @@
 //!
 //! A request claims its key before it begins. The transaction of the change writes the answer, so that
 //! a crash leaves either both or none. A claim without an answer ends after a time, as its request may
-//! have ended with its instance. An answer has a MAC under the row key, so that who writes to the database
-//! cannot have the service send another one.
+//! have ended with its instance. An answer has a MAC under the row key, so that somebody who writes to the
+//! database cannot have the service send another one.
 
 mod mac;
 mod store;

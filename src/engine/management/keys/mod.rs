@@ -5,6 +5,7 @@ mod destruction;
 mod import_parameters;
 mod judge;
 mod maintenance;
+mod obtain;
 mod plan;
 mod request;
 mod rotation;

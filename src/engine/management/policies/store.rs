@@ -7,7 +7,7 @@ use crate::db::undecodable;
 use crate::ids::{ApiKeyId, IdentityId, PolicyId, ServiceId};
 use crate::keys::{self, Usage};
 use crate::management::{PageRequest, Referrers};
-use crate::policy::{KeyOwnership, PolicyNumber, PolicyStatus};
+use crate::policy::{KeyOwnership, PolicyNumber, PolicyStatus, select_named};
 use crate::resource::{Rows, select};
 use formats::envelope::Alg;
 use formats::material::Family;
@@ -87,10 +87,7 @@ pub(super) async fn read(
     rows: Rows<impl PgExecutor<'_>>,
     name: &PolicyName,
 ) -> sqlx::Result<Option<Policy>> {
-    let (id, number) = name.parts();
-    select("WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)")
-        .bind(id)
-        .bind(number)
+    select_named("WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)", name)
         .fetch_optional(rows)
         .await
 }
@@ -100,10 +97,7 @@ pub(super) async fn lock(
     rows: Rows<&mut PgConnection>,
     name: &PolicyName,
 ) -> sqlx::Result<Option<Policy>> {
-    let (id, number) = name.parts();
-    select("WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)")
-        .bind(id)
-        .bind(number)
+    select_named("WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)", name)
         .lock(rows)
         .await
 }
@@ -113,12 +107,12 @@ pub(super) async fn deleted(
     rows: Rows<impl PgExecutor<'_>>,
     name: &PolicyName,
 ) -> sqlx::Result<Vec<Policy>> {
-    let (id, number) = name.parts();
-    select("WHERE deleted_at IS NOT NULL AND (id = $1 OR policy_number = $2) ORDER BY id")
-        .bind(id)
-        .bind(number)
-        .fetch_all(rows)
-        .await
+    select_named(
+        "WHERE deleted_at IS NOT NULL AND (id = $1 OR policy_number = $2) ORDER BY id",
+        name,
+    )
+    .fetch_all(rows)
+    .await
 }
 
 /// Reads and locks the policies of that name, whether they are deleted or not.
@@ -126,10 +120,7 @@ pub(super) async fn lock_all(
     rows: Rows<&mut PgConnection>,
     name: &PolicyName,
 ) -> sqlx::Result<Vec<Policy>> {
-    let (id, number) = name.parts();
-    select("WHERE id = $1 OR policy_number = $2 ORDER BY id")
-        .bind(id)
-        .bind(number)
+    select_named("WHERE id = $1 OR policy_number = $2 ORDER BY id", name)
         .lock_all("FOR UPDATE", rows)
         .await
 }

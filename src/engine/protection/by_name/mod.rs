@@ -1,6 +1,6 @@
 //! Operations with a key that its name and version select: one, or several in one request.
 //!
-//! The door reads the request and writes the results. Permits, keys, records and limits are those of
+//! The API reads the request and writes the results. Permits, keys, records and limits are those of
 //! [`operate`](super::operate).
 
 mod aead;
@@ -29,9 +29,9 @@ use crate::body_memory::BodyBytes;
 use crate::telemetry::step;
 use formats::json::Text;
 
-/// Reads requests and writes answers for a door. It serves one request.
-pub trait NamedDoor: Send + Sync + 'static {
-    /// What the door sends.
+/// Reads a request and writes its answer in the format of an API.
+pub trait NamedFormat: Send + Sync + 'static {
+    /// What the API sends.
     type Answer: Send + 'static;
 
     /// Reads the body of a request of `caller`.
@@ -49,17 +49,17 @@ pub trait NamedDoor: Send + Sync + 'static {
 
 impl Protection {
     /// Does what `body` asks for. While several operations run, the caller is authenticated `again`.
-    pub async fn operate_by_name<D: NamedDoor>(
+    pub async fn operate_by_name<F: NamedFormat>(
         &self,
         mut call: Call,
         body: BodyBytes,
-        mut door: D,
+        mut format: F,
         limits: BatchLimits,
         again: Authentication,
-    ) -> Result<Answer<D::Answer>, Unrecorded> {
+    ) -> Result<Answer<F::Answer>, Unrecorded> {
         let this = self.clone();
         self.run_to_completion(call.lane(), async move {
-            let read = this.read_named(&mut call, &body, &mut door).await;
+            let read = this.read_named(&mut call, &body, &mut format).await;
             let (application, request) = match read {
                 Ok(read) => read,
                 Err(refusal) => return this.conclude(call, Err(refusal)).await,
@@ -73,7 +73,7 @@ impl Protection {
                     let key = key.as_deref();
                     let done = this.one_by_name(&mut call, &application, key, &item).await;
                     let written = match done {
-                        Ok(result) => this.write_named(&call, &door, result).await,
+                        Ok(result) => this.write_named(&call, &format, result).await,
                         Err(refusal) => Err(refusal),
                     };
                     this.conclude(call, written).await
@@ -85,9 +85,9 @@ impl Protection {
                     let work = BatchWork::new(&this, work, &call, credential, items, limits);
                     let done = work.run().await?;
                     let results = done.iter().flat_map(|done| &done.outcome);
-                    // The door repeats parts of the request, such as the references of the items.
+                    // The answer repeats parts of the request, such as the references of the items.
                     let size = sent + results.map(NamedResult::size).sum::<usize>();
-                    let writing = |outcomes| door.write_all(outcomes);
+                    let writing = |outcomes| format.write_all(outcomes);
                     this.conclude_items(&call, done, size, writing).await
                 }
             }
@@ -95,16 +95,16 @@ impl Protection {
         .await
     }
 
-    async fn read_named<D: NamedDoor>(
+    async fn read_named<F: NamedFormat>(
         &self,
         call: &mut Call,
         body: &[u8],
-        door: &mut D,
+        format: &mut F,
     ) -> Result<(Application, NamedRequest), Refusal> {
         // An empty body is an empty object.
         let body = if body.is_empty() { b"{}" } else { body };
         let (application, text) = self.admit(call, body).await?;
-        let reading = || door.read(&application, text);
+        let reading = || format.read(&application, text);
         let lane = call.lane();
         let request = self.long_work.run(lane, Cost::Low, body.len(), reading).await?;
         if let NamedRequest::One { item, .. } = &request {
@@ -127,14 +127,14 @@ impl Protection {
         Ok(result)
     }
 
-    async fn write_named<D: NamedDoor>(
+    async fn write_named<F: NamedFormat>(
         &self,
         call: &Call,
-        door: &D,
+        format: &F,
         result: NamedResult,
-    ) -> Result<D::Answer, Refusal> {
+    ) -> Result<F::Answer, Refusal> {
         let size = result.size();
-        self.long_work.finish(call.lane(), Cost::Low, size, || door.write(result)).await
+        self.long_work.finish(call.lane(), Cost::Low, size, || format.write(result)).await
     }
 
     /// One operation of a request.

@@ -1,4 +1,4 @@
-//! What a door asks for, and what it gets.
+//! What an API asks for, and what it gets.
 
 use std::fmt;
 

@@ -142,7 +142,7 @@ const NOTED: &str = " RETURNING id, revision)
     INSERT INTO revisions (table_name, id, revision, what)
     SELECT 'dashboard_sessions', id, revision + 1, 'gone' FROM ended ON CONFLICT DO NOTHING";
 
-/// Ends a session, also one whose row is missing: who writes to the database could put it back.
+/// Ends a session, also one whose row is missing: somebody with a login of the database could put it back.
 pub(in crate::auth::sessions) async fn delete(
     database: impl PgExecutor<'_>,
     digest: SessionDigest,

@@ -6,7 +6,7 @@ use axum::extract::Request;
 use axum::response::{IntoResponse as _, Response};
 
 use crate::errors::Refused;
-use crate::frame::{TransitApi, check_site, check_wrapping};
+use crate::frame::{TransitFrame, check_site, check_wrapping};
 use crate::route::{Route, Verb};
 use crate::state::Transit;
 use crate::{data, keys, random, session, system};
@@ -16,9 +16,9 @@ use formats::problem::Problem;
 
 /// Answers every request to the API. Cheap to clone.
 #[derive(Clone)]
-pub struct Door(Arc<Transit>);
+pub struct TransitApi(Arc<Transit>);
 
-impl Door {
+impl TransitApi {
     /// The API over these parts of the service.
     pub fn new(transit: Transit) -> Self {
         Self(Arc::new(transit))
@@ -49,7 +49,7 @@ impl Door {
                 Err(refused) => refused.into_response(),
             }
         };
-        engine.frame::<TransitApi, _>(route.map(Route::template), tag, request, handle).await
+        engine.frame::<TransitFrame, _>(route.map(Route::template), tag, request, handle).await
     }
 }
 
