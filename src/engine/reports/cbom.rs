@@ -8,6 +8,7 @@ use uuid::Builder;
 
 use super::{KeyEntry, Register, envelopes, tls};
 use crate::keys::KeyStatus;
+use formats::clock::Timestamp;
 use formats::material::{Algorithm, Family};
 
 /// The bill of materials.
@@ -19,7 +20,7 @@ pub(super) fn json(register: &Register) -> Vec<u8> {
         .chain(envelopes::algorithms(register))
         .chain(tls::groups())
         .chain(tls::protocols())
-        .chain(register.keys.iter().map(key))
+        .chain(register.keys.iter().map(|it| key(it, register.at.end())))
         .collect();
     let dependencies: Vec<Value> = register
         .keys
@@ -98,11 +99,12 @@ fn primitive(algorithm: Algorithm) -> (&'static str, &'static [&'static str]) {
     }
 }
 
-fn key(key: &KeyEntry) -> Value {
+/// A key at the end of the day of the report.
+fn key(key: &KeyEntry, end: Timestamp) -> Value {
     let mut material = json!({
         "type": kind(key),
         "id": key.key_id,
-        "state": state(key),
+        "state": state(key, end),
         "algorithmRef": reference(key.algorithm),
         "creationDate": key.created_at,
     });
@@ -137,8 +139,9 @@ fn kind(key: &KeyEntry) -> &'static str {
 }
 
 /// The state in the words of NIST SP 800-57.
-fn state(key: &KeyEntry) -> &'static str {
+fn state(key: &KeyEntry, end: Timestamp) -> &'static str {
     match (key.status, key.activated_at) {
+        (KeyStatus::Active, _) if key.expires_at.is_some_and(|at| at <= end) => "deactivated",
         (KeyStatus::Active, _) => "active",
         (KeyStatus::Retired, None) => "pre-activation",
         (KeyStatus::Retired | KeyStatus::PendingDestruction, _) => "deactivated",

@@ -101,7 +101,7 @@ impl Vault {
             let there = held(objects.iter().filter(|object| object.token == *token));
             let (held, not_held) = records
                 .iter()
-                .filter(|record| record.may_be_missing(asked_at))
+                .filter(|record| record.created_at < asked_at)
                 .partition::<Vec<_>, _>(|record| record.is_whole(&there));
             let ids = |records: Vec<&ExpectedKey>| records.iter().map(|record| record.id).collect();
             store::note_presence(&self.pool, token, ids(held), true, asked_at).await?;

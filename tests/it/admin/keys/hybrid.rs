@@ -67,6 +67,12 @@ async fn both_objects_are_created_retired_and_destroyed_together() {
     assert_eq!(read(&world, id(&first)).await["status"], "destroyed");
     assert_eq!(objects(&name_of(&first)).await, 0);
     assert_eq!(objects(&name_of(&second)).await, 2);
+    vault(&world).await.compare().await.expect("a comparison");
+    let held = "SELECT bool_or(present) FROM key_presence p JOIN keys k ON k.id = p.key_id WHERE k.status = $1";
+    for (status, is_held) in [("destroyed", false), ("active", true)] {
+        let found = sqlx::query_scalar::<_, bool>(held).bind(status).fetch_one(&world.pool).await;
+        assert_eq!(found.expect("a comparison"), is_held, "{status}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
