@@ -14,9 +14,16 @@ CREATE FUNCTION make_audit_day(day date) RETURNS void LANGUAGE plpgsql SECURITY 
 SET timezone = 'UTC' SET datestyle = 'ISO' AS $$
 DECLARE
     part text := audit_day_name(day);
+    today date := (now() AT TIME ZONE 'UTC')::date;
 BEGIN
     IF to_regclass(part) IS NOT NULL THEN
         RETURN;
+    END IF;
+    -- Each query of the audit log locks its days, so that too many of them would use up the locks of the server. An
+    -- instance creates a week ahead. The clocks of instances and of Postgres differ by less than the rest.
+    IF (day BETWEEN today - 2 AND today + 15) IS NOT TRUE AND NOT pg_has_role(session_user, current_user, 'MEMBER') THEN
+        RAISE EXCEPTION 'the day % is too far from today, which is % by the clock of Postgres', day, today
+            USING ERRCODE = 'SW006';
     END IF;
     PERFORM pg_advisory_xact_lock(hashtext('crypto_operations_audit'));
     -- A session remembers that a table does not exist. So to_regclass can miss a table that another session
@@ -35,7 +42,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION make_audit_day(date) IS 'Creates the partition of a day, unless it exists.';
+COMMENT ON FUNCTION make_audit_day(date) IS 'Creates the partition of a day, unless it exists. Only the owner can create one of a day that is more than 2 days ago or more than 15 days ahead; others get SW006.';
 
 -- All indexes are created in one transaction, so the last one shows that all exist. Creating them blocks writes
 -- only to that day, which is over. The clock of Postgres decides what is over, so that a fast clock of another
@@ -72,7 +79,7 @@ $$;
 
 COMMENT ON FUNCTION close_audit_day(date) IS 'Creates the indexes for queries on the oldest day before the given one and before today that lacks them. Null if there is none.';
 
--- P0001 is every exception of a function. The codes SW001 to SW004 tell the caller the reason.
+-- P0001 is every exception of a function. The codes SW001 to SW006 tell the caller the reason.
 CREATE FUNCTION check_audit_retention(before date) RETURNS void LANGUAGE plpgsql STABLE
 SET timezone = 'UTC' SET datestyle = 'ISO' AS $$
 DECLARE

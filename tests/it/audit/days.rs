@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use engine::audit::{Retention, RetentionError, Retired, maintain_days, retire_days};
-use engine::db::Pool;
-use formats::clock::Timestamp;
+use engine::audit::{Recorder, Retention, RetentionError, Retired, maintain_days, retire_days};
+use engine::db::{self, Pool};
+use engine::settings::{Audit, Span};
+use formats::clock::{Clock, Entropy, Timestamp};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _};
 
-use testkit::{Database, PATIENCE, RECORD_ID, pool, within};
+use super::recorder::record;
+use testkit::{Database, PATIENCE, RECORD_ID, pool, within, write};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
@@ -236,6 +238,44 @@ async fn a_fast_clock_does_not_close_or_retire_days_early() {
     let close = "SELECT coalesce(close_audit_day(current_date + 9)::text, 'no more')
                    FROM generate_series(1, 3)";
     assert_eq!(audit_log.texts(close).await[2], "no more");
+}
+
+/// Too many days would use up the locks of the server, for each statement on the audit log.
+#[tokio::test]
+async fn the_login_of_the_service_creates_only_days_near_the_present() {
+    let database = Database::new().await;
+    let service = db::as_application(database.login(&["sealward_application"]).await);
+    let (service, owner) = (pool(service), database.pool());
+    let make = async |pool: &Pool, distance: i32| {
+        let make = "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date + $1::int)";
+        sqlx::query(make).bind(distance).execute(pool).await.map(|_| ())
+    };
+    for near in [-2, 0, 15] {
+        make(&service, near).await.expect("a day near the present");
+    }
+    for far in [-3, 16, 3_000] {
+        let refused = make(&service, far).await.expect_err("a day far from the present");
+        let code = refused.as_database_error().unwrap().code();
+        assert_eq!(code.as_deref(), Some("SW006"), "{far}: {refused}");
+        make(&owner, far).await.expect("a day of the owner");
+        make(&service, far).await.expect("an existing day");
+    }
+    maintain_days(&service, Clock::system().now()).await.expect("the days of a week");
+}
+
+/// An instance whose clock is wrong by weeks says that it cannot write.
+#[tokio::test]
+async fn a_clock_that_is_weeks_ahead_writes_no_records() {
+    let database = Database::new().await;
+    let service = pool(db::as_application(database.login(&["sealward_application"]).await));
+    let ahead = Clock::held_at(Clock::system().now().plus(HOUR * 24 * 20));
+    let settings = Audit { deadline: Span::millis(500), ..Audit::default() };
+    let opened = Recorder::open(ahead, Entropy::system(), service, &settings);
+    let (recorder, writer) = opened;
+    let _jobs = write(writer);
+    let pending = recorder.submit(record("ahead")).unwrap();
+    assert!(pending.receipt().await.is_err());
+    assert_eq!(recorder.is_healthy(), Some(false));
 }
 
 /// Tables are found by the digits of their day, which dates before Christ or after 9999 share.
