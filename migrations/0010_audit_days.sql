@@ -115,18 +115,19 @@ COMMENT ON FUNCTION audit_positions_of_day(date) IS 'The positions of the segmen
 CREATE FUNCTION check_audit_day_is_sealed(part text) RETURNS void LANGUAGE plpgsql STABLE
 SET timezone = 'UTC' SET datestyle = 'ISO' AS $$
 DECLARE
-    unsealed boolean := false;
+    unsealed uuid;
 BEGIN
     IF EXISTS (SELECT FROM audit_log_heads) THEN
         EXECUTE format(
-            'SELECT EXISTS (SELECT id, ts FROM %I EXCEPT '
+            'SELECT id FROM (SELECT id, ts FROM %I EXCEPT '
             'SELECT sealed.id, audit_id_time(sealed.id) FROM audit_positions_of_day($1) p '
             '  JOIN audit_log_segments s ON s.log = 1 AND s.id = p.segment CROSS JOIN LATERAL unnest(s.ids) AS sealed (id) '
-            ' WHERE p.base < (SELECT size FROM audit_log_heads WHERE log = 1))', part
+            ' WHERE p.base < (SELECT size FROM audit_log_heads WHERE log = 1)) AS unsealed LIMIT 1', part
         ) INTO unsealed USING to_date(right(part, 8), 'YYYYMMDD');
     END IF;
-    IF unsealed THEN
-        RAISE EXCEPTION 'the day % has records that are not sealed', right(part, 8) USING ERRCODE = 'SW002';
+    IF unsealed IS NOT NULL THEN
+        RAISE EXCEPTION 'the day % has records that are not sealed, such as %', right(part, 8), unsealed
+            USING ERRCODE = 'SW002';
     END IF;
 END
 $$;

@@ -14,7 +14,10 @@ pub enum RetentionError {
     #[error("retain.days must be at least the minimum that the owner of the schema has set: {0}")]
     TooYoung(String),
     /// Records of the oldest day are not sealed.
-    #[error("{0}: wait until `sealward serve` has sealed them")]
+    #[error(
+        "{0}: wait until `sealward serve` has sealed them; if an event `row.invalid` names such a record, \
+         it cannot be sealed, and the owner of the schema can detach the table of the day"
+    )]
     Unsealed(String),
     /// A collector does not have all records of the oldest day.
     #[error(

@@ -215,6 +215,7 @@ async fn a_record_that_is_too_long_is_named_and_stops_nothing() {
     written.write(1).await;
     written.kept.record(1).await;
     let long = "UPDATE crypto_operations_audit SET error_message = repeat('x', 70000) WHERE request_id = 'r'";
+    written.kept.allow_long().await;
     written.kept.execute(long).await;
     let sealer = written.kept.sealer().await;
     sealer.state(|state| *state == SealState::Sealing).await;

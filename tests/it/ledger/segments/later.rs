@@ -5,7 +5,7 @@ use formats::clock::{Clock, Entropy};
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 
-use crate::ledger::sealed_world;
+use crate::ledger::{Kept, sealed_world};
 use testkit::{PATIENCE, RECORD_ID, World, pool, within};
 
 /// During an upgrade, instances of both releases run. The login of the service could write such an event, too.
@@ -42,23 +42,37 @@ async fn an_event_of_a_later_release_is_shown_and_stops_nothing() {
         .await;
 }
 
-/// Otherwise closing its day and summing its requests would fail for ever.
+/// Otherwise closing its day, summing its requests or retiring its day would fail for ever.
 #[tokio::test]
-async fn a_record_that_no_index_could_hold_is_refused() {
-    let world = World::new().await;
-    let service = pool(world.as_application());
-    for column in ["policy_number", "error_code"] {
+async fn a_record_that_no_index_or_leaf_could_hold_is_refused() {
+    let kept = Kept::new().await;
+    kept.execute("SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date)").await;
+    let texts = "SELECT attname::text FROM pg_attribute
+                  WHERE attrelid = 'crypto_operations_audit'::regclass AND attnum > 0
+                    AND atttypid IN ('text'::regtype, 'varchar'::regtype) AND attname <> 'operation_type'";
+    let texts: Vec<String> = sqlx::query_scalar(texts).fetch_all(&kept.owner).await.unwrap();
+    assert_eq!(texts.len(), 8, "{texts:?}");
+    let insert = async |length: &dyn Fn(&str) -> usize| {
+        // JSON writes this character as six.
+        let values = texts.iter().map(|text| format!("repeat(chr(1), {})", length(text)));
         let sql = format!(
-            "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date);
-             INSERT INTO crypto_operations_audit
-                    (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome, {column})
-             SELECT {RECORD_ID}, ts, 'r', 0, 200, 1.3, 'done', repeat('x', 513)
-               FROM date_trunc('milliseconds', now()) AS ts"
+            "INSERT INTO crypto_operations_audit
+                    (id, ts, payload_size_bytes, response_status, response_time_ms, {})
+             SELECT {RECORD_ID}, ts, 0, 200, 1.3, {}
+               FROM date_trunc('milliseconds', clock_timestamp()) AS ts",
+            texts.join(", "),
+            values.collect::<Vec<_>>().join(", ")
         );
-        let refused = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&service).await;
-        let refused = refused.expect_err(column).to_string();
-        assert!(refused.contains(&format!("{column}_check")), "{refused}");
+        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&kept.pool).await.map(|_| ())
+    };
+    for long in &texts {
+        let refused = insert(&|text| if text == long { 513 } else { 1 }).await;
+        let refused = refused.expect_err(long).to_string();
+        assert!(refused.contains("character varying(512)"), "{long}: {refused}");
     }
+    insert(&|_| 512).await.expect("the longest record");
+    let _sealer = kept.sealer().await;
+    kept.covered(1).await;
 }
 
 #[tokio::test]
@@ -82,6 +96,7 @@ async fn an_event_that_no_instance_could_read_is_refused() {
         ["now()", "NULL", &nested(130)],
         ["now()", "NULL", r#"'{"a": [1e400]}'"#],
         ["now()", "NULL", "'-1e400'"],
+        ["now()", "ARRAY[repeat('a', 10000)]", "NULL"],
     ] {
         let refused = insert(event).await.expect_err(event[0]);
         assert!(refused.contains("management_events_can_be_read"), "{event:?}: {refused}");

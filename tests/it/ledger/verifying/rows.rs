@@ -29,6 +29,7 @@ async fn a_changed_row_is_found_and_named() {
 #[tokio::test]
 async fn a_row_that_was_made_too_long_is_found_and_named() {
     let sealed = Sealed::new().await;
+    sealed.kept.allow_long().await;
     sealed
         .kept
         .execute(
