@@ -70,6 +70,14 @@ pub(super) async fn database(
 /// Refuses a login that could change or delete audit records; development accepts it.
 pub(super) async fn check_login(settings: &Settings, database: &Primary) -> Result<(), Failure> {
     let login = audit::login(database.pool()).await.map_err(Failure::Check)?;
+    if !login.settings.is_empty() {
+        let settings = login.settings.join("; ");
+        tracing::warn!(
+            settings,
+            login = login.name,
+            "the login of the service has settings of its own"
+        );
+    }
     match settings.environment {
         Stage::Development => Ok(()),
         Stage::Production | Stage::Staging if login.excess.is_empty() => Ok(()),

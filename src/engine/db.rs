@@ -120,9 +120,13 @@ const STATEMENT_TIMEOUT: &str = "60s";
 /// Switches to the application role, which can add audit records and read them, but not change or
 /// delete them. Limits the time of each statement. Commits are durable, a statement after a lock sees what
 /// the lock waited for, a search in an index finds every record, and no session ends early, whatever the defaults of
-/// the server and of the login are. The login can change its own defaults.
+/// the server and of the login are. The login can change its own defaults, and so could keep the service from starting
+/// after it was taken back.
 pub fn as_application(options: PgConnectOptions) -> PgConnectOptions {
-    options.options([
+    let has_path = options.get_options().is_some_and(|it| it.contains("search_path"));
+    // Only the URL names another schema.
+    let path = (!has_path).then_some(("search_path", "\"$user\", public"));
+    options.options(path).options([
         ("role", "sealward_application"),
         ("statement_timeout", STATEMENT_TIMEOUT),
         ("synchronous_commit", "on"),
@@ -132,6 +136,9 @@ pub fn as_application(options: PgConnectOptions) -> PgConnectOptions {
         ("idle_in_transaction_session_timeout", "0"),
         ("idle_session_timeout", "0"),
         ("transform_null_equals", "off"),
+        ("default_transaction_read_only", "off"),
+        ("exit_on_error", "off"),
+        ("local_preload_libraries", ""),
     ])
 }
 

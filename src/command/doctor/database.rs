@@ -51,6 +51,17 @@ pub(super) fn text(login: &Result<Login, String>) -> String {
             writeln!(page, "  {name} could change or delete audit records:\n    {excess}\n")
         }
     };
+    if let Ok(login) = login
+        && !login.settings.is_empty()
+    {
+        let settings = login.settings.join("\n    ");
+        page.truncate(page.trim_end().len());
+        let _ = writeln!(
+            page,
+            "\n  {} has settings, which it can make itself. Remove those that you do not know:\n    {settings}\n",
+            login.name
+        );
+    }
     page
 }
 
@@ -58,6 +69,8 @@ pub(super) fn text(login: &Result<Login, String>) -> String {
 pub(super) fn as_json(login: &Result<Login, String>) -> Value {
     match login {
         Err(reason) => json!({ "error": reason }),
-        Ok(login) => json!({ "name": login.name, "excess": login.excess }),
+        Ok(login) => {
+            json!({ "name": login.name, "excess": login.excess, "settings": login.settings })
+        }
     }
 }

@@ -15,6 +15,8 @@ pub struct Login {
     /// Each privilege that it must not have, with the statement that revokes it. Empty for a login
     /// that can only insert and read records.
     pub excess: Vec<String>,
+    /// Each setting of its own, with the statement that removes it. The login can make them itself.
+    pub settings: Vec<String>,
 }
 
 /// Checks the login of `pool`.
@@ -27,5 +29,6 @@ pub async fn login(pool: &Pool) -> sqlx::Result<Login> {
         excess = store::roles(&mut connection).await?;
         excess.extend(store::privileges(&mut connection).await?);
     }
-    Ok(Login { name, excess })
+    let settings = store::settings(&mut connection).await?;
+    Ok(Login { name, excess, settings })
 }

@@ -7,6 +7,19 @@ pub(super) async fn name(connection: &mut PgConnection) -> sqlx::Result<String> 
     sqlx::query_scalar(sql).fetch_one(connection).await
 }
 
+/// The settings of the login in this database, and how to remove them.
+pub(super) async fn settings(connection: &mut PgConnection) -> sqlx::Result<Vec<String>> {
+    let sql = "
+        SELECT format('%s: ALTER ROLE %I %sRESET %I', setting, rolname,
+                      CASE WHEN s.setdatabase <> 0 THEN format('IN DATABASE %I ', current_database()) ELSE '' END,
+                      split_part(setting, '=', 1)) COLLATE \"C\"
+          FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole, unnest(s.setconfig) AS setting
+         WHERE rolname = session_user
+           AND s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+         ORDER BY 1";
+    sqlx::query_scalar(sql).fetch_all(connection).await
+}
+
 /// Attributes of the login that outweigh all privileges. Before Postgres 16, `CREATEROLE` includes
 /// the right to grant any role.
 pub(super) async fn attributes(connection: &mut PgConnection) -> sqlx::Result<Vec<String>> {
