@@ -1,14 +1,16 @@
 //! The job that asks witnesses for cosignatures and publishes checkpoints. It runs beside the sealer
 //! and never delays it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::{join_all, select_all};
 use tokio::time::{Instant, sleep};
 
 use super::head::{Head, Signed};
+use super::status::WitnessStatus;
 use super::witness::{InvalidWitness, Witness, witnesses};
 use super::{Log, store};
 use crate::db::Pool;
@@ -29,7 +31,13 @@ pub(super) struct Distributor {
     witnesses: Vec<Witness>,
     /// The name of the witness of `audit.seal.anchor`.
     anchor: Option<String>,
+    answers: Answers,
 }
+
+/// The latest answers that this process got, by log and witness. Clones share them. The login of the service can
+/// change those in the database.
+#[derive(Clone, Debug, Default)]
+struct Answers(Arc<Mutex<BTreeMap<(Log, String), WitnessStatus>>>);
 
 /// The witnesses that failed, by name, and when they are asked again.
 type Failed = HashMap<String, Instant>;
@@ -46,7 +54,34 @@ impl Distributor {
                 Some(SealAnchor::Witness(name)) => Some(name.clone()),
                 Some(SealAnchor::File(_)) | None => None,
             },
+            answers: Answers::default(),
         })
+    }
+
+    /// The state of each witness: its latest answer to this process, and else what `stored` says.
+    pub(super) fn witnesses(&self, log: Log, stored: &[WitnessStatus]) -> Vec<WitnessStatus> {
+        let answers = self.answers.lock();
+        let state = |name: &str| {
+            let stored = stored.iter().find(|it| it.name == name).cloned();
+            let stored = stored.unwrap_or_else(|| WitnessStatus::unknown(name));
+            match answers.get(&(log, name.to_owned())) {
+                Some(known) if known.cosigned_at.is_some() => known.clone(),
+                Some(known) => WitnessStatus { failure: known.failure.clone(), ..stored },
+                None => stored,
+            }
+        };
+        self.names().map(state).collect()
+    }
+
+    /// Notes the answer of a witness.
+    pub(super) async fn note(&self, log: Log, answer: WitnessStatus) -> sqlx::Result<()> {
+        self.answers.note(log, &answer);
+        store::put_witness(&self.pool, log, &answer).await
+    }
+
+    /// Forgets the answers, because another instance gets them from now on.
+    pub(super) fn forget(&self) {
+        self.answers.lock().clear();
     }
 
     /// Whether it has something to do.
@@ -55,7 +90,7 @@ impl Distributor {
     }
 
     /// The names of the witnesses.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    fn names(&self) -> impl Iterator<Item = &str> {
         self.witnesses.iter().map(|witness| witness.key.name())
     }
 
@@ -152,7 +187,7 @@ impl Distributor {
         for (witness, answer) in due.iter().zip(answers) {
             let name = witness.key.name();
             let status = witness.status(signed.size, &answer);
-            store::put_witness(&self.pool, log, &status).await?;
+            self.note(log, status).await?;
             match answer {
                 Ok(signature) => {
                     failed.remove(name);
@@ -172,5 +207,21 @@ impl Distributor {
             store::put_cosigned(&self.pool, log, &head.origin, plain, &cosigned).await?;
         }
         Ok(cosigned)
+    }
+}
+
+impl Answers {
+    /// After a failure, the latest cosignature stays.
+    fn note(&self, log: Log, answer: &WitnessStatus) {
+        let mut answers = self.lock();
+        let noted = answers.entry((log, answer.name.clone())).or_insert_with(|| answer.clone());
+        match &answer.failure {
+            Some(failure) => noted.failure = Some(failure.clone()),
+            None => *noted = answer.clone(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(Log, String), WitnessStatus>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -105,7 +105,7 @@ impl Sealer {
         let checkpoint = (&note, size);
         let answer = witness.cosign(&self.pool, log, checkpoint, before).await;
         let status = witness.status(size, &answer);
-        store::put_witness(&self.pool, log, &status).await?;
+        self.distributor.note(log, status).await?;
         match answer {
             Ok(signature) => Ok(signature),
             Err(NotCosigned::Ahead(size)) => Err(SealError::Fork { log, size, place }),

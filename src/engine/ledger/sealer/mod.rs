@@ -141,6 +141,7 @@ impl Sealer {
         pulse: &Pulse,
     ) -> Result<(), SealError> {
         let Some(mut leadership) = in_time(async { Ok(leader.lead().await?) }).await? else {
+            self.distributor.forget();
             return in_time(self.remember()).await;
         };
         let (marks, distributor) = (leadership.marks(), self.distributor.clone());

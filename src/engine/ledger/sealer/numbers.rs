@@ -2,13 +2,14 @@
 
 use super::Sealer;
 use crate::ledger::Log;
-use crate::ledger::status::{LogStatus, WitnessStatus};
+use crate::ledger::status::LogStatus;
 use crate::ledger::store;
 use crate::ledger::sweep::AHEAD;
 
 impl Sealer {
     /// The state of each log. The login of the service can write any origin, time and size of a checkpoint, so this
-    /// process says which one it has verified, and when it was new; without one, since when it knows none.
+    /// process says which one it has verified, and when it was new; without one, since when it knows none. The same login
+    /// can write any answer of a witness, so the instance that seals says what it got.
     pub(super) async fn read_status(&self) -> sqlx::Result<Vec<LogStatus>> {
         let mut connection = self.pool.acquire().await?;
         let mut logs = Vec::new();
@@ -16,12 +17,8 @@ impl Sealer {
             let Some(head) = store::head(&mut *connection, log).await? else {
                 continue;
             };
-            let mut answers = store::witnesses(&mut *connection, log).await?;
-            let witnesses = self.distributor.names().map(|name| {
-                let found = answers.iter().position(|it| it.name == name);
-                found.map_or_else(|| WitnessStatus::unknown(name), |at| answers.swap_remove(at))
-            });
-            let witnesses = witnesses.collect();
+            let stored = store::witnesses(&mut *connection, log).await?;
+            let witnesses = self.distributor.witnesses(log, &stored);
             let of_log = self.known.iter().filter(|((known, _), _)| *known == log);
             let known = of_log.map(|(_, known)| known).max_by_key(|known| known.at);
             let waits_since = known.map_or(self.started, |known| known.at);

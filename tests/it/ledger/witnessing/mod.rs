@@ -215,6 +215,41 @@ async fn a_witness_of_another_history_does_not_cosign() {
     assert_eq!(status.size, 3);
 }
 
+/// The login of the service can change the table of the answers.
+#[tokio::test]
+async fn an_answer_in_the_database_does_not_hide_what_a_witness_says() {
+    let kept = Kept::new().await;
+    let witness = kept.witness("witness.example/w").await;
+    let sealer = kept.sealer_with(&[witness.settings()]).await;
+    kept.record(3).await;
+    kept.cosigned(3, &witness).await;
+    witness.forget_roots();
+    kept.record(1).await;
+    sealer.witness("witness.example/w", |it| it.failure.is_some()).await;
+
+    let forged = "CREATE FUNCTION forge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                      NEW.failure = NULL; NEW.size = 4; NEW.cosigned_at = now(); RETURN NEW; END $$;
+                  CREATE TRIGGER forge BEFORE INSERT OR UPDATE ON audit_log_witnesses
+                      FOR EACH ROW EXECUTE FUNCTION forge();
+                  UPDATE audit_log_witnesses SET failure = NULL";
+    kept.execute(forged).await;
+    kept.record(1).await;
+    // The sealer has read the answers after it has counted these records.
+    within(PATIENCE, async || {
+        let logs = sealer.status.logs();
+        logs.iter().any(|it| it.log == Log::Operations && it.checkpoint_size == 5)
+    })
+    .await;
+    let status = sealer.witness("witness.example/w", |_| true).await;
+    assert!(status.failure.is_some_and(|it| it.contains("does not extend")));
+    assert_eq!(status.size, 3);
+    sealer.stop().await;
+
+    // So does an instance that starts.
+    let sealer = kept.sealer_with(&[witness.settings()]).await;
+    sealer.witness("witness.example/w", |it| it.failure.is_some()).await;
+}
+
 #[tokio::test]
 async fn a_verifier_can_require_cosignatures() {
     let kept = Kept::new().await;
