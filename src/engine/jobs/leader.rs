@@ -160,7 +160,7 @@ impl Marks {
         if marked_at.is_some_and(|at| at.elapsed() < self.period / 2) {
             return;
         }
-        match store::mark(&self.pool, self.job).await {
+        match self.write().await {
             Ok(()) => {
                 let mut marked_at = self.marked_at.lock().unwrap_or_else(PoisonError::into_inner);
                 *marked_at = Some(Instant::now());
@@ -169,6 +169,13 @@ impl Marks {
                 tracing::debug!(%error, job = %self.job, "the leader of a job could not be marked");
             }
         }
+    }
+
+    async fn write(&self) -> sqlx::Result<()> {
+        let now = store::now(&self.pool).await?;
+        let key = self.pool.seals().current();
+        let mac = key.map(|key| key.authenticate_mark(self.job.name(), now));
+        store::mark(&self.pool, self.job, now, mac).await
     }
 }
 

@@ -1,8 +1,9 @@
 //! The leaders of jobs in Postgres.
 
-use sqlx::{PgConnection, PgExecutor};
+use sqlx::{FromRow, PgConnection, PgExecutor};
 
 use super::job::Job;
+use formats::clock::Timestamp;
 
 /// Takes the lock of this name, unless another connection has it. The server releases it when the
 /// connection ends.
@@ -22,22 +23,47 @@ pub(crate) async fn release_turn(connection: &mut PgConnection, name: &str) -> s
     Ok(())
 }
 
-/// Notes that an instance has a job now.
-pub(super) async fn mark(database: impl PgExecutor<'_>, job: Job) -> sqlx::Result<()> {
+/// A mark of an instance that has a job.
+#[derive(FromRow)]
+pub(super) struct Mark {
+    pub(super) job: String,
+    /// By the clock of Postgres, in whole milliseconds.
+    pub(super) led_at: Timestamp,
+    pub(super) mac: Option<Vec<u8>>,
+    /// Its age in seconds.
+    pub(super) age: f64,
+}
+
+/// The time by the clock of Postgres.
+pub(super) async fn now(database: impl PgExecutor<'_>) -> sqlx::Result<Timestamp> {
+    let sql = "SELECT date_trunc('milliseconds', clock_timestamp())";
+    sqlx::query_scalar(sql).fetch_one(database).await
+}
+
+/// Notes that an instance has a job now. Without the row key, there is no MAC.
+pub(super) async fn mark(
+    database: impl PgExecutor<'_>,
+    job: Job,
+    now: Timestamp,
+    mac: Option<Vec<u8>>,
+) -> sqlx::Result<()> {
     sqlx::query(
-        "INSERT INTO job_leaders (job, led_at) VALUES ($1, clock_timestamp())
-         ON CONFLICT (job) DO UPDATE SET led_at = EXCLUDED.led_at",
+        "INSERT INTO job_leaders (job, led_at, mac) VALUES ($1, $2, $3)
+         ON CONFLICT (job) DO UPDATE SET led_at = EXCLUDED.led_at, mac = EXCLUDED.mac",
     )
     .bind(job)
+    .bind(now)
+    .bind(mac)
     .execute(database)
     .await?;
     Ok(())
 }
 
-/// The seconds since an instance had each job.
-pub(super) async fn ages(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<(String, f64)>> {
+/// The latest mark of each job.
+pub(super) async fn marks(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Mark>> {
     sqlx::query_as(
-        "SELECT job, extract(epoch FROM clock_timestamp() - led_at)::float8 FROM job_leaders",
+        "SELECT job, led_at, mac, extract(epoch FROM clock_timestamp() - led_at)::float8 AS age
+           FROM job_leaders",
     )
     .fetch_all(database)
     .await

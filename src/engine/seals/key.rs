@@ -1,6 +1,7 @@
 //! The key of the seals.
 
 mod audit_logs;
+mod marks;
 
 use std::collections::BTreeMap;
 use std::fmt;

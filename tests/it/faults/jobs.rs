@@ -10,7 +10,7 @@ use engine::jobs::{Absence, Instances, Job};
 use engine::settings::{Database, Forward, Oidc};
 use formats::clock::{Clock, Timestamp};
 use serde_json::json;
-use sqlx::ConnectOptions as _;
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 use tower::ServiceExt as _;
 
 use testkit::{Answer, Exposition, PATIENCE, SigningKey, TokenIssuer, Valkey, World, within};
@@ -86,10 +86,15 @@ impl Instance {
 
     /// Has an instance have led a job at this distance from now.
     async fn mark_leader(&self, job: Job, seconds: i32) {
-        let mark = "UPDATE job_leaders SET led_at = clock_timestamp() + $2 * interval '1 second'
-                     WHERE job = $1";
-        let marked = sqlx::query(mark).bind(job).bind(seconds).execute(&self.world.pool).await;
-        assert_eq!(marked.expect("an update").rows_affected(), 1, "{job}");
+        let pool = &self.world.pool;
+        let at = "SELECT date_trunc('milliseconds', clock_timestamp() + $1 * interval '1 second')";
+        let at: Timestamp =
+            sqlx::query_scalar(at).bind(seconds).fetch_one(pool).await.expect("a time");
+        let key = pool.seals().current().expect("the row key");
+        let mark = "UPDATE job_leaders SET led_at = $2, mac = $3 WHERE job = $1";
+        let mark = sqlx::query(mark).bind(job).bind(at).bind(key.authenticate_mark(job.name(), at));
+        let marked = mark.execute(pool).await.expect("an update");
+        assert_eq!(marked.rows_affected(), 1, "{job}");
     }
 
     /// Ends a job each time that it starts, and waits until it has ended so.
@@ -157,6 +162,39 @@ async fn another_instance_takes_over_a_job_of_one_instance() {
         assert_eq!(other.jobs().missing(), [], "{job}");
         instance.world.jobs().disarm(job);
     }
+}
+
+/// The login of the service can take the lock of a job, and write the mark of a leader.
+#[tokio::test]
+async fn a_mark_that_no_instance_wrote_does_not_hide_that_a_job_is_missing() {
+    let instance = Instance::start().await;
+    let login = instance.world.as_application();
+    let mut attacker = login.connect().await.expect("a connection");
+    let lock = "SELECT pg_advisory_lock(hashtextextended('sealward job ' || $1, 0))";
+    instance.end(Job::Sealer, End::Return).await;
+    sqlx::query(lock).bind(Job::Sealer).execute(&mut attacker).await.expect("the lock");
+    instance.world.jobs().disarm(Job::Sealer);
+    instance.forget_leader(Job::Sealer).await;
+    within(PATIENCE, async || !instance.is_up(Job::Sealer).await).await;
+
+    let [forged, removed] = ["mac", "NULL"].map(|mac| {
+        format!(
+            "UPDATE job_leaders SET led_at = clock_timestamp(), mac = {mac} WHERE job = 'sealer'"
+        )
+    });
+    let other = Job::TrafficSums;
+    instance.end(other, End::Return).await;
+    for mark in [forged, removed] {
+        sqlx::query(AssertSqlSafe(mark)).execute(&mut attacker).await.expect("a mark");
+        // The instance has noted one read of all marks when it shows what the next one found.
+        for (seconds, is_up) in [(-86_400, false), (0, true)] {
+            instance.mark_leader(other, seconds).await;
+            within(PATIENCE, async || instance.is_up(other).await == is_up).await;
+        }
+        assert!(!instance.is_up(Job::Sealer).await);
+    }
+    attacker.close().await.expect("an end");
+    within(PATIENCE, async || instance.is_up(Job::Sealer).await).await;
 }
 
 #[tokio::test]
