@@ -24,7 +24,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     dump: PathBuf,
     /// A Postgres server for the drill, as the URL postgres://user@host:port/name of a database to which its login
-    /// connects. The login needs CREATEDB. Its password comes from PGPASSWORD or the password file.
+    /// connects. The login needs CREATEDB and must have no other right. Its password comes from PGPASSWORD or the password file.
     #[arg(long, value_name = "URL")]
     scratch: String,
     /// The report. Its signature has the same name with .jws appended.
@@ -102,7 +102,7 @@ async fn drill_in(
     let dump = restore(scratch, &arguments.dump).await?;
     let restored_at = clock.now();
 
-    let restored = scratch.connect().await?;
+    let restored = scratch.connect(service).await?;
     let pool = restored.pool();
     db::check_schema(pool).await?;
     pool.seals().open(token).await?;

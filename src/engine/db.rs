@@ -117,29 +117,49 @@ fn host(options: &PgConnectOptions) -> Option<&str> {
 /// lost client, does not stop a statement.
 const STATEMENT_TIMEOUT: &str = "60s";
 
+/// Settings for which the defaults of the server and of the login do not count. A login can change its own defaults,
+/// and so could keep its sessions from starting after it was taken back.
+const SETTINGS: [(&str, &str); 10] = [
+    ("synchronous_commit", "on"),
+    ("default_transaction_isolation", "read committed"),
+    ("gin_fuzzy_search_limit", "0"),
+    ("lock_timeout", "0"),
+    ("idle_in_transaction_session_timeout", "0"),
+    ("idle_session_timeout", "0"),
+    ("transform_null_equals", "off"),
+    ("default_transaction_read_only", "off"),
+    ("exit_on_error", "off"),
+    ("local_preload_libraries", ""),
+];
+
+/// The settings for programs of Postgres, as `PGOPTIONS` has them.
+pub(crate) fn program_options() -> String {
+    let each = SETTINGS.map(|(name, value)| format!("-c {name}={}", value.replace(' ', "\\ ")));
+    each.join(" ")
+}
+
+/// Uses these settings in a schema, whose objects stand before all others but those of Postgres. `timeout` limits the
+/// time of each statement.
+pub(crate) fn in_schema(
+    options: PgConnectOptions,
+    schema: &str,
+    timeout: &str,
+) -> PgConnectOptions {
+    let path = format!("\"{}\", pg_temp", schema.replace('"', "\"\""));
+    let more = [("search_path", path.as_str()), ("statement_timeout", timeout)];
+    options.options(SETTINGS).options(more)
+}
+
 /// Switches to the application role, which can add audit records and read them, but not change or
 /// delete them. Limits the time of each statement. Commits are durable, a statement after a lock sees what
 /// the lock waited for, a search in an index finds every record, and no session ends early, whatever the defaults of
-/// the server and of the login are. The login can change its own defaults, and so could keep the service from starting
-/// after it was taken back.
+/// the server and of the login are.
 pub fn as_application(options: PgConnectOptions) -> PgConnectOptions {
     let has_path = options.get_options().is_some_and(|it| it.contains("search_path"));
     // Only the URL names another schema.
     let path = (!has_path).then_some(("search_path", "\"$user\", public"));
-    options.options(path).options([
-        ("role", "sealward_application"),
-        ("statement_timeout", STATEMENT_TIMEOUT),
-        ("synchronous_commit", "on"),
-        ("default_transaction_isolation", "read committed"),
-        ("gin_fuzzy_search_limit", "0"),
-        ("lock_timeout", "0"),
-        ("idle_in_transaction_session_timeout", "0"),
-        ("idle_session_timeout", "0"),
-        ("transform_null_equals", "off"),
-        ("default_transaction_read_only", "off"),
-        ("exit_on_error", "off"),
-        ("local_preload_libraries", ""),
-    ])
+    let role = [("role", "sealward_application"), ("statement_timeout", STATEMENT_TIMEOUT)];
+    options.options(path).options(role).options(SETTINGS)
 }
 
 fn unreachable(section: &'static str, options: &PgConnectOptions, source: sqlx::Error) -> Error {

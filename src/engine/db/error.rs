@@ -88,6 +88,12 @@ pub enum Error {
     /// The server does not create or drop the database of a drill.
     #[error("cannot create or drop the database of the drill: {0}; its login needs CREATEDB")]
     Scratch(#[source] sqlx::Error),
+    /// The login of a drill could do more than the drill needs.
+    #[error(
+        "the SQL of a dump runs with the login of --scratch, which must have no right but CREATEDB: {}",
+        .0.join(", ")
+    )]
+    ScratchLogin(Vec<String>),
     /// The schema cannot be read.
     #[error("cannot read the version of the schema: {0}")]
     Schema(#[source] sqlx::Error),
@@ -149,6 +155,12 @@ pub(super) fn advice(section: &str, error: &sqlx::Error) -> String {
 impl Error {
     /// Whether only an operator can remove the cause, so that a restart does not help.
     pub fn is_permanent(&self) -> bool {
-        matches!(self, Self::NoRole { .. } | Self::Outdated { .. } | Self::DevelopmentVersion)
+        matches!(
+            self,
+            Self::NoRole { .. }
+                | Self::Outdated { .. }
+                | Self::DevelopmentVersion
+                | Self::ScratchLogin(_)
+        )
     }
 }

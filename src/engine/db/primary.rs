@@ -47,11 +47,11 @@ impl Servers {
     }
 
     /// Applies `change` to the options of each server.
-    pub fn each(self, change: fn(PgConnectOptions) -> PgConnectOptions) -> Self {
+    pub fn each(self, change: impl Fn(PgConnectOptions) -> PgConnectOptions) -> Self {
         Self {
             section: self.section,
             first: change(self.first),
-            others: self.others.into_iter().map(change).collect(),
+            others: self.others.into_iter().map(&change).collect(),
         }
     }
 

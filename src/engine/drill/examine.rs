@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
+use uuid::Uuid;
 
 use super::store;
 use crate::db::Pool;
@@ -18,6 +19,10 @@ use formats::clock::{Clock, Timestamp};
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Examination {
+    /// The tables and functions that are not as in the database of the service.
+    pub other_objects: Vec<String>,
+    /// The time of the newest sealed record; null without one. The dump is not older.
+    pub newest_record_at: Option<Timestamp>,
     /// The sealed rows.
     pub rows: ExaminedRows,
     /// The audit logs.
@@ -104,13 +109,33 @@ pub async fn examine(
     anchor: &Path,
     (vault, clock): (&Vault, &Clock),
 ) -> sqlx::Result<Examination> {
+    let other_objects = other_objects(restored, service).await?;
     let rows = rows(restored, clock).await?;
     let mut logs = Vec::new();
     for log in Log::ALL {
         let verified = anchored((restored, service), (log, anchor), &mut |_| {}).await;
         logs.push(examined_log(log, verified, clock.now())?);
     }
-    Ok(Examination { rows, logs, keys: keys(restored, (vault, clock)).await? })
+    let newest = store::last_sealed(restored).await?.into_iter().map(time_of).max();
+    let keys = keys(restored, (vault, clock)).await?;
+    Ok(Examination { other_objects, newest_record_at: newest, rows, logs, keys })
+}
+
+/// The objects that could show the drill other rows than those of the tables, such as a view.
+async fn other_objects(restored: &Pool, service: &Pool) -> sqlx::Result<Vec<String>> {
+    let schema = store::schema(service).await?;
+    let expected = store::objects(service, &schema).await?;
+    let found = store::objects(restored, &schema).await?;
+    let differing = expected.iter().filter(|(name, kind)| found.get(*name) != Some(*kind));
+    // An additional table hides nothing.
+    let is_relation = |name: &str| name.starts_with("the relation ");
+    let added = found.keys().filter(|it| !expected.contains_key(*it) && !is_relation(it));
+    Ok(differing.map(|(name, _)| name).chain(added).cloned().collect())
+}
+
+/// The time in the identifier of a record.
+fn time_of(id: Uuid) -> Timestamp {
+    Timestamp::from_millis(i64::try_from(id.as_u128() >> 80).unwrap_or_default())
 }
 
 async fn rows(restored: &Pool, clock: &Clock) -> sqlx::Result<ExaminedRows> {
@@ -161,6 +186,8 @@ async fn keys(restored: &Pool, (vault, clock): (&Vault, &Clock)) -> sqlx::Result
 impl Examination {
     /// What is wrong, in one line each. Nothing is wrong after a successful drill.
     pub fn problems(&self) -> Vec<String> {
+        let others = self.other_objects.iter();
+        let others = others.map(|it| format!("{it} is not as in the database of the service"));
         let invalid = self.rows.invalid.iter();
         let invalid = invalid.map(|row| format!("{} {}: {}", row.table, row.id, row.flaw));
         let deviating = self.rows.deviating.iter();
@@ -170,7 +197,7 @@ impl Examination {
         let logs = logs.map(|(log, problem)| format!("the {log} log: {problem}"));
         let keys = self.keys.not_proven.iter();
         let keys = keys.map(|key| format!("{}: {}", key.key_id, key.reason));
-        invalid.chain(deviating).chain(logs).chain(keys).collect()
+        others.chain(invalid).chain(deviating).chain(logs).chain(keys).collect()
     }
 }
 

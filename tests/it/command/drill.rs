@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use sqlx::ConnectOptions as _;
+use sqlx::{AssertSqlSafe, ConnectOptions as _};
 
 use testkit::{Destination, Exit, Exposition, PATIENCE, Process, Site, superuser, within};
 
@@ -105,7 +105,7 @@ async fn drill_login(site: &Site) -> (String, String) {
     let login = login.expect("a login").to_owned();
     let mut connection = site.connect().await;
     let sql = format!("ALTER ROLE {login} CREATEDB");
-    sqlx::query(sqlx::AssertSqlSafe(sql)).execute(&mut connection).await.expect("a right");
+    sqlx::query(AssertSqlSafe(sql)).execute(&mut connection).await.expect("a right");
     let mut url = site.database().clone().database("postgres").to_url_lossy();
     url.set_password(None).expect("an address");
     url.set_username(&login).expect("an address");
@@ -123,6 +123,10 @@ fn path() -> String {
 async fn a_dump_is_restored_verified_and_dropped() {
     let office = Office::new().await;
     office.drills.dump().await;
+    let newest = "SELECT to_char(greatest((SELECT max(ts) FROM crypto_operations_audit), (SELECT max(at) FROM management_events))
+                                 AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')";
+    let mut owner = office.drills.site.connect().await;
+    let newest: String = sqlx::query_scalar(newest).fetch_one(&mut owner).await.expect("a time");
     // The anchor goes on.
     let renamed = json!({ "name": "after the backup" });
     let service = format!("/admin/services/{}", office.destination.service);
@@ -131,11 +135,21 @@ async fn a_dump_is_restored_verified_and_dropped() {
     let is_newer = async || fs::read(office.drills.path("anchor.json")).expect("it") != anchored;
     within(PATIENCE, is_newer).await;
 
+    // A dump before could have set this.
+    let login = &office.drills.login;
+    let harmful = format!(
+        "ALTER ROLE {login} SET search_path = nowhere; ALTER ROLE {login} SET exit_on_error = on;
+         ALTER ROLE {login} SET local_preload_libraries = nowhere"
+    );
+    let mut owner = office.drills.site.connect().await;
+    sqlx::raw_sql(AssertSqlSafe(harmful)).execute(&mut owner).await.expect("settings");
+
     let metrics = office.drills.path("drill.prom");
     let done = office.drills.drill(&["--metrics", &metrics]).success();
     assert!(done.stdout.ends_with(".jws\nthe drill succeeded\n"), "{}", done.stdout);
     let report = office.drills.report();
     assert_eq!((&report["passed"], &report["keys"]["proven"]), (&json!(true), &json!(5)));
+    assert_eq!(report["newestRecordAt"], json!(newest));
     for part in ["keys", "rows"] {
         assert!(report[part]["examinedAt"].is_string(), "{report}");
     }
@@ -250,6 +264,67 @@ async fn a_dump_with_another_head_is_held_against_the_anchor() {
     .await;
     drills.write_dump();
     drills.drill(&[]).failure(1, &["is not the one that was sealed"]);
+}
+
+/// The SQL of a dump can replace a table by a view, whose rows depend on who asks.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dump_with_other_tables_or_functions_fails() {
+    let Office { process, drills, .. } = Office::new().await;
+    drills.sealed().await;
+    process.terminate();
+    let mut owner = drills.site.connect().await;
+    let replace = "ALTER TABLE services RENAME TO real_services;
+                   CREATE VIEW services AS SELECT * FROM real_services;
+                   ALTER TABLE policies ENABLE ROW LEVEL SECURITY;
+                   CREATE FUNCTION lower(uuid) RETURNS uuid LANGUAGE sql AS 'SELECT $1'";
+    sqlx::raw_sql(replace).execute(&mut owner).await.expect("other objects");
+    drills.write_dump();
+    let undo = "DROP FUNCTION lower(uuid); DROP VIEW services; ALTER TABLE real_services RENAME TO services;
+                ALTER TABLE policies DISABLE ROW LEVEL SECURITY";
+    sqlx::raw_sql(undo).execute(&mut owner).await.expect("the objects");
+    drills.drill(&[]).failure(
+        1,
+        &[
+            "the relation services is not as",
+            "the relation policies is not as",
+            "the function lower(uuid) is not as",
+        ],
+    );
+    let other = &drills.report()["otherObjects"];
+    assert_eq!(other.as_array().expect("objects").len(), 3, "{other}");
+    drills.write_dump();
+    drills.drill(&[]).success();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_drill_refuses_a_login_that_can_do_more() {
+    let Office { drills, .. } = Office::new().await;
+    let login = &drills.login;
+    let mut owner = drills.site.connect().await;
+    for (change, undo, reason) in [
+        ("ALTER ROLE LOGIN SUPERUSER", "ALTER ROLE LOGIN NOSUPERUSER", "is a superuser"),
+        ("ALTER ROLE LOGIN CREATEROLE", "ALTER ROLE LOGIN NOCREATEROLE", "has CREATEROLE"),
+        ("ALTER ROLE LOGIN BYPASSRLS", "ALTER ROLE LOGIN NOBYPASSRLS", "has BYPASSRLS"),
+        (
+            "GRANT pg_execute_server_program TO LOGIN",
+            "REVOKE pg_execute_server_program FROM LOGIN",
+            "pg_execute_server_program has rights",
+        ),
+        (
+            "GRANT pg_read_server_files TO LOGIN",
+            "REVOKE pg_read_server_files FROM LOGIN",
+            "pg_read_server_files has rights",
+        ),
+    ] {
+        for (sql, refused) in [(change, true), (undo, false)] {
+            let sql = AssertSqlSafe(sql.replace("LOGIN", login));
+            sqlx::query(sql).execute(&mut owner).await.expect("a change");
+            if refused {
+                drills.drill(&[]).failure(78, &["no right but CREATEDB", reason]);
+            }
+        }
+    }
+    assert_eq!(drills.left_over().await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
