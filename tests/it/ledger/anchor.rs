@@ -239,6 +239,44 @@ async fn an_anchor_that_this_service_has_not_signed_stops_sealing() {
     sealer.state(content).await;
 }
 
+/// The login of the service can write any checkpoint. The anchor has one that is as new.
+#[tokio::test]
+async fn a_forged_checkpoint_in_the_database_is_named_and_replaced_if_there_is_an_anchor() {
+    let kept = Kept::new().await;
+    let sealer = kept.sealer().await;
+    kept.record(3).await;
+    kept.covered(3).await;
+    sealer.stop().await;
+    let forge = "UPDATE audit_log_heads SET checkpoint = origin || E'\nx' WHERE log = 1";
+    kept.execute(forge).await;
+
+    // Nothing else shows what was sealed.
+    let without = OwnSealer::start(kept.pool.clone(), None).await;
+    let unsigned = |state: &SealState| matches!(state, SealState::Failed(error) if error.contains("in the database has no valid signature"));
+    without.state(unsigned).await;
+    without.stop().await;
+
+    let sealer = kept.sealer().await;
+    let replaced = "SELECT checkpoint <> origin || E'\\nx' FROM audit_log_heads WHERE log = 1";
+    within(PATIENCE, async || sqlx::query_scalar(replaced).fetch_one(&kept.owner).await.unwrap())
+        .await;
+    kept.covered(3).await;
+    kept.record(1).await;
+    kept.covered(4).await;
+    sealer.state(|state| *state == SealState::Sealing).await;
+    let found = kept.pool.seals().findings();
+    assert!(found.iter().any(|it| it.row.table == "audit_log_heads"), "{found:?}");
+    sealer.stop().await;
+
+    // The head must extend the checkpoint in the anchor.
+    kept.execute(forge).await;
+    let anchor = fs::read_to_string(kept.anchor()).unwrap();
+    kept.execute("UPDATE audit_log_heads SET size = 3, checkpoint_size = 3 WHERE log = 1").await;
+    let sealer = kept.sealer().await;
+    sealer.state(|state| matches!(state, SealState::Failed(_))).await;
+    assert_eq!(fs::read_to_string(kept.anchor()).unwrap(), anchor);
+}
+
 #[tokio::test]
 async fn earlier_checkpoints_verify_under_the_earlier_key() {
     let kept = Kept::new().await;

@@ -1,6 +1,7 @@
 //! Compares a log with each checkpoint of it that is known: what the database loses is found here.
 
 use sqlx::PgConnection;
+use uuid::Uuid;
 
 use super::Sealer;
 use super::growth::{OpenLog, append, is_own};
@@ -12,7 +13,7 @@ use crate::ledger::seal_error::SealError;
 use crate::ledger::store::{self, Growth};
 use crate::ledger::tree::{extends, load_tree};
 use crate::ledger::witness::{NotCosigned, Witness};
-use crate::seals::Seals;
+use crate::seals::{Flaw, RowName, Seals};
 use crate::segments::row_key;
 use formats::clock::Timestamp;
 use formats::tlog::{Checkpoint, Hash, Note, Signature};
@@ -140,21 +141,26 @@ impl Sealer {
         &self,
         connection: &mut PgConnection,
         keys: &[SigningKey],
-        open: &OpenLog,
+        open: &mut OpenLog,
     ) -> Result<u64, SealError> {
         let anchored = match &self.anchor {
             Some(anchor) => anchor.read(open.log, &open.head.origin).await?,
             None => None,
         };
-        let published = open.head.signed.as_ref().map(|signed| signed.note.clone());
-        let mut known = Vec::new();
-        for (note, place) in [(anchored, "audit.seal.anchor"), (published, "the database")] {
-            if let Some(note) = note
-                && let Some(checkpoint) = own(&note, &open.head, keys, open.log, place)?
-            {
-                known.push((checkpoint, place));
+        let own = |note: &str, place| own(note, &open.head, keys, open.log, place);
+        let anchored = anchored.map(|note| own(&note, "audit.seal.anchor")).transpose()?.flatten();
+        let published = open.head.signed.as_ref().map(|signed| own(&signed.note, "the database"));
+        let published = match (published.transpose(), &anchored) {
+            // The anchor gets each checkpoint before the database does, so that it has one that is as new.
+            (Err(SealError::Forged { .. }), Some(_)) => {
+                self.note_forged(open)?;
+                None
             }
-        }
+            (published, _) => published?.flatten(),
+        };
+        let anchored = anchored.map(|it| (it, "audit.seal.anchor"));
+        let mut known: Vec<_> =
+            anchored.into_iter().chain(published.map(|it| (it, "the database"))).collect();
         let remembered = self.known.get(&(open.log, open.head.origin.clone()));
         known.extend(remembered.map(|it| (it.checkpoint.clone(), "memory")));
         let mut largest = 0;
@@ -168,6 +174,18 @@ impl Sealer {
             largest = size.max(largest);
         }
         Ok(largest)
+    }
+}
+
+impl Sealer {
+    /// Names a checkpoint in the database that no instance signed, in whose place the next one is signed.
+    fn note_forged(&self, open: &mut OpenLog) -> sqlx::Result<()> {
+        let log = open.log;
+        tracing::error!(%log, "the checkpoint in the database was changed: sealing goes on from the anchor");
+        let id = Uuid::from_u128(log.number().unsigned_abs().into());
+        self.pool.seals().note(RowName { table: "audit_log_heads", id }, Flaw::Forged)?;
+        open.head.signed = None;
+        Ok(())
     }
 }
 

@@ -194,7 +194,7 @@ impl Sealer {
             let tree = load_tree(&mut *connection, log, head.size).await?;
             let tree = tree.filter(|tree| tree.root() == head.root);
             let mut open = OpenLog::new(log, head, tree.ok_or(SealError::Broken(log))?);
-            let signed = self.check(&mut *connection, &keys, &open).await?;
+            let signed = self.check(&mut *connection, &keys, &mut open).await?;
             let accepted = origin.map_or(0, |origin| origin.accepted.unsigned_abs());
             let trusted = signed.max(accepted.min(open.head.size));
             grown(connection, self.pool.seals(), (log, &open.head), trusted).await?;
