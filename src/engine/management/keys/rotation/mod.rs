@@ -171,8 +171,12 @@ async fn retire(context: &Authorized<ManageKeys>, id: KeyId) -> Result<(), Error
     let now = change.now();
     let before = lock(&mut change, id, &Expected::Any).await?;
     // Someone may have changed it or its successor in the meantime.
-    let due = store::to_retire(&mut *change.connection(), now).await?;
-    if !due.iter().any(|(key, _)| *key == id) {
+    let mut is_replaced = false;
+    for other in store::replacing(&mut *change.connection(), id, now).await? {
+        // A row that does not count does no work.
+        is_replaced |= keys_store::by_id(change.rows(), other).await?.is_some();
+    }
+    if !is_replaced {
         return Ok(());
     }
     let after = before.moved(Cause::Rotation, KeyStatus::Retired, now)?;

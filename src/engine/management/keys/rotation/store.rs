@@ -9,23 +9,23 @@ use crate::resource::{Rows, Stored as _, select};
 use formats::clock::Timestamp;
 use formats::material::Algorithm;
 
-/// The keys `p` with the time when the successor of each becomes active, and whether an active key that does
-/// its work, which has not expired at `$1`, is newer. A key for operations can be chosen by its name.
+/// The keys `p` with the time when the successor of each becomes active, and the active keys that do its work, which
+/// have not expired at `$1` and are newer. A key for operations can be chosen by its name.
 const KEYS: &str = "keys p CROSS JOIN LATERAL (
          SELECT p.activated_at + make_interval(hours => p.rotation_days * 24) AS takeover,
-                EXISTS (SELECT FROM keys s
+                ARRAY (SELECT s.id FROM keys s
                          WHERE s.service_id = p.service_id AND s.usage = p.usage
                            AND s.algorithm = p.algorithm AND s.status = 'active'
                            AND (p.usage = 'enc' OR s.name = p.name OR s.succeeds = p.id)
                            AND s.activated_at > p.activated_at
-                           AND (s.expires_at IS NULL OR s.expires_at > $1)) AS is_replaced
+                           AND (s.expires_at IS NULL OR s.expires_at > $1)) AS replaced_by
      ) AS rotation ";
 
 /// Active keys that rotate, whose algorithm is not one of `$2`, and whose successor has not taken over, or does
 /// not work any more.
 const ROTATING: &str = "WHERE p.status = 'active' AND p.rotation_days IS NOT NULL
                           AND p.algorithm <> ALL ($2)
-                          AND (p.retire_at IS NULL OR NOT is_replaced) ";
+                          AND (p.retire_at IS NULL OR replaced_by = '{}') ";
 
 /// The keys that need a successor at `now`. That of a signing key is made a day ahead, so that it is
 /// published before it signs.
@@ -79,11 +79,22 @@ pub(super) async fn to_retire(
     sqlx::query_as(sql([
         "SELECT p.id, p.service_id FROM ",
         KEYS,
-        "WHERE p.retire_at <= $1 AND is_replaced ORDER BY p.id",
+        "WHERE p.retire_at <= $1 AND replaced_by <> '{}' ORDER BY p.id",
     ]))
     .bind(now)
     .fetch_all(database)
     .await
+}
+
+/// The keys because of which a key retires by `now`; none before.
+pub(super) async fn replacing(
+    database: impl PgExecutor<'_>,
+    key: KeyId,
+    now: Timestamp,
+) -> sqlx::Result<Vec<KeyId>> {
+    let sql =
+        sql(["SELECT unnest(replaced_by) FROM ", KEYS, "WHERE p.retire_at <= $1 AND p.id = $2"]);
+    sqlx::query_scalar(sql).bind(now).bind(key).fetch_all(database).await
 }
 
 /// The keys that should have been replaced by `now`. Those of refused algorithms have no successors.

@@ -8,7 +8,7 @@ use super::{
     DAY, OVERLAP, a_world, id, made_successor, others, path, rotate, rotated, rotating, send,
     status,
 };
-use testkit::{PATIENCE, within};
+use testkit::{PATIENCE, pool, within};
 
 #[tokio::test]
 async fn a_key_whose_successor_stopped_gets_another_one_and_retires_later() {
@@ -35,6 +35,25 @@ async fn a_key_whose_successor_stopped_gets_another_one_and_retires_later() {
     world.clock.advance(OVERLAP);
     rotate(&world).await;
     assert_eq!(status(&world, &key).await, "retired");
+}
+
+/// The login of the service can write any row.
+#[tokio::test]
+async fn a_key_does_not_retire_because_of_a_row_that_does_not_count() {
+    let world = a_world().await;
+    let service = world.service("forged").await;
+    let key = rotating(&world, &service, "AES-256", 10).await;
+    world.clock.advance(10 * DAY);
+    rotated(&world, 0).await;
+    let successor = others(&world, &key).await.remove(0);
+    let disabled = json!({ "status": "disabled" });
+    world.admin().patch(&path(id(&successor)), disabled).await.ok();
+    let forged = "UPDATE keys SET status = 'active' WHERE status = 'disabled'";
+    let forged = sqlx::query(forged).execute(&pool(world.as_application())).await;
+    assert_eq!(forged.expect("a change").rows_affected(), 1);
+    world.clock.advance(OVERLAP);
+    rotate(&world).await;
+    assert_eq!(status(&world, &key).await, "active");
 }
 
 #[tokio::test]
