@@ -16,6 +16,11 @@ async fn a_day_is_retired_when_it_is_sealed_and_its_hashes_stay() {
     let refused = sqlx::query(RETIRE).fetch_one(&kept.owner).await.unwrap_err();
     let code = refused.as_database_error().unwrap().code();
     assert_eq!(code.as_deref(), Some("SW002"));
+    let ids: Vec<String> = sqlx::query_scalar("SELECT id::text FROM crypto_operations_audit")
+        .fetch_all(&kept.owner)
+        .await
+        .unwrap();
+    assert!(ids.iter().any(|id| refused.to_string().contains(id)), "{refused}");
 
     let sealer = kept.sealer().await;
     kept.covered(2).await;
