@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use engine::catalog::floor_of_listener;
 use engine::db::Pool;
 use engine::floor::{Floor, MINIMUM_STRENGTHS};
+use engine::ledger::own_keys;
 use engine::management::floor::{OwnKey, Stopped, StoppedKey, floors, stopped_by};
 use engine::settings::Crypto;
 
@@ -37,7 +38,8 @@ pub(super) async fn examine(
     let others = floors(pool).await.ok()?;
     let own = floor_of_listener(own);
     let unlike = others.iter().filter(|(floor, _)| *floor != own).map(|(_, number)| number).sum();
-    let stopped = stopped_by(pool, floor).await.ok()?;
+    let own = own_keys(pool).await.ok()?;
+    let stopped = stopped_by(pool, floor, &own).await.ok()?;
     Some(Examined { floor, is_tried: minimum.is_some(), stopped, unlike })
 }
 

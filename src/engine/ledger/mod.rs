@@ -14,6 +14,7 @@ pub mod forward;
 mod head;
 mod init;
 mod key;
+mod own_keys;
 mod prove;
 mod proven_events;
 mod published;
@@ -34,6 +35,7 @@ pub use self::anchor::AnchorError;
 pub use self::export::Export;
 pub(crate) use self::foreign::foreign_segments;
 pub use self::init::{InitError, Initialized, Renewal, initialize};
+pub use self::own_keys::own_keys;
 pub use self::prove::{Proof, ProofError, prove};
 pub(crate) use self::proven_events::{
     EventProof, is_initialized, last_attesting, proven_events, sealed_states,

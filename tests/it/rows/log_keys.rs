@@ -60,6 +60,23 @@ async fn without_the_row_of_a_key_or_an_origin_nothing_is_sealed() {
     }
 }
 
+/// The cryptographic floor would show another algorithm.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_added_key_is_not_held_to_the_floor() {
+    let logs = Kept::new().await;
+    let own = async || format!("{:?}", ledger::own_keys(&logs.pool).await.expect("keys"));
+    let before = own().await;
+    assert!(before.contains("signs the audit logs") && !before.contains("reports"), "{before}");
+    for table in ["audit_log_cosigners", "report_keys"] {
+        let added = format!(
+            "INSERT INTO {table} (id, public_key, created_at)
+             SELECT gen_random_uuid(), public_key, now() FROM audit_log_keys"
+        );
+        logs.execute(&added).await;
+        assert_eq!(own().await, before, "{table}");
+    }
+}
+
 /// The login of the service can insert a key.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_added_key_signs_nothing_and_is_not_served() {

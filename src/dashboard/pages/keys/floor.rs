@@ -9,6 +9,7 @@ use crate::view::list::{facts, table};
 use crate::view::shell::Section;
 use crate::view::words::{Tone, badge, count, isolated};
 use engine::floor::{Floor, MINIMUM_STRENGTHS};
+use engine::ledger::own_keys;
 use engine::management::floor::{Stopped, stopped_by};
 
 /// The path of the page.
@@ -16,13 +17,14 @@ pub(super) const PLACE: &str = "/dashboard/keys/floor";
 
 pub(crate) async fn show(cx: PageContext) -> Result<Markup, PageError> {
     let floor = cx.dashboard.floor.floor();
-    let now = stopped_by(&cx.context.pool, floor).await?;
+    let own = own_keys(&cx.context.pool).await?;
+    let now = stopped_by(&cx.context.pool, floor, &own).await?;
     let mut stricter = Vec::new();
     for minimum in MINIMUM_STRENGTHS {
         let other = floor.with_minimum(minimum);
         // A lower minimum refuses less.
         if other.refused().count() > floor.refused().count() {
-            stricter.push((minimum, other, stopped_by(&cx.context.pool, other).await?));
+            stricter.push((minimum, other, stopped_by(&cx.context.pool, other, &own).await?));
         }
     }
     let warnings = warnings(&cx);

@@ -33,6 +33,17 @@ pub(in crate::ledger) async fn cosigners(
     keys.iter().map(|key| signing_key(key.id.uuid(), &key.public_key)).collect()
 }
 
+/// The public keys of the newest signing key and of the newest key of cosignatures, in DER.
+pub(in crate::ledger) async fn newest_keys(
+    mut rows: Rows<&mut PgConnection>,
+) -> sqlx::Result<[Option<Vec<u8>>; 2]> {
+    let signing: Vec<LogKey> = select(NEWEST_FIRST).fetch_all(rows.again()).await?;
+    let cosigning: Vec<LogCosigner> = select(NEWEST_FIRST).fetch_all(rows).await?;
+    let signing = signing.into_iter().next().map(|key| key.public_key);
+    let cosigning = cosigning.into_iter().next().map(|key| key.public_key);
+    Ok([signing, cosigning])
+}
+
 /// The signing keys, newest first; none while the row of a key or an origin that was ever made does not count.
 /// Without the newest key, an older one would sign.
 pub(in crate::ledger) async fn whole_keys(

@@ -16,7 +16,9 @@ pub(super) use self::checkpoints::{
 };
 pub(super) use self::clock::now;
 pub(super) use self::head::{head, lock_init, put_origin};
-pub(super) use self::keys::{accepted_segments, cosigners, keep_origin, keys, origin, whole_keys};
+pub(super) use self::keys::{
+    accepted_segments, cosigners, keep_origin, keys, newest_keys, origin, whole_keys,
+};
 pub(super) use self::records::{RecordKey, attached_days, count_newer, kept_from, records_after};
 pub(super) use self::segments::{
     Sealed, around, first_sealed_from, lock_stragglers, positioned, random, sealed, sealed_around,

@@ -62,21 +62,20 @@ pub struct OwnKey {
     pub algorithm: Algorithm,
 }
 
-/// What `floor` stops now or would stop.
-pub async fn stopped_by(pool: &Pool, floor: Floor) -> Result<Stopped, Error> {
+/// What `floor` stops now or would stop. `own` are the keys of Sealward itself.
+pub async fn stopped_by(pool: &Pool, floor: Floor, own: &[OwnKey]) -> Result<Stopped, Error> {
     let refused = floor.refused_keys();
     let policies = store::policies(pool, floor).await?.into_iter();
     let policies = policies.filter_map(|policy| {
         let breach = policy.held_to(floor).err()?;
         Some((policy, breach))
     });
-    let mut own = store::own_keys(pool).await?;
-    own.retain(|key| floor.refuses(key.algorithm));
+    let own = own.iter().filter(|key| floor.refuses(key.algorithm));
     Ok(Stopped {
         keys_in_all: store::count_keys(pool, &refused).await?,
         keys: store::keys(pool, &refused).await?,
         policies: policies.collect(),
-        own,
+        own: own.copied().collect(),
     })
 }
 

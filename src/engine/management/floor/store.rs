@@ -2,14 +2,13 @@
 
 use sqlx::PgExecutor;
 
-use super::{LISTED, OwnKey, StoppedKey, StoppedPolicy};
+use super::{LISTED, StoppedKey, StoppedPolicy};
 use crate::catalog;
-use crate::db::Pool;
 use crate::floor::Floor;
 use crate::keys::{KeyStatus, Usage};
 use crate::policy::PolicyStatus;
 use formats::envelope::{Alg, Enc};
-use formats::material::{Algorithm, PublicKey};
+use formats::material::Algorithm;
 
 pub(super) async fn keys(
     database: impl PgExecutor<'_>,
@@ -85,35 +84,6 @@ pub(super) async fn policies(
     .bind(LISTED)
     .fetch_all(database)
     .await
-}
-
-/// The keys of Sealward itself whose algorithms the database shows.
-pub(super) async fn own_keys(pool: &Pool) -> sqlx::Result<Vec<OwnKey>> {
-    let signing: Option<Vec<u8>> = sqlx::query_scalar(
-        "SELECT public_key FROM audit_log_keys ORDER BY created_at DESC LIMIT 1",
-    )
-    .fetch_optional(pool)
-    .await?;
-    let cosigning: Option<Vec<u8>> = sqlx::query_scalar(
-        "SELECT public_key FROM audit_log_cosigners ORDER BY created_at DESC LIMIT 1",
-    )
-    .fetch_optional(pool)
-    .await?;
-    let reporting: Option<Vec<u8>> =
-        sqlx::query_scalar("SELECT public_key FROM report_keys ORDER BY created_at DESC LIMIT 1")
-            .fetch_optional(pool)
-            .await?;
-    let kinds = [
-        ("signs the audit logs", signing),
-        ("cosigns the audit logs", cosigning),
-        ("signs reports", reporting),
-    ];
-    let keys = kinds.into_iter().filter_map(|(purpose, spki)| {
-        let algorithm = PublicKey::from_spki(&spki?).ok()?.algorithm();
-        Some(OwnKey { purpose, algorithm })
-    });
-    let importing = OwnKey { purpose: "wraps keys to import", algorithm: Algorithm::Rsa4096 };
-    Ok(keys.chain([importing]).collect())
 }
 
 /// The number of instances by the fingerprint of their floor: each has a connection for notices, which it is
