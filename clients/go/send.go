@@ -206,21 +206,28 @@ func withoutAddress(err error) error {
 	return err
 }
 
+// largestGuess is the most bytes for which the length that an answer states is believed before they are received.
+const largestGuess = 1 << 20
+
 // complete reads the rest of an answer.
 func (c *Client) complete(ctx context.Context, answer *http.Response) (*Response, error) {
 	defer answer.Body.Close()
-	var body []byte
-	var err error
-	if answer.ContentLength >= 0 {
-		body = make([]byte, answer.ContentLength)
-		_, err = io.ReadFull(answer.Body, body)
-	} else {
-		body, err = io.ReadAll(answer.Body)
+	var body bytes.Buffer
+	if stated := answer.ContentLength; stated > 0 {
+		if stated > largestGuess {
+			stated = largestGuess
+		}
+		// ReadFrom grows a buffer that has less than MinRead left.
+		body.Grow(int(stated) + bytes.MinRead)
+	}
+	_, err := body.ReadFrom(answer.Body)
+	if err == nil && int64(body.Len()) < answer.ContentLength {
+		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
 		return nil, c.broken(ctx, err)
 	}
-	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: body}, nil
+	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: body.Bytes()}, nil
 }
 
 // retryAfter returns the pause that the service asks for.

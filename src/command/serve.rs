@@ -40,7 +40,8 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     let listener = listener
         .over(tls.clone())
         .for_at_most(server::connections_allowed(&settings), &settings.http)
-        .with(server::Timeouts::of(&settings.http));
+        .with(server::Timeouts::of(&settings.http))
+        .receiving(&settings.limits);
     let database = startup::database(&settings, environment).await?;
     startup::check_login(&settings, &database).await?;
     let limiter = startup::limiter(&settings, environment, clock.clone())?;

@@ -58,11 +58,12 @@ pub(super) async fn idempotent(
     }
 }
 
-/// Whether the request freezes everything or locks a person. Doing so twice has no effect, and doing so again
-/// after its end must have one, whatever the answer was before.
+/// Whether the request freezes everything or locks a person. Doing so twice has no effect, or is refused. Doing so
+/// again after its end must have one, whatever the answer was before.
 fn takes_away(request: &Request) -> bool {
     let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    matches!(route, Some("/admin/emergency/freeze" | "/admin/people/{id}/lock"))
+    let taking_away = ["/admin/emergency/freeze", "/admin/people", "/admin/people/{id}/lock"];
+    route.is_some_and(|route| taking_away.contains(&route))
 }
 
 /// Reads the body and claims the key.

@@ -26,7 +26,7 @@ use super::front::Answers;
 use super::stream::{LINGER, Stream};
 use super::timers::{ConnectionTimers, TimedOut, Timeouts};
 use super::tls::{Presented, Tls};
-use engine::settings::Http;
+use engine::settings::{Http, Limits};
 use engine::web::{OverTls, Unanswered};
 
 /// The maximum size of the headers of a request, and of the parts of a response that are not sent.
@@ -37,6 +37,9 @@ const NOT_HTTP_2: &[u8] =
 /// The pause when the system has no file descriptors left.
 const BREATH: Duration = Duration::from_millis(50);
 
+/// What a chunked body, and a request after it, have besides the largest body.
+const FRAMING: usize = 1024 * 1024;
+
 /// A bound address that is not served yet.
 pub struct Listener {
     socket: TcpListener,
@@ -44,6 +47,7 @@ pub struct Listener {
     tls: Option<Tls>,
     connections: Connections,
     timeouts: Timeouts,
+    leftover: usize,
 }
 
 /// The address cannot be bound.
@@ -67,6 +71,7 @@ pub async fn listen(setting: &'static str, address: SocketAddr) -> Result<Listen
         tls: None,
         connections: Connections::at_most(usual.max_connections, &usual),
         timeouts: Timeouts::of(&usual),
+        leftover: leftover(&Limits::default()),
     })
 }
 
@@ -91,6 +96,12 @@ impl Listener {
         Self { timeouts, ..self }
     }
 
+    /// Receives the rest of bodies up to these limits after a response that did not wait for it. Otherwise a client
+    /// that still sends does not receive the response.
+    pub fn receiving(self, limits: &Limits) -> Self {
+        Self { leftover: leftover(limits), ..self }
+    }
+
     /// Its connections, for metrics.
     pub fn connections(&self) -> Connections {
         self.connections.clone()
@@ -112,6 +123,7 @@ impl Listener {
             tls: self.tls,
             front,
             timeouts: self.timeouts,
+            leftover: self.leftover,
             is_draining: Arc::default(),
             is_ending,
         };
@@ -166,6 +178,7 @@ struct ConnectionServer<A> {
     tls: Option<Tls>,
     front: A,
     timeouts: Timeouts,
+    leftover: usize,
     /// Whether each response closes its connection.
     is_draining: Arc<AtomicBool>,
     /// The sender is dropped when the listener ends.
@@ -211,7 +224,7 @@ impl<A: Answers> ConnectionServer<A> {
         let timers = ConnectionTimers::start();
         let over_tls = tls.is_some().then_some(OverTls);
         let certificate = tls.as_ref().and_then(Presented::certificate);
-        let stream = Stream::new(stream, connection, timers.clone());
+        let stream = Stream::new(stream, connection, timers.clone(), self.leftover);
         let of_requests = timers.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
@@ -274,6 +287,11 @@ impl<A: Answers> ConnectionServer<A> {
             timers.close();
         }
     }
+}
+
+/// How many bytes are received and discarded after the last response of a connection.
+fn leftover(limits: &Limits) -> usize {
+    limits.largest_body().saturating_add(FRAMING)
 }
 
 /// Refuses a client of HTTP/2. The parser detects its preface, but sends no response.

@@ -13,23 +13,28 @@ use tokio::time::timeout;
 use super::connections::OpenConnection;
 use super::timers::ConnectionTimers;
 
-/// How long, and how many bytes, the service reads and discards after the last response. Closing earlier
-/// would reset the connection.
+/// How long the service reads and discards after the last response. Closing earlier would reset the connection.
 pub(super) const LINGER: Duration = Duration::from_secs(2);
-const LEFTOVER: usize = 8 * 1024 * 1024;
 
 /// The stream of an open connection.
 pub(super) struct Stream<S: AsyncRead + Unpin + Send + 'static> {
     /// None only during drop.
     inner: Option<(S, OpenConnection)>,
     timers: ConnectionTimers,
+    /// How many bytes the service reads and discards after the last response.
+    leftover: usize,
     /// Whether the write side is shut down.
     is_shut: bool,
 }
 
 impl<S: AsyncRead + Unpin + Send + 'static> Stream<S> {
-    pub(super) fn new(stream: S, connection: OpenConnection, timers: ConnectionTimers) -> Self {
-        Self { inner: Some((stream, connection)), timers, is_shut: false }
+    pub(super) fn new(
+        stream: S,
+        connection: OpenConnection,
+        timers: ConnectionTimers,
+        leftover: usize,
+    ) -> Self {
+        Self { inner: Some((stream, connection)), timers, leftover, is_shut: false }
     }
 
     fn get(&mut self) -> io::Result<Pin<&mut S>> {
@@ -53,15 +58,14 @@ impl<S: AsyncRead + Unpin + Send + 'static> Drop for Stream<S> {
         let is_needed = self.is_shut && self.timers.has_unread_input();
         let here = Handle::try_current();
         if let (true, Some((stream, connection)), Ok(here)) = (is_needed, self.inner.take(), here) {
-            here.spawn(linger(stream, connection));
+            here.spawn(linger(stream, connection, self.leftover));
         }
     }
 }
 
 /// Reads and discards.
-async fn linger<S: AsyncRead + Unpin>(mut stream: S, _connection: OpenConnection) {
+async fn linger<S: AsyncRead + Unpin>(mut stream: S, _connection: OpenConnection, mut left: usize) {
     let mut bytes = vec![0; 16 * 1024];
-    let mut left = LEFTOVER;
     let reading = async {
         while left > 0 {
             match stream.read(&mut bytes).await {

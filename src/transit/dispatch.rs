@@ -7,11 +7,11 @@ use axum::response::{IntoResponse as _, Response};
 
 use crate::errors::Refused;
 use crate::frame::{TransitFrame, check_site, check_wrapping};
+use crate::held::Sender;
 use crate::route::{Route, Verb};
 use crate::state::Transit;
 use crate::{data, keys, random, session, system};
 use engine::receive::{note_client, refused_head, request_tag};
-use engine::web::client_address;
 use formats::problem::Problem;
 
 /// Answers every request to the API. Cheap to clone.
@@ -42,9 +42,9 @@ impl TransitApi {
             match checked {
                 Ok(route) => dispatch(&state, route, request).await,
                 Err(refused) if route.is_some_and(Route::is_repeated) => {
-                    let client = client_address(request.extensions());
+                    let sender = Sender::of(request.extensions());
                     drop(request);
-                    state.held.hold(client, refused).await
+                    state.held.hold(sender, refused).await
                 }
                 Err(refused) => refused.into_response(),
             }

@@ -98,6 +98,12 @@ impl Refused {
         Self::new(status, "INTERNAL_ERROR", "the operation failed")
     }
 
+    /// A client that sends too much, and can send again after these seconds.
+    pub(crate) fn limited(text: &str, seconds: u64) -> Self {
+        let status = StatusCode::TOO_MANY_REQUESTS;
+        Self { retry_after: Some(seconds), ..Self::new(status, "RATE_LIMIT_EXCEEDED", text) }
+    }
+
     fn because(self, cause: &impl ToString) -> Self {
         Self { cause: Some(cause.to_string()), ..self }
     }
@@ -228,10 +234,8 @@ impl From<WrongKind> for Refused {
 
 impl From<Exceeded> for Refused {
     fn from(exceeded: Exceeded) -> Self {
-        let text = "too many requests; try again later";
-        let refused = Self::new(StatusCode::TOO_MANY_REQUESTS, "RATE_LIMIT_EXCEEDED", text);
         let seconds = exceeded.retry_after.as_secs().saturating_add(1);
-        Self { retry_after: Some(seconds), ..refused }
+        Self::limited("too many requests; try again later", seconds)
     }
 }
 

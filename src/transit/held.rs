@@ -6,16 +6,23 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use axum::http::StatusCode;
+use axum::http::Extensions;
 use axum::response::{IntoResponse as _, Response};
 
 use crate::errors::Refused;
 use engine::ratelimit::network_of;
 use engine::shares::{HELD_REFUSALS, Shares};
-use engine::web::Unanswered;
+use engine::web::{TrustedProxy, Unanswered, client_address};
 
 /// How long a refusal waits.
 const FOR: Duration = Duration::from_secs(1);
+
+/// Who sent a request that is refused.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sender {
+    pub(crate) client: IpAddr,
+    is_proxy: bool,
+}
 
 /// The refusals that wait.
 #[derive(Clone, Debug)]
@@ -27,16 +34,25 @@ impl Default for HeldRefusals {
     }
 }
 
+impl Sender {
+    /// The sender of a request with these extensions, which the frame determined.
+    pub(crate) fn of(extensions: &Extensions) -> Self {
+        let is_proxy = extensions.get::<TrustedProxy>().is_some();
+        Self { client: client_address(extensions), is_proxy }
+    }
+}
+
 impl HeldRefusals {
-    /// The response to a refused request of this address, after a second. If too many wait, the connection
-    /// closes without a response.
-    pub(crate) async fn hold(&self, client: IpAddr, refused: Refused) -> Response {
-        let Some(_place) = self.0.try_take(Some(network_of(client)), 1) else {
-            let text = "too many refused requests wait";
-            let code = "RATE_LIMIT_EXCEEDED";
-            let refused = Refused::new(StatusCode::TOO_MANY_REQUESTS, code, text);
+    /// The response to a refused request, after a second. If too many of the client wait, a trusted proxy gets another
+    /// refusal at once, and the connection of another sender closes without a response. A proxy could take a connection
+    /// that closes for a failure of this instance, and send the requests of its other clients elsewhere.
+    pub(crate) async fn hold(&self, sender: Sender, refused: Refused) -> Response {
+        let Some(_place) = self.0.try_take(Some(network_of(sender.client)), 1) else {
+            let refused = Refused::limited("too many refused requests wait", 1);
             let mut response = refused.into_response();
-            response.extensions_mut().insert(Unanswered);
+            if !sender.is_proxy {
+                response.extensions_mut().insert(Unanswered);
+            }
             return response;
         };
         tokio::time::sleep(FOR).await;

@@ -11,15 +11,36 @@ use crate::state::Transit;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// A state, and the status that tells it.
+struct State {
+    /// The parameter of a query that names another status.
+    parameter: &'static str,
+    usual: StatusCode,
+    /// What another status may be.
+    allowed: &'static str,
+    may_fail: bool,
+}
+
+const SEALED: State = State {
+    parameter: "sealedcode",
+    usual: StatusCode::SERVICE_UNAVAILABLE,
+    allowed: "2xx, 4xx or 5xx",
+    may_fail: true,
+};
+
+/// 5xx is a failure in the log and in metrics, which a client cannot cause while the service works.
+const ACTIVE: State = State {
+    parameter: "activecode",
+    usual: StatusCode::OK,
+    allowed: "2xx or 4xx",
+    may_fail: false,
+};
+
 /// Tells whether the service works. A query can name the statuses of its states.
 pub(crate) fn health(state: &Transit, query: Option<&str>) -> Response {
     let is_sealed = is_sealed(state);
-    let (parameter, usual) = match is_sealed {
-        true => ("sealedcode", StatusCode::SERVICE_UNAVAILABLE),
-        false => ("activecode", StatusCode::OK),
-    };
-    let status = match status(query, parameter) {
-        Ok(status) => status.unwrap_or(usual),
+    let status = match status(query, if is_sealed { SEALED } else { ACTIVE }) {
+        Ok(status) => status,
         Err(refused) => return refused.into_response(),
     };
     let health = json!({
@@ -66,20 +87,19 @@ fn is_sealed(state: &Transit) -> bool {
     !(serves && (state.is_ready)())
 }
 
-/// The status that a query names with this parameter.
-fn status(query: Option<&str>, parameter: &str) -> Result<Option<StatusCode>, Refused> {
+/// The status that tells a state. A query can name it.
+fn status(query: Option<&str>, state: State) -> Result<StatusCode, Refused> {
+    let State { parameter, usual, allowed, may_fail } = state;
     let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-    let Some((_, named)) = pairs.find(|(name, _)| name == parameter) else { return Ok(None) };
+    let Some((_, named)) = pairs.find(|(name, _)| name == parameter) else { return Ok(usual) };
     // The answer has a body, which the other statuses do not have.
-    let has_body = |status: &StatusCode| {
+    let is_allowed = |status: &StatusCode| {
         let is_empty = [StatusCode::NO_CONTENT, StatusCode::RESET_CONTENT].contains(status);
-        !(is_empty || status.is_informational() || status.is_redirection())
+        let is_other = is_empty || status.is_informational() || status.is_redirection();
+        !is_other && (may_fail || !status.is_server_error())
     };
     let status = named.parse::<u16>().ok().filter(|number| *number < 600);
-    match status.and_then(|number| StatusCode::from_u16(number).ok()).filter(has_body) {
-        Some(status) => Ok(Some(status)),
-        None => Err(Refused::invalid(format!(
-            "{parameter} must be a status of a body, 2xx, 4xx or 5xx"
-        ))),
-    }
+    let status = status.and_then(|number| StatusCode::from_u16(number).ok());
+    let refused = || Refused::invalid(format!("{parameter} must be a status of a body, {allowed}"));
+    status.filter(is_allowed).ok_or_else(refused)
 }

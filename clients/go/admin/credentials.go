@@ -37,18 +37,19 @@ type CreatedAPIKey struct {
 	Secret *SecretText `json:"secret"`
 }
 
-// NewAPIKey creates an API key.
+// NewAPIKey creates an API key. What restricts it is an [Optional], so that an empty value is not taken for none: without
+// a restriction, a key may do everything, and an admin key is that of an owner.
 type NewAPIKey struct {
-	Name              string     `json:"name"`
-	Type              string     `json:"type"`
-	ServiceID         string     `json:"serviceId,omitempty"`
-	PolicyNumber      string     `json:"policyNumber,omitempty"`
-	AllowedOperations []string   `json:"allowedOperations,omitempty"`
-	AllowedCIDRs      []string   `json:"allowedCidrs,omitempty"`
-	CertificateSHA256 string     `json:"certificateSha256,omitempty"`
-	Roles             []string   `json:"roles,omitempty"`
-	Person            string     `json:"person,omitempty"`
-	ExpiresAt         *time.Time `json:"expiresAt,omitempty"`
+	Name              string             `json:"name"`
+	Type              string             `json:"type"`
+	ServiceID         string             `json:"serviceId,omitempty"`
+	PolicyNumber      string             `json:"policyNumber,omitempty"`
+	AllowedOperations Optional[[]string] `json:"allowedOperations,omitempty"`
+	AllowedCIDRs      Optional[[]string] `json:"allowedCidrs,omitempty"`
+	CertificateSHA256 Optional[string]   `json:"certificateSha256,omitempty"`
+	Roles             Optional[[]string] `json:"roles,omitempty"`
+	Person            Optional[string]   `json:"person,omitempty"`
+	ExpiresAt         *time.Time         `json:"expiresAt,omitempty"`
 }
 
 // APIKeyChanges changes an API key.
@@ -104,23 +105,23 @@ type Identity struct {
 }
 
 // IdentityMatch says which credentials are the identity: those of an issuer with a subject or claims, of a SPIFFE ID, or
-// of a pinned certificate.
+// of a pinned certificate. Without a subject, it is those of every subject.
 type IdentityMatch struct {
-	Issuer            string         `json:"issuer,omitempty"`
-	Subject           string         `json:"subject,omitempty"`
-	Claims            map[string]any `json:"claims,omitempty"`
-	SpiffeID          string         `json:"spiffeId,omitempty"`
-	CertificateSHA256 string         `json:"certificateSha256,omitempty"`
+	Issuer            Optional[string]         `json:"issuer,omitempty"`
+	Subject           Optional[string]         `json:"subject,omitempty"`
+	Claims            Optional[map[string]any] `json:"claims,omitempty"`
+	SpiffeID          Optional[string]         `json:"spiffeId,omitempty"`
+	CertificateSHA256 Optional[string]         `json:"certificateSha256,omitempty"`
 }
 
 // NewIdentity creates a workload identity.
 type NewIdentity struct {
-	Name              string        `json:"name"`
-	ServiceID         string        `json:"serviceId"`
-	PolicyNumber      string        `json:"policyNumber,omitempty"`
-	AllowedOperations []string      `json:"allowedOperations,omitempty"`
-	Match             IdentityMatch `json:"match"`
-	Status            string        `json:"status,omitempty"`
+	Name              string             `json:"name"`
+	ServiceID         string             `json:"serviceId"`
+	PolicyNumber      string             `json:"policyNumber,omitempty"`
+	AllowedOperations Optional[[]string] `json:"allowedOperations,omitempty"`
+	Match             IdentityMatch      `json:"match"`
+	Status            string             `json:"status,omitempty"`
 }
 
 // IdentityChanges changes a workload identity.

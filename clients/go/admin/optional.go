@@ -3,9 +3,13 @@ package admin
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
+
+	"sealward.dev/go/internal/jsontext"
 )
 
-// Optional is a member of a change. A member that is not set is not sent, [Set] sends a value, and [Null] sends null.
+// Optional is a member of a request. A member that is not set is not sent, [Set] sends a value, also an empty one, and
+// [Null] sends null. It is a map because encoding/json leaves empty maps out.
 type Optional[T any] map[bool]T
 
 // Set returns a member with a value.
@@ -17,12 +21,24 @@ func Null[T any]() Optional[T] {
 	return Optional[T]{false: none}
 }
 
-// MarshalJSON writes the value, or null.
+// Value returns the value, if the member has one.
+func (o Optional[T]) Value() (value T, isSet bool) {
+	value, isSet = o[true]
+	return value, isSet
+}
+
+// MarshalJSON writes the value, or null. A list that is nil is an empty list, not null: null often means everything.
 func (o Optional[T]) MarshalJSON() ([]byte, error) {
-	if value, isSet := o[true]; isSet {
-		return json.Marshal(value)
+	value, isSet := o[true]
+	if !isSet {
+		return []byte("null"), nil
 	}
-	return []byte("null"), nil
+	if set := reflect.ValueOf(value); set.Kind() == reflect.Slice && set.IsNil() {
+		return []byte("[]"), nil
+	} else if set.Kind() == reflect.Map && set.IsNil() {
+		return []byte("{}"), nil
+	}
+	return jsontext.Encode(value)
 }
 
 // UnmarshalJSON reads the value, or null.

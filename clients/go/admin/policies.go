@@ -53,8 +53,8 @@ type NewPolicy struct {
 	Enc                  string                    `json:"enc,omitempty"`
 	Status               string                    `json:"status,omitempty"`
 	FailureMode          string                    `json:"failureMode,omitempty"`
-	AllowedServiceIDs    []string                  `json:"allowedServiceIds,omitempty"`
-	AllowedOperations    []string                  `json:"allowedOperations,omitempty"`
+	AllowedServiceIDs    []string                  `json:"allowedServiceIds"`
+	AllowedOperations    Optional[[]string]        `json:"allowedOperations,omitempty"`
 	ContextRequired      bool                      `json:"contextRequired,omitempty"`
 	RequireBinding       bool                      `json:"requireBinding,omitempty"`
 	Headers              *sealward.EnvelopeHeaders `json:"headers,omitempty"`

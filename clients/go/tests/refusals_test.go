@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +42,31 @@ func TestValueThatJSONCannotRepresentIsRefused(t *testing.T) {
 			_, err = client.Sign(ctx, sealward.SignRequest{Data: payload, Algorithm: "Ed25519"})
 			requireInvalid(t, err)
 		})
+	}
+}
+
+// A length that is not that of the answer neither reserves memory nor ends the program.
+func TestAnswerWithAFalseLengthIsAnError(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer listener.Close()
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = connection.Read(make([]byte, 4096))
+			_, _ = connection.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 9000000000000000000\r\n\r\n{}"))
+			connection.Close()
+		}
+	}()
+	client, err := sealward.New(sealward.Options{URL: "http://" + listener.Addr().String(), Credentials: sealward.APIKey("sk_test_x")})
+	must(t, err)
+	_, err = client.Send(context.Background(), sealward.Request{Method: "GET", Path: "/api/v1/caller"})
+	var broken *sealward.Error
+	if !errors.As(err, &broken) {
+		t.Errorf("%v", err)
 	}
 }
 

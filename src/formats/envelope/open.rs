@@ -88,7 +88,8 @@ impl Envelope {
             (Wrapping::Oaep(_), PublicKey::Ec(_) | PublicKey::Kem(_))
             | (Wrapping::Agreement(_), PublicKey::Rsa(_) | PublicKey::Kem(_))
             | (Wrapping::Encapsulation(_), _) => {
-                let message = "must fit the key of the envelope";
+                let message = "must fit the key of the policy's destination: is policyNumber the policy of the \
+                     envelope?";
                 return Err(Problem::new("protected.alg", Code::Conflict, message).into());
             }
         };

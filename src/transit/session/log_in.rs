@@ -13,6 +13,7 @@ use crate::body::{Fields, parse};
 use crate::caller::{NotAdmitted, RULES};
 use crate::envelope::auth;
 use crate::errors::Refused;
+use crate::held::Sender;
 use crate::route::Route;
 use crate::state::Transit;
 use engine::auth::{Authorization, Caller, Credentials, Denied};
@@ -37,13 +38,13 @@ struct Presented {
 
 /// Logs in with the body of a request. A refusal waits.
 pub(crate) async fn log_in(state: &Transit, user: Option<&str>, request: Request) -> Response {
-    let client = client_address(request.extensions());
+    let sender = Sender::of(request.extensions());
     let method = request.method().clone();
     let tag = tag_of(state, request.extensions());
     match logged_in(state, user, request).await {
         Ok(response) => response,
         Err(NotAdmitted { refused, standing: Some(standing) }) => {
-            let mut response = state.held.hold(client, refused).await;
+            let mut response = state.held.hold(sender, refused).await;
             write_rate_limit(standing, response.headers_mut());
             response
         }
@@ -53,8 +54,8 @@ pub(crate) async fn log_in(state: &Transit, user: Option<&str>, request: Request
                 route: Some(Route::LogIn { user: None }.template()),
                 status: refused.status.as_u16(),
             });
-            state.security.submit_anonymous(client, tag.to_string(), event);
-            state.held.hold(client, refused).await
+            state.security.submit_anonymous(sender.client, tag.to_string(), event);
+            state.held.hold(sender, refused).await
         }
     }
 }

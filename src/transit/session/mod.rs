@@ -14,21 +14,22 @@ pub(crate) use self::look_up::look_up;
 use crate::caller::{AdmittedCaller, NotAdmitted, check_namespace, credentials, namespace};
 use crate::envelope::{auth, no_content};
 use crate::errors::Refused;
+use crate::held::Sender;
 use crate::state::Transit;
 use engine::auth::Caller;
 use engine::receive::AdminCaller;
 use engine::request_tag::RequestTag;
-use engine::web::{client_address, write_rate_limit};
+use engine::web::write_rate_limit;
 
 /// Renews the token of a request: tells how long its credential lives. A refusal waits.
 pub(crate) async fn renew(state: &Transit, parts: Parts) -> Response {
-    let client = client_address(&parts.extensions);
+    let sender = Sender::of(&parts.extensions);
     match renewed(state, &parts).await {
         Ok(response) => response,
         Err(NotAdmitted { refused, standing }) => {
             // Neither the headers nor the credential wait.
             drop(parts);
-            let mut response = state.held.hold(client, refused).await;
+            let mut response = state.held.hold(sender, refused).await;
             if let Some(standing) = standing {
                 write_rate_limit(standing, response.headers_mut());
             }

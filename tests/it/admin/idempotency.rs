@@ -309,5 +309,13 @@ async fn taking_away_is_done_each_time() {
     }
     let shown = world.admin().get(&person).await.ok();
     assert_eq!(shown.text("status"), "locked");
+    // A person who has not been seen is known after the first lock.
+    let unseen = json!({ "subject": "eve", "reason": "r" });
+    let lock = async || with(world.admin(), "alarm").post("/admin/people", unseen.clone()).await;
+    let person = lock().await.created().text("id");
+    let unlock = format!("/admin/people/{person}/unlock");
+    world.admin().post_nothing(&unlock).await.ok();
+    let refused = lock().await.refused(409, "CONFLICT");
+    assert!(!is_replayed(&refused), "the person is active");
     assert_eq!(world.admin().get("/admin/emergency").await.ok().text("status"), "frozen");
 }

@@ -44,7 +44,10 @@ async fn an_algorithm_that_conflicts_with_the_named_key_is_refused() {
     let rsa = world.destination("rsa", "RSA-2048", "RSA-OAEP-256").await;
     let alice = world.application("alice").bound_to(&ec.policy).await;
     let envelope = envelope_for(&world, &rsa, |header| header["kid"] = json!(ec.key)).await;
-    alice.unprotect(&envelope).await.invalid(&[("jwe.protected.alg", "conflict")]);
+    let refused = alice.unprotect(&envelope).await;
+    let message = refused.json()["error"]["details"][0]["message"].to_string();
+    assert!(message.contains("is policyNumber the policy of the envelope?"), "{message}");
+    refused.invalid(&[("jwe.protected.alg", "conflict")]);
 }
 
 #[tokio::test]

@@ -9,3 +9,4 @@ mod site;
 mod slow_readers;
 mod tls;
 mod unauthenticated;
+mod unread_bodies;

@@ -5,16 +5,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use engine::settings::{Auth, Http};
+use formats::clock::Clock;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 
 use super::Site;
-use testkit::{PATIENCE, within};
+use testkit::{PATIENCE, World, within};
 
 /// Sends a request on a connection, and returns the status; none if the connection closes without an answer.
 async fn exchange(stream: &mut TcpStream, request: &str) -> Option<u16> {
+    head_of_answer(stream, request).await?.get(9..12)?.parse().ok()
+}
+
+/// Sends a request on a connection, and returns the status line and the headers of the answer.
+async fn head_of_answer(stream: &mut TcpStream, request: &str) -> Option<String> {
     stream.write_all(request.as_bytes()).await.ok()?;
     let (mut read, mut buffer) = (Vec::new(), [0; 4096]);
     loop {
@@ -27,7 +34,7 @@ async fn exchange(stream: &mut TcpStream, request: &str) -> Option<u16> {
             name.eq_ignore_ascii_case("content-length").then(|| value.parse::<usize>().ok())?
         });
         if body.len() >= length.unwrap_or_default() {
-            return head.get(9..12)?.parse().ok();
+            return Some(head.to_owned());
         }
     }
 }
@@ -89,6 +96,29 @@ async fn the_ninth_refusal_of_an_address_closes_its_connection_without_an_answer
     let answers = futures_util::future::join_all(answers).await;
     let closed = answers.iter().filter(|it| matches!(it, Ok((None, _)))).count();
     assert_eq!(closed, 4, "{answers:?}");
+}
+
+/// A proxy could take a connection that closes for a failure of the instance.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_ninth_refusal_of_a_client_of_a_trusted_proxy_has_an_answer() {
+    let trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+    let http = Http { trusted_proxies, ..Http::default() };
+    let world = World::with_certificates(Clock::system(), Auth::default(), http).await;
+    let address = world.served(None).await;
+    let answers = (0..12).map(|number| async move {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let client = "host: test\r\nx-forwarded-for: 192.0.2.1";
+        let renewal = renewal("nonsense").replace("host: test", client);
+        let log_in = renewal.replace("PUT", "POST").replace("token/renew-self", "jwt/login");
+        let request = if number % 2 == 0 { log_in } else { renewal };
+        head_of_answer(&mut stream, &request).await.expect("an answer")
+    });
+    let answers = futures_util::future::join_all(answers).await;
+    let limited: Vec<_> = answers.iter().filter(|it| it.starts_with("HTTP/1.1 429 ")).collect();
+    assert_eq!(limited.len(), 4, "{answers:?}");
+    for head in limited {
+        assert!(head.contains("retry-after: 1"), "{head}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -29,7 +29,12 @@ async fn a_query_names_the_statuses_of_states() {
         async |query: &str| anonymous.read(&format!("sys/health?{query}")).await.status.as_u16();
     assert_eq!(status("activecode=299").await, 299);
     assert_eq!(status("standbyok=true&sealedcode=299&uninitcode=299&standbycode=299").await, 200);
-    assert_eq!(status("activecode=9").await, 400);
+    assert_eq!(status("activecode=429").await, 429);
+    for wrong in ["9", "204", "302", "500", "503"] {
+        assert_eq!(status(&format!("activecode={wrong}")).await, 400, "{wrong}");
+    }
+    // A status of another state, which no client causes.
+    assert_eq!(status("sealedcode=500&standbycode=503").await, 200);
 }
 
 #[tokio::test]

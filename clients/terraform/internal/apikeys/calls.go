@@ -38,11 +38,11 @@ func create(ctx context.Context, s *session.Session, plan apiKey) (*admin.APIKey
 		Type:              plan.Type.ValueString(),
 		ServiceID:         plan.ServiceID.ValueString(),
 		PolicyNumber:      plan.PolicyNumber.ValueString(),
-		AllowedOperations: value.Strings(plan.AllowedOperations),
-		AllowedCIDRs:      value.Strings(plan.AllowedCIDRs),
-		CertificateSHA256: plan.CertificateSHA256.ValueString(),
-		Roles:             value.Strings(plan.Roles),
-		Person:            plan.Person.ValueString(),
+		AllowedOperations: value.GivenTexts(plan.AllowedOperations),
+		AllowedCIDRs:      value.GivenTexts(plan.AllowedCIDRs),
+		CertificateSHA256: value.GivenText(plan.CertificateSHA256),
+		Roles:             value.GivenTexts(plan.Roles),
+		Person:            value.GivenText(plan.Person),
 		ExpiresAt:         value.Moment(plan.ExpiresAt),
 	})
 	if err != nil {

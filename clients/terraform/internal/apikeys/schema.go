@@ -2,6 +2,7 @@ package apikeys
 
 import (
 	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
@@ -25,20 +26,24 @@ var attributes = schema.Schema{
 		},
 		"service_id": schema.StringAttribute{
 			Optional: true, MarkdownDescription: "The service that calls with the key. An `admin` key has none.", PlanModifiers: managed.Fixed,
+			Validators: managed.NotEmpty,
 		},
 		"policy_number":      managed.DefaultPolicy(),
 		"allowed_operations": managed.AllowedOperations(),
 		"allowed_cidrs":      managed.Texts("The networks from which the key may be used, such as `10.0.0.0/8`. Without this argument, any network."),
 		"certificate_sha256": schema.StringAttribute{
 			Optional: true, MarkdownDescription: "The SHA-256 digest of the client certificate that requests with the key need, in hexadecimal.",
+			Validators: managed.NotEmpty,
 		},
 		"roles": schema.SetAttribute{
 			Optional: true, Computed: true, ElementType: types.StringType,
 			PlanModifiers:       []planmodifier.Set{setplanmodifier.UseStateForUnknown()},
 			MarkdownDescription: "The roles of an `admin` key: `owner`, `custodian`, `policy-admin` or `auditor`. The default is `owner`.",
+			Validators:          []validator.Set{setvalidator.SizeAtLeast(1)},
 		},
 		"person": schema.StringAttribute{
 			Optional: true, MarkdownDescription: "The person who uses an `admin` key.", PlanModifiers: managed.Fixed,
+			Validators: managed.NotEmpty,
 		},
 		"expires_at": schema.StringAttribute{
 			Optional: true, CustomType: timetypes.RFC3339Type{}, MarkdownDescription: "The time at which the key expires, as in RFC 3339.",

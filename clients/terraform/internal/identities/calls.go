@@ -27,7 +27,7 @@ func create(ctx context.Context, s *session.Session, plan identity) (*admin.Iden
 	}
 	outcome, err := s.Admin.Identities.Create(ctx, admin.NewIdentity{
 		Name: plan.Name.ValueString(), ServiceID: plan.ServiceID.ValueString(), PolicyNumber: plan.PolicyNumber.ValueString(),
-		AllowedOperations: value.Strings(plan.AllowedOperations), Match: *wanted, Status: plan.Status.ValueString(),
+		AllowedOperations: value.GivenTexts(plan.AllowedOperations), Match: *wanted, Status: plan.Status.ValueString(),
 	})
 	return session.AwaitResult(ctx, s, outcome, err, s.Admin.Identities.Read)
 }

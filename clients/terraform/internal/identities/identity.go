@@ -53,13 +53,15 @@ func (m *match) api() (*admin.IdentityMatch, error) {
 		return nil, nil
 	}
 	wanted := &admin.IdentityMatch{
-		Issuer: m.Issuer.ValueString(), Subject: m.Subject.ValueString(), SpiffeID: m.SpiffeID.ValueString(),
-		CertificateSHA256: m.CertificateSHA256.ValueString(),
+		Issuer: value.GivenText(m.Issuer), Subject: value.GivenText(m.Subject), SpiffeID: value.GivenText(m.SpiffeID),
+		CertificateSHA256: value.GivenText(m.CertificateSHA256),
 	}
 	if !m.Claims.IsNull() {
-		if err := json.Unmarshal([]byte(m.Claims.ValueString()), &wanted.Claims); err != nil {
+		var claims map[string]any
+		if err := json.Unmarshal([]byte(m.Claims.ValueString()), &claims); err != nil || claims == nil {
 			return nil, errClaims
 		}
+		wanted.Claims = admin.Set(claims)
 	}
 	return wanted, nil
 }
@@ -75,16 +77,16 @@ func (m *identity) Fill(found *admin.Identity) (problems diag.Diagnostics) {
 	m.PolicyNumber = types.StringPointerValue(found.PolicyNumber)
 	m.AllowedOperations = value.Set(found.AllowedOperations)
 	claims := jsontypes.NewNormalizedNull()
-	if found.Match.Claims != nil {
-		text, err := json.Marshal(found.Match.Claims)
+	if given, isSet := found.Match.Claims.Value(); isSet {
+		text, err := json.Marshal(given)
 		if err != nil {
 			problems.AddError("The claims of the workload identity are not JSON", "")
 		}
 		claims = jsontypes.NewNormalizedValue(string(text))
 	}
 	m.Match = &match{
-		Issuer: value.Filled(found.Match.Issuer), Subject: value.Filled(found.Match.Subject), Claims: claims,
-		SpiffeID: value.Filled(found.Match.SpiffeID), CertificateSHA256: value.Filled(found.Match.CertificateSHA256),
+		Issuer: value.OptionalText(found.Match.Issuer), Subject: value.OptionalText(found.Match.Subject), Claims: claims,
+		SpiffeID: value.OptionalText(found.Match.SpiffeID), CertificateSHA256: value.OptionalText(found.Match.CertificateSHA256),
 	}
 	m.Status = types.StringValue(found.Status)
 	m.CreatedAt = value.TimeText(m.CreatedAt, &found.CreatedAt)

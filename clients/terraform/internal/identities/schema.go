@@ -25,16 +25,18 @@ var attributes = schema.Schema{
 			Attributes: map[string]schema.Attribute{
 				"issuer": schema.StringAttribute{
 					Optional: true, MarkdownDescription: "The issuer of the token, which the settings of Sealward name.",
-					Validators: []validator.String{stringvalidator.ExactlyOneOf(
+					Validators: []validator.String{stringvalidator.LengthAtLeast(1), stringvalidator.ExactlyOneOf(
 						path.MatchRelative().AtParent().AtName("spiffe_id"), path.MatchRelative().AtParent().AtName("certificate_sha256"))},
 				},
-				"subject": schema.StringAttribute{Optional: true, MarkdownDescription: "The subject of the token."},
+				"subject": schema.StringAttribute{Optional: true, MarkdownDescription: "The subject of the token.", Validators: managed.NotEmpty},
 				"claims": schema.StringAttribute{
 					Optional: true, CustomType: jsontypes.NormalizedType{},
 					MarkdownDescription: "The claims of the token and their values, as a JSON object: use `jsonencode`. A name that begins with `/` is a JSON Pointer.",
 				},
-				"spiffe_id":          schema.StringAttribute{Optional: true, MarkdownDescription: "The SPIFFE ID of the certificate."},
-				"certificate_sha256": schema.StringAttribute{Optional: true, MarkdownDescription: "The SHA-256 digest of the certificate, in hexadecimal."},
+				"spiffe_id": schema.StringAttribute{Optional: true, MarkdownDescription: "The SPIFFE ID of the certificate.", Validators: managed.NotEmpty},
+				"certificate_sha256": schema.StringAttribute{
+					Optional: true, MarkdownDescription: "The SHA-256 digest of the certificate, in hexadecimal.", Validators: managed.NotEmpty,
+				},
 			},
 		},
 		"status":     managed.Status("`active` or `disabled`.", "active", "disabled"),

@@ -34,13 +34,16 @@ func Name(text string) schema.StringAttribute {
 // Description is the attribute description.
 func Description() schema.StringAttribute {
 	return schema.StringAttribute{
-		Optional: true, MarkdownDescription: "The description.", Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+		Optional: true, MarkdownDescription: "The description.", Validators: NotEmpty,
 	}
 }
 
+// NotEmpty refuses an empty text, such as a variable without a value. Only a missing argument restricts nothing.
+var NotEmpty = []validator.String{stringvalidator.LengthAtLeast(1)}
+
 // DefaultPolicy is the attribute policy_number of a credential.
 func DefaultPolicy() schema.StringAttribute {
-	return schema.StringAttribute{Optional: true, MarkdownDescription: "The policy for requests that name none."}
+	return schema.StringAttribute{Optional: true, MarkdownDescription: "The policy for requests that name none.", Validators: NotEmpty}
 }
 
 // AllowedOperations is the attribute allowed_operations of a credential.

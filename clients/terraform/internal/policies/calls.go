@@ -34,7 +34,7 @@ func create(ctx context.Context, s *session.Session, plan resourceModel) (*admin
 		Status:               plan.Status.ValueString(),
 		FailureMode:          plan.FailureMode.ValueString(),
 		AllowedServiceIDs:    value.Strings(plan.AllowedServiceIDs),
-		AllowedOperations:    value.Strings(plan.AllowedOperations),
+		AllowedOperations:    value.GivenTexts(plan.AllowedOperations),
 		ContextRequired:      plan.ContextRequired.ValueBool(),
 		RequireBinding:       plan.RequireBinding.ValueBool(),
 		Headers:              plan.Headers.api(),

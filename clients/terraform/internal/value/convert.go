@@ -6,11 +6,41 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"sealward.dev/go/admin"
 )
 
-// Strings returns the elements of a set of strings, or nil.
+// GivenText returns a member of a new resource: unset if there is no text. An empty text is one.
+func GivenText(text types.String) admin.Optional[string] {
+	if text.IsNull() || text.IsUnknown() {
+		return nil
+	}
+	return admin.Set(text.ValueString())
+}
+
+// GivenTexts returns a member of a new resource: unset if there is no set. An empty set is one.
+func GivenTexts(set types.Set) admin.Optional[[]string] {
+	if set.IsNull() || set.IsUnknown() {
+		return nil
+	}
+	return admin.Set(Strings(set))
+}
+
+// OptionalText returns a text. A member without a value is null.
+func OptionalText(member admin.Optional[string]) types.String {
+	text, isSet := member.Value()
+	if !isSet {
+		return types.StringNull()
+	}
+	return types.StringValue(text)
+}
+
+// Strings returns the elements of a set of strings: nil if there is no set.
 func Strings(set types.Set) []string {
-	var texts []string
+	if set.IsNull() || set.IsUnknown() {
+		return nil
+	}
+	texts := []string{}
 	for _, element := range set.Elements() {
 		if text, isText := element.(types.String); isText {
 			texts = append(texts, text.ValueString())

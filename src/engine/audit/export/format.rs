@@ -64,6 +64,10 @@ impl Format {
     }
 }
 
+/// Spreadsheets evaluate cells with these first characters. Some of them ignore spaces before, or take the full-width
+/// forms for the same characters.
+const FORMULA_STARTS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+
 /// The text of an optional value.
 pub(crate) fn cell(value: Option<&impl ToString>) -> String {
     value.map(ToString::to_string).unwrap_or_default()
@@ -94,7 +98,7 @@ fn write_csv<R>(columns: &[Column<R>], record: &R, chunk: &mut Vec<u8>) {
 }
 
 fn write_cell(cell: &str, chunk: &mut Vec<u8>) {
-    let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let formula = cell.starts_with(['\t', '\r']) || cell.trim_start().starts_with(FORMULA_STARTS);
     // Some spreadsheets separate cells with semicolons.
     if !formula && !cell.contains([',', ';', '"', '\r', '\n']) {
         chunk.extend_from_slice(cell.as_bytes());
@@ -125,6 +129,11 @@ mod tests {
         assert_eq!(written("say \"hi\""), "\"say \"\"hi\"\"\"");
         assert_eq!(written("=1+1"), "\"'=1+1\"");
         assert_eq!(written("@SUM(A1)"), "\"'@SUM(A1)\"");
+        for formula in [" =1+1", "\u{a0}@A1", "\u{3000}+1", "＝1+1", "＋1", "－1", " ＠A1"] {
+            assert_eq!(written(formula), format!("\"'{formula}\""));
+        }
+        assert_eq!(written("\n=1+1"), "\"'\n=1+1\"");
         assert_eq!(written("2001:db8::1"), "2001:db8::1");
+        assert_eq!(written(" a=b"), " a=b");
     }
 }

@@ -97,12 +97,13 @@ pub(in crate::ledger) async fn attesting_of(
     .await
 }
 
-/// The newest events among which one without a position is looked for.
+/// The newest changes among which one without a position is looked for, and the newest segments with a position that
+/// can be later than it.
 const NEWEST: i64 = 4_096;
 
 /// Whether one of the newest changes has no position in the first `size` of the log. The transaction of a change writes
 /// its segment: what the login of the service adds without one is no change, and nothing waits for identifiers of the
-/// future, which no instance with a right clock writes.
+/// future, which no instance with a right clock writes. Other events do not count, so that many of them hide no change.
 pub(in crate::ledger) async fn lacks_changes(
     connection: &mut PgConnection,
     size: u64,
@@ -110,9 +111,12 @@ pub(in crate::ledger) async fn lacks_changes(
     let soon = clock::now(&mut *connection).await?.plus(AHEAD);
     sqlx::query_scalar(
         "SELECT EXISTS (
-             SELECT FROM (SELECT id, action FROM management_events WHERE id < $5 ORDER BY id DESC LIMIT $1) AS e
-              WHERE action = ANY ($2)
-                AND EXISTS (SELECT FROM audit_log_segments s WHERE s.log = $3 AND s.id = e.id)
+             SELECT FROM (SELECT id FROM management_events
+                           WHERE id < $5 AND action = ANY ($2)
+                             AND id > coalesce((SELECT segment FROM audit_log_positions WHERE log = $3
+                                                 ORDER BY base DESC OFFSET $1 LIMIT 1), $6)
+                           ORDER BY id DESC LIMIT $1) AS e
+              WHERE EXISTS (SELECT FROM audit_log_segments s WHERE s.log = $3 AND s.id = e.id)
                 AND NOT EXISTS (SELECT FROM audit_log_places($3, id) AS place WHERE place.log_index < $4))",
     )
     .bind(NEWEST)
@@ -120,6 +124,7 @@ pub(in crate::ledger) async fn lacks_changes(
     .bind(Log::Management.number())
     .bind(signed_number(size))
     .bind(RecordKey { ts: soon, id: Uuid::nil() }.first_id())
+    .bind(Uuid::nil())
     .fetch_one(connection)
     .await
 }

@@ -146,6 +146,36 @@ async fn strangers_do_not_delay_reports() {
     }
 }
 
+/// Nor do they hide a change that the log does not have yet.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_report_is_made_without_the_last_change_however_many_refusals_follow() {
+    let (world, _) = world_with_key().await;
+    world.admin().get("/admin/reports/keys").await.ok();
+    by_sql(
+        &world,
+        "CREATE FUNCTION refuse_positions() RETURNS trigger LANGUAGE plpgsql AS
+             $$BEGIN RAISE EXCEPTION 'the log has stopped'; END$$;
+         CREATE TRIGGER refuse_positions BEFORE INSERT ON audit_log_positions
+             FOR EACH STATEMENT EXECUTE FUNCTION refuse_positions()",
+    )
+    .await;
+    world.service("late").await;
+    by_sql(
+        &world,
+        "INSERT INTO management_events (id, at, actor, action, resource_type)
+         SELECT (lpad(to_hex(extract(epoch FROM clock_timestamp())::bigint * 1000 + 1000), 12, '0')
+                    || '70008000' || lpad(to_hex(number), 12, '0'))::uuid,
+                now(), 'nobody', 'refuse', 'request'
+           FROM generate_series(1, 5000) AS number",
+    )
+    .await;
+    let refused = world.admin().get("/admin/reports/keys").await;
+    refused.refused(503, "SERVICE_UNAVAILABLE");
+    by_sql(&world, "DROP TRIGGER refuse_positions ON audit_log_positions").await;
+    let is_made = async || world.admin().get("/admin/reports/keys").await.status.as_u16() == 200;
+    within(PATIENCE, is_made).await;
+}
+
 /// A table without a line says nothing about itself.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_signature_says_what_an_empty_table_is_about() {
