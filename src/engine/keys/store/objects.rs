@@ -29,6 +29,14 @@ pub(crate) async fn is_claimed(
     Ok(destroyed < members.len())
 }
 
+/// Whether a record ever named the object with this name.
+pub(in crate::keys) async fn was_claimed(
+    connection: &mut PgConnection,
+    name: &KeyName,
+) -> sqlx::Result<bool> {
+    Ok(!members(connection, with_object(name)).await?.is_empty())
+}
+
 /// The keys that named this object. Without this group, an object could get another record after its own was
 /// hidden.
 fn with_object(name: &KeyName) -> Group {
