@@ -33,7 +33,7 @@ pub use self::deviation::{Deviation, Difference};
 use self::findings::Findings;
 pub use self::findings::{Finding, Flaw};
 pub use self::form::{FIRST_FORM, Form, Forms, newest_of_forms};
-pub use self::group::{Group, Member};
+pub use self::group::{Group, GroupKind, Member};
 pub(crate) use self::key::generation_of;
 pub use self::key::{Endorsement, RowKey};
 pub use self::opening::{NotDerived, initialize};

@@ -6,7 +6,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
 use uuid::Uuid;
 
-use super::{Endorsement, Entry, Group, Member, RowName, What};
+use super::{Endorsement, Entry, Group, GroupKind, Member, RowName, What};
 use formats::clock::Timestamp;
 
 /// How far the table admits a revision from the newest one.
@@ -59,7 +59,7 @@ pub async fn join(connection: &mut PgConnection, group: Group, member: Uuid) -> 
            FROM revisions WHERE table_name = $1 AND id = $2
          RETURNING revision",
     )
-    .bind(group.kind)
+    .bind(group.kind.name)
     .bind(group.id)
     .bind(What::Made)
     .bind(member)
@@ -80,7 +80,7 @@ pub async fn join_at(
           WHERE NOT EXISTS (SELECT FROM revisions
                              WHERE table_name = $1 AND id = $2 AND revision >= $3)",
     )
-    .bind(group.kind)
+    .bind(group.kind.name)
     .bind(group.id)
     .bind(number)
     .bind(What::Made)
@@ -96,20 +96,24 @@ pub async fn members(database: impl PgExecutor<'_>, group: Group) -> sqlx::Resul
     Ok(members.remove(&group).unwrap_or_default())
 }
 
-/// The members of each of these groups of one kind, the one that joined last first.
+/// The members of each of these groups of one kind, the one that joined last first. Whoever writes to the database can
+/// name any row as a member: one without an entry of its own was never made.
 pub async fn members_of(
     database: impl PgExecutor<'_>,
-    kind: &'static str,
+    kind: GroupKind,
     groups: &[Group],
 ) -> sqlx::Result<HashMap<Group, Vec<Member>>> {
     let ids: Vec<Uuid> = groups.iter().map(|group| group.id).collect();
     let rows: Vec<(Uuid, Uuid, i64)> = sqlx::query_as(
         "SELECT id, member, max(revision) AS number FROM revisions
           WHERE table_name = $1 AND id = ANY ($2) AND member IS NOT NULL
+            AND EXISTS (SELECT FROM revisions AS own
+                         WHERE own.table_name = $3 AND own.id = revisions.member)
           GROUP BY id, member ORDER BY number DESC",
     )
-    .bind(kind)
+    .bind(kind.name)
     .bind(ids)
+    .bind(kind.table)
     .fetch_all(database)
     .await?;
     let mut members = HashMap::<_, Vec<_>>::new();
