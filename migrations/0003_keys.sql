@@ -134,7 +134,8 @@ CREATE TABLE key_intents (
     service_id uuid REFERENCES services (id),
     change_id  uuid,
     attempt    uuid,
-    created_at timestamptz NOT NULL
+    created_at timestamptz NOT NULL,
+    mac        bytea NOT NULL
 );
 
 COMMENT ON TABLE key_intents IS 'Objects that are about to be created in a token. The transaction that records the key deletes the row, so that a row names the object that a crash left in a token.';
@@ -143,7 +144,8 @@ COMMENT ON COLUMN key_intents.purpose IS 'Whether the object is a key or the wra
 COMMENT ON COLUMN key_intents.service_id IS 'The service of the key; null for wrapping keys.';
 COMMENT ON COLUMN key_intents.change_id IS 'The approved change that creates the key; null for other keys. If the change fails, the object is removed.';
 COMMENT ON COLUMN key_intents.attempt IS 'The attempt of the request with an Idempotency-Key that creates the key; null for other requests. If another request takes over the claim, the object is removed.';
-COMMENT ON COLUMN key_intents.created_at IS 'The time before the creation began.';
+COMMENT ON COLUMN key_intents.created_at IS 'The time before the creation began. An object is removed within a day of it, and later only reported.';
+COMMENT ON COLUMN key_intents.mac IS 'The MAC of the other columns under the row key. Without it, the object is never removed.';
 
 CREATE TABLE key_presence (
     key_id  uuid NOT NULL REFERENCES keys (id),

@@ -11,12 +11,15 @@ CREATE TABLE revisions (
     -- One that the service cannot read would hide the other entries of its row.
     at         timestamptz NOT NULL DEFAULT now() CHECK (at >= '1970-01-01' AND at < '9999-01-01'),
     member     uuid,
+    accepted   boolean NOT NULL DEFAULT false,
     PRIMARY KEY (table_name, id, revision)
 );
 
 CREATE INDEX revisions_by_member ON revisions (member) WHERE member IS NOT NULL;
 
-REVOKE UPDATE, DELETE ON revisions FROM sealward_application;
+-- Only the owner accepts that a row is missing.
+REVOKE INSERT, UPDATE, DELETE ON revisions FROM sealward_application;
+GRANT INSERT (table_name, id, revision, what, at, member) ON revisions TO sealward_application;
 
 -- Without this bound, one entry with the last number would forbid every later one.
 CREATE FUNCTION limit_revision() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -57,7 +60,7 @@ COMMENT ON FUNCTION tell_catalog_of_revision() IS 'Notifies all instances that t
 CREATE TRIGGER revisions_tell_catalog
     AFTER INSERT ON revisions
     FOR EACH ROW
-    WHEN (NEW.table_name IN ('services', 'emergency', 'policies', 'keys', 'api_keys', 'identities'))
+    WHEN (NEW.accepted OR NEW.table_name IN ('services', 'emergency', 'policies', 'keys', 'api_keys', 'identities'))
     EXECUTE FUNCTION tell_catalog_of_revision();
 
 -- Of people, only locks concern a cache, and what ends them: each token of a person adds an entry.
@@ -104,6 +107,7 @@ COMMENT ON COLUMN revisions.revision IS 'The revision of the row, which its seal
 COMMENT ON COLUMN revisions.what IS 'What happened: made, changed, gone; frozen of a service or the switch for everything, disabled of a key or an identity, revoked of an API key, and locked of a person have their effect also where the row was not written.';
 COMMENT ON COLUMN revisions.at IS 'The time.';
 COMMENT ON COLUMN revisions.member IS 'The row that joined a group of rows that decide together. Then table_name says what they share, and id is derived from it. Null for an entry of a row.';
+COMMENT ON COLUMN revisions.accepted IS 'Whether an operator has accepted that there is no such row. Until a later entry, nothing waits for it.';
 
 CREATE VIEW locked_people WITH (security_invoker) AS
     SELECT id, subject FROM people

@@ -6,7 +6,10 @@ use std::path::Path;
 
 use super::{Failure, startup};
 use engine::db;
-use engine::rows::{Renewed, Shown, compare, examine_all, invalid_rows, new_key, seal_shown};
+use engine::rows::{
+    Renewed, Shown, compare, examine_all, has_events, invalid_rows, missing_rows, new_key,
+    seal_shown,
+};
 use engine::seals::{Deviation, Difference, Finding, Flaw, RowName};
 use engine::segments::remove_forged;
 use engine::settings::Environment;
@@ -17,7 +20,8 @@ pub(super) enum Command {
     /// Seal the rows that do not count or deviate, as they are, with the login in the section migrate.
     ///
     /// The way out after SQL by hand, a restored backup or a lost token. Prints the rows, and how they
-    /// differ from their last events, and asks first: whoever changed them decides from then on.
+    /// differ from their last events, and asks first: whoever changed them decides from then on. Prints rows
+    /// that are missing, too.
     Reseal(Reseal),
     /// Make another row key in the tokens, and seal all rows under it, with the login in the section migrate.
     ///
@@ -35,6 +39,9 @@ pub(super) struct Reseal {
     /// Do not ask.
     #[arg(long)]
     yes: bool,
+    /// Accept that the missing rows are gone: nothing waits for them, and they do not come back.
+    #[arg(long)]
+    accept_missing: bool,
 }
 
 pub(super) async fn run(
@@ -48,7 +55,7 @@ pub(super) async fn run(
     let database = db::connect(servers, &owner).await?;
     let token = startup::verifying_token(&settings, environment, &database).await?;
     let done = match command {
-        Command::Reseal(wanted) => reseal(&database, wanted.yes).await,
+        Command::Reseal(wanted) => reseal(&database, wanted).await,
         Command::NewKey => renew(&database, &token).await,
         Command::RemoveSegments => remove_segments(&database).await,
     };
@@ -56,22 +63,26 @@ pub(super) async fn run(
     done
 }
 
-async fn reseal(database: &db::Primary, is_confirmed: bool) -> Result<(), Failure> {
+async fn reseal(database: &db::Primary, wanted: &Reseal) -> Result<(), Failure> {
     let pool = database.pool();
     examine_all(pool).await.map_err(Failure::Rows)?;
     let deviations = compare(pool).await.map_err(Failure::Rows)?.unwrap_or_default();
     let (removed, deviating): (Vec<_>, Vec<_>) =
         deviations.iter().partition(|it| it.difference == Difference::Removed);
     let names = |of: Vec<&Deviation>| of.iter().map(|it| it.row).collect::<Vec<_>>();
-    let (removed, deviating) = (names(removed), names(deviating));
+    let (mut recorded, deviating) = (names(removed), names(deviating));
     let mut connection = pool.acquire().await.map_err(Failure::Rows)?;
     let seen = invalid_rows(pool.rows_on(&mut connection), &deviating).await;
     let seen = seen.map_err(Failure::Rows)?;
+    let missing = missing_rows(&mut connection, &recorded).await.map_err(Failure::Rows)?;
     drop(connection);
     // What will be sealed is printed, whatever changed since the examination, and however many rows it found.
     let mut wrong = wrong(pool.seals().findings(), &deviations);
     for seen in &seen {
         wrong.entry(seen.row).or_default();
+    }
+    for row in &missing {
+        wrong.entry(*row).or_default().0 = Some(Flaw::Missing);
     }
     if wrong.is_empty() {
         writeln!(io::stdout(), "every row counts")?;
@@ -83,21 +94,30 @@ async fn reseal(database: &db::Primary, is_confirmed: bool) -> Result<(), Failur
             (None, Some(_)) => "counts",
             (None, None) => "does not count",
         };
-        let differs = deviation.map_or_else(String::new, described);
+        let differs = match deviation {
+            Some(deviation) => described(deviation),
+            None if !missing.contains(row) => String::new(),
+            None if has_events(row.table) => "  no sealed event says that it exists".to_owned(),
+            None => "  no event says whether it existed".to_owned(),
+        };
         writeln!(io::stdout(), "{}  {}  {flaw}{differs}", row.table, row.id)?;
     }
-    if seen.is_empty() && removed.is_empty() {
-        writeln!(io::stdout(), "no row can be sealed")?;
+    recorded.retain(|row| !missing.contains(row));
+    let sealed = seen.len() + recorded.len();
+    let accepted = if wanted.accept_missing { &missing[..] } else { &[] };
+    if sealed + accepted.len() == 0 {
+        writeln!(io::stdout(), "no row can be sealed{}", left(missing.len()))?;
         return Ok(());
     }
-    if !is_confirmed && !confirm(seen.len() + removed.len())? {
+    if !wanted.yes && !confirm(sealed, accepted.len())? {
         return Err(Failure::Other("no row was sealed".to_owned()));
     }
-    let shown = Shown { seen: &seen, removed: &removed, deviations: &deviations };
+    recorded.extend(accepted);
+    let shown = Shown { seen: &seen, removed: &recorded, deviations: &deviations };
     seal_shown(pool, shown, (&Clock::system(), &Entropy::system())).await?;
-    writeln!(io::stdout(), "{} rows are sealed", seen.len())?;
-    if !removed.is_empty() {
-        writeln!(io::stdout(), "{} rows are recorded as removed", removed.len())?;
+    writeln!(io::stdout(), "{} rows are sealed{}", sealed, left(missing.len() - accepted.len()))?;
+    if !accepted.is_empty() {
+        writeln!(io::stdout(), "{} rows are recorded as removed", accepted.len())?;
     }
     Ok(())
 }
@@ -140,9 +160,23 @@ fn described(deviation: &Deviation) -> String {
     format!("  {}{members}", deviation.difference)
 }
 
-fn confirm(rows: usize) -> io::Result<bool> {
+/// What an operator does about missing rows that are left.
+fn left(missing: usize) -> String {
+    match missing {
+        0 => String::new(),
+        _ => format!(
+            ", and {missing} are missing: insert them from a backup, or accept it with --accept-missing"
+        ),
+    }
+}
+
+fn confirm(rows: usize, missing: usize) -> io::Result<bool> {
     let mut answer = String::new();
-    write!(io::stderr(), "Seal these {rows} rows as they are? Type yes: ")?;
+    let missing = match missing {
+        0 => String::new(),
+        missing => format!(", and accept that {missing} more are missing for good"),
+    };
+    write!(io::stderr(), "Seal these {rows} rows as they are{missing}? Type yes: ")?;
     io::stdin().read_line(&mut answer)?;
     Ok(answer.trim() == "yes")
 }

@@ -12,8 +12,9 @@ use super::{
     WorkloadIdentity, people,
 };
 use crate::db::{Pool, sql};
-use crate::ids::{CredentialId, IdentityId, ServiceId};
+use crate::ids::{CredentialId, ServiceId};
 use crate::resource::{Rows, Stored as _, select};
+use crate::seals::ever_made;
 use formats::clock::Timestamp;
 
 /// The API key with this digest. An API key of an unknown service does not exist.
@@ -50,11 +51,9 @@ async fn service(database: &Pool, id: ServiceId) -> sqlx::Result<Option<Service>
 pub(super) async fn living_identities(
     rows: Rows<&mut PgConnection>,
 ) -> sqlx::Result<(Vec<WorkloadIdentity>, bool)> {
-    let known = "SELECT DISTINCT id FROM revisions WHERE table_name = $1";
-    let known = sqlx::query_scalar(known).bind(WorkloadIdentity::TABLE);
-    let known: Vec<IdentityId> = known.fetch_all(&mut *rows.executor).await?;
+    let known = ever_made(&mut *rows.executor, WorkloadIdentity::TABLE).await?;
     let mut valid = select::<WorkloadIdentity>("").fetch_all(rows).await?;
-    let ids: HashSet<IdentityId> = valid.iter().map(|identity| identity.id).collect();
+    let ids: HashSet<Uuid> = valid.iter().map(|identity| identity.id.uuid()).collect();
     valid.retain(|identity| identity.deleted_at.is_none());
     Ok((valid, known.iter().all(|id| ids.contains(id))))
 }

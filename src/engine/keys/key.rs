@@ -7,9 +7,9 @@ use hsm::{KeyClass, KeyName, KeyRef};
 use super::{Canary, Cause, KeyStatus, KeyVersion, NoTransition, PrivateHalf, RotationDays, Usage};
 use crate::ids::{KeyId, ServiceId};
 use crate::resource;
-use crate::resource::{Deprivable, Name, Printable, Touched as _};
+use crate::resource::{Deprivable, Name, Printable, Stored as _, Touched as _};
 use crate::revision::Revision;
-use crate::seals::What;
+use crate::seals::{GroupKind, What};
 use formats::clock::Timestamp;
 use formats::closed_set;
 use formats::envelope::HpkeRevision;
@@ -102,8 +102,20 @@ pub struct Made {
     pub public_key: Option<PublicKey>,
 }
 
+/// The keys that take over from each other.
+pub(super) const SUCCESSION: GroupKind =
+    GroupKind { name: "keys that take over from each other", table: Key::TABLE };
+
+/// The versions of a name.
+pub(super) const VERSIONS: GroupKind = GroupKind { name: "versions of a key", table: Key::TABLE };
+
+/// The keys that named one object in the tokens.
+pub(super) const OF_OBJECT: GroupKind =
+    GroupKind { name: "keys of an object in the tokens", table: Key::TABLE };
+
 impl Deprivable for Key {
     const LOSES: Option<What> = Some(What::Disabled);
+    const GROUPS: &'static [GroupKind] = &[SUCCESSION, VERSIONS, OF_OBJECT];
 
     fn deprive(&mut self, _: Timestamp) {
         if matches!(self.status, KeyStatus::Active | KeyStatus::Retired) {

@@ -1,12 +1,12 @@
 //! The keys of a service that take over from each other.
 
+use std::cmp::Reverse;
+
+use super::key::SUCCESSION;
 use super::{Key, KeyStatus, Usage};
 use crate::ids::{KeyId, ServiceId};
 use crate::seals::{Group, Member};
 use formats::material::{Algorithm, Family};
-
-/// The kind of these groups in the table `revisions`.
-pub(super) const SUCCESSION: &str = "keys that take over from each other";
 
 /// The keys of a service with this use that can take the place of one with this algorithm: for envelopes those
 /// of the family, for other operations those that fit the same algorithm of the operation. Each activation is
@@ -57,11 +57,10 @@ impl Key {
         waiting.or_else(|| self.activation.and_then(|_| next())).map(|key| key.id)
     }
 
-    /// Whether this member of a group is its last activation.
-    fn is(&self, member: Member, of: Group) -> bool {
-        self.id.uuid() == member.id
-            && self.activation == Some(member.number)
-            && self.succession() == of
+    /// The number of its last activation in this succession. Entries that say something else are not its own: a
+    /// row that counts has the last number, and a key never changes its succession.
+    fn activation_in(&self, succession: Group) -> Option<i64> {
+        self.activation.filter(|_| self.succession() == succession)
     }
 }
 
@@ -73,9 +72,17 @@ pub(super) fn acting<'k>(
     members: &[Member],
     keys: &'k [Key],
 ) -> impl Iterator<Item = &'k Key> {
+    let mut places: Vec<(i64, Option<&Key>)> = members
+        .iter()
+        .filter_map(|member| match keys.iter().find(|key| key.id.uuid() == member.id) {
+            Some(key) => Some((key.activation_in(succession)?, Some(key))),
+            None => Some((member.number, None)),
+        })
+        .collect();
+    places.sort_by_key(|(number, _)| Reverse(*number));
     let mut counted = Vec::new();
-    for member in members {
-        match keys.iter().find(|key| key.is(*member, succession)) {
+    for (_, key) in places {
+        match key {
             Some(key) => counted.push(key),
             None => break,
         }

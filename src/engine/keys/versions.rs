@@ -1,7 +1,9 @@
 //! The keys of a service with one name. Texts name one of them by its version.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
+use super::key::VERSIONS;
 use super::usable::Usable;
 use super::{Key, KeyStatus};
 use crate::ids::ServiceId;
@@ -24,19 +26,27 @@ struct Version {
 
 /// The versions of a name. Each version that ever was is an entry of the group, whose number the key has.
 pub(super) fn versions_of(service: ServiceId, name: &str) -> Group {
-    Group::of("versions of a key", &[service.uuid().as_bytes(), name.as_bytes()])
+    Group::of(VERSIONS, &[service.uuid().as_bytes(), name.as_bytes()])
 }
 
 impl Versions {
     /// Those of `keys` that are the members of the group.
     pub(super) fn of(group: Group, members: &[Member], mut keys: Vec<Key>) -> Self {
-        let (mut versions, mut above_missing) = (Vec::new(), None);
-        for member in members {
-            match keys.iter().position(|key| key.is_version(*member, group)) {
+        let mut places: Vec<(i64, Option<Key>)> = members
+            .iter()
+            .filter_map(|member| match keys.iter().position(|key| key.id.uuid() == member.id) {
                 Some(place) => {
                     let key = keys.swap_remove(place);
-                    versions.push(Version { usable: Arc::new(Usable::of(&key)), key });
+                    Some((key.version_in(group)?, Some(key)))
                 }
+                None => Some((member.number, None)),
+            })
+            .collect();
+        places.sort_by_key(|(number, _)| Reverse(*number));
+        let (mut versions, mut above_missing) = (Vec::new(), None);
+        for (_, key) in places {
+            match key {
+                Some(key) => versions.push(Version { usable: Arc::new(Usable::of(&key)), key }),
                 None => above_missing = above_missing.or(Some(versions.len())),
             }
         }
@@ -86,9 +96,10 @@ impl Key {
         self.version.map(|version| version.number())
     }
 
-    /// Whether this member of a group is the key.
-    fn is_version(&self, member: Member, of: Group) -> bool {
-        self.id.uuid() == member.id && self.number() == Some(member.number) && self.versions() == of
+    /// Its number among these versions. Entries that say something else are not its own: neither its name nor its
+    /// version ever changes.
+    fn version_in(&self, versions: Group) -> Option<i64> {
+        self.number().filter(|_| self.versions() == versions)
     }
 }
 
@@ -169,10 +180,16 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_an_entry_gives_another_number_does_not_count() {
-        let forged = Member { id: key(1).id.uuid(), number: 2 };
-        let versions = Versions::of(versions_of(service(), "cards"), &[forged], vec![key(1)]);
-        assert_eq!(acting(&versions), None);
-        assert_eq!(versions.keys().count(), 0);
+    fn an_entry_gives_no_key_another_number_or_name() {
+        let forged = Member { id: key(1).id.uuid(), number: 7 };
+        let second = Member { id: key(2).id.uuid(), number: 2 };
+        let keys = || vec![key(1), key(2)];
+        let versions = Versions::of(versions_of(service(), "cards"), &[forged, second], keys());
+        assert_eq!(acting(&versions), Some(2));
+        assert!(versions.numbered(1).is_some() && versions.numbered(7).is_none());
+        let hidden = Versions::of(versions_of(service(), "cards"), &[forged, second], vec![key(1)]);
+        assert_eq!(acting(&hidden), None);
+        let others = Versions::of(versions_of(service(), "other"), &[forged, second], keys());
+        assert_eq!(others.keys().count(), 0);
     }
 }

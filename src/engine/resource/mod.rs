@@ -24,8 +24,8 @@ pub use self::request::{
     ChangeBody, Reader, RequestBody, ResourceRequest, SentBody, object, with_required,
 };
 pub use self::store::{
-    Marked, Rows, SeenRow, Select, examine, fetch_whole, insert, insert_new, insert_new_as, put,
-    renew, reseal, seen, select, update,
+    Marked, Rows, SeenRow, Select, examine, fetch_whole, insert, insert_new, insert_new_as,
+    is_there, missing, put, renew, reseal, seen, select, update,
 };
 pub use self::stored::{ColumnGroup, Deletable, Deprivable, Identified, Stored, Touched};
 pub use self::text::{Description, Name, Printable, Reason, Subject, is_hidden};

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::columns::Columns;
 use crate::revision::Revision;
-use crate::seals::{Forms, RowName, What};
+use crate::seals::{Forms, GroupKind, RowName, What};
 use formats::clock::Timestamp;
 
 /// A resource that has an identifier, and a state that counts its changes.
@@ -22,6 +22,9 @@ pub trait Identified {
 pub trait Deprivable {
     /// What an entry can take away. After any other entry the row does not count.
     const LOSES: Option<What> = None;
+
+    /// The groups that its rows join, by entries of the same table.
+    const GROUPS: &'static [GroupKind] = &[];
 
     /// Takes it away. Nothing happens where the resource does not have it.
     fn deprive(&mut self, _at: Timestamp) {}

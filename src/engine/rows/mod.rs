@@ -13,8 +13,8 @@ mod watch;
 
 pub use self::compare::compare;
 pub(crate) use self::compare::compare_in;
-pub use self::examine::{examine_all, invalid_rows};
+pub use self::examine::{examine_all, invalid_rows, missing_rows};
 pub use self::initialize::{NotInitialized, initialize};
 pub use self::new_key::{NotRenewed, Renewed, new_key};
-pub use self::reseal::{NotSealed, Shown, seal_and_record, seal_seen, seal_shown};
+pub use self::reseal::{NotSealed, Shown, has_events, seal_and_record, seal_seen, seal_shown};
 pub use self::watch::{RecordedFindings, watch};

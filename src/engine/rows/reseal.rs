@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 use sqlx::PgConnection;
-use uuid::Uuid;
 
 use super::attested::{Attested as _, each_attested};
 use super::compare::compare;
@@ -10,8 +9,8 @@ use super::kinds::{each_kind, type_of};
 use crate::db::Pool;
 use crate::ids::EventId;
 use crate::management::{Actor, Event, insert_event};
-use crate::resource::{Rows, SeenRow, Stored as _, reseal, select};
-use crate::seals::{Deviation, RowName, forget_members};
+use crate::resource::{Rows, SeenRow, Stored as _, is_there, reseal, select};
+use crate::seals::{Deviation, RowName, accept_absence};
 use formats::clock::{Clock, Entropy};
 
 /// Why rows were not sealed.
@@ -70,7 +69,7 @@ pub async fn seal_shown(
 }
 
 /// Seals these rows with an event for each, which attests its state from then on. So do events for the rows in
-/// `removed`, whose absence the operator accepts: no row that they shared something with waits for them.
+/// `removed`, whose absence the operator accepts: nothing waits for them any longer.
 pub async fn seal_and_record(
     mut rows: Rows<&mut PgConnection>,
     seen: &[SeenRow],
@@ -78,8 +77,7 @@ pub async fn seal_and_record(
     (clock, entropy): (&Clock, &Entropy),
 ) -> Result<(), NotSealed> {
     seal_seen(rows.again(), seen).await?;
-    let gone: Vec<Uuid> = removed.iter().map(|row| row.id).collect();
-    forget_members(&mut *rows.executor, &gone).await?;
+    accept_missing(rows.executor, removed).await?;
     for row in seen.iter().map(|seen| &seen.row).chain(removed) {
         let state = state_of(rows.again(), *row).await?;
         let event = Event::row_sealed(type_of(row.table), *row, state.as_ref());
@@ -88,6 +86,23 @@ pub async fn seal_and_record(
         insert_event(rows.again(), id, now, &actor, event, None).await?;
     }
     Ok(())
+}
+
+/// Accepts the absence of those of these rows that are not there.
+async fn accept_missing(connection: &mut PgConnection, removed: &[RowName]) -> sqlx::Result<()> {
+    each_kind!(R => for row in removed.iter().filter(|row| row.table == R::TABLE) {
+        if !is_there::<R>(&mut *connection, row.id).await? {
+            accept_absence(&mut *connection, *row).await?;
+        }
+    });
+    Ok(())
+}
+
+/// Whether events say how the rows of this table are.
+pub fn has_events(table: &str) -> bool {
+    let mut has_events = false;
+    each_attested!(R => has_events |= table == R::TABLE);
+    has_events
 }
 
 /// The state of a row that events attest.

@@ -5,7 +5,8 @@
 //! service can only add to it. So a changed row, a row put back, and a row of another origin do not count.
 //! An entry that takes away what the row can lose has its effect on the row as it is, so that it needs no
 //! token. Any other later entry makes the row invalid. Other entries name the members of a [`Group`]: rows that
-//! decide together, so that none of them is left out.
+//! decide together, so that none of them is left out. Each member has an entry of its own row before: one without
+//! never was a row. An operator can accept that a row is missing ([`accept_absence`]). Then nothing waits for it.
 //!
 //! The process keeps the row key ([`Seals`]) from the first answer of a token until it ends. The key has
 //! generations. When a row has a seal of one that the process does not know, it asks the tokens.
@@ -33,13 +34,13 @@ pub use self::deviation::{Deviation, Difference};
 use self::findings::Findings;
 pub use self::findings::{Finding, Flaw};
 pub use self::form::{FIRST_FORM, Form, Forms, newest_of_forms};
-pub use self::group::{Group, Member};
+pub use self::group::{Group, GroupKind, Member};
 pub(crate) use self::key::generation_of;
 pub use self::key::{Endorsement, RowKey};
 pub use self::opening::{NotDerived, initialize};
 pub use self::standing::{Entry, Standing, What};
 pub use self::store::{
-    ENTRIES, Entries, FURTHEST, add_entry, endorse, entries_of, ever_made, forget_members,
+    ENTRIES, Entries, FURTHEST, accept_absence, add_entry, endorse, entries_of, ever_made,
     forget_superseded, join, join_at, members, members_of, newest_entry, next_generation, was_made,
 };
 

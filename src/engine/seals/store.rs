@@ -6,7 +6,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
 use uuid::Uuid;
 
-use super::{Endorsement, Entry, Group, Member, RowName, What};
+use super::{Endorsement, Entry, Group, GroupKind, Member, RowName, What};
 use formats::clock::Timestamp;
 
 /// How far the table admits a revision from the newest one.
@@ -18,9 +18,12 @@ pub async fn was_made(database: impl PgExecutor<'_>, table: &str, id: Uuid) -> s
     sqlx::query_scalar(sql).bind(table).bind(id).fetch_one(database).await
 }
 
-/// The rows of a table that were ever made, whatever entries followed.
+/// The rows of a table that were ever made, whatever entries followed, but for those whose absence an operator has
+/// accepted.
 pub async fn ever_made(database: impl PgExecutor<'_>, table: &str) -> sqlx::Result<Vec<Uuid>> {
-    let sql = "SELECT DISTINCT id FROM revisions WHERE table_name = $1";
+    let sql = "SELECT id FROM (SELECT DISTINCT ON (id) id, accepted FROM revisions
+                                WHERE table_name = $1 ORDER BY id, revision DESC) AS newest
+                WHERE NOT accepted";
     sqlx::query_scalar(sql).bind(table).fetch_all(database).await
 }
 
@@ -59,7 +62,7 @@ pub async fn join(connection: &mut PgConnection, group: Group, member: Uuid) -> 
            FROM revisions WHERE table_name = $1 AND id = $2
          RETURNING revision",
     )
-    .bind(group.kind)
+    .bind(group.kind.name)
     .bind(group.id)
     .bind(What::Made)
     .bind(member)
@@ -80,7 +83,7 @@ pub async fn join_at(
           WHERE NOT EXISTS (SELECT FROM revisions
                              WHERE table_name = $1 AND id = $2 AND revision >= $3)",
     )
-    .bind(group.kind)
+    .bind(group.kind.name)
     .bind(group.id)
     .bind(number)
     .bind(What::Made)
@@ -96,20 +99,26 @@ pub async fn members(database: impl PgExecutor<'_>, group: Group) -> sqlx::Resul
     Ok(members.remove(&group).unwrap_or_default())
 }
 
-/// The members of each of these groups of one kind, the one that joined last first.
+/// The members of each of these groups of one kind, the one that joined last first. Whoever writes to the database can
+/// name any row as a member: one without an entry of its own was never made. So it is with one whose absence an
+/// operator has accepted.
 pub async fn members_of(
     database: impl PgExecutor<'_>,
-    kind: &'static str,
+    kind: GroupKind,
     groups: &[Group],
 ) -> sqlx::Result<HashMap<Group, Vec<Member>>> {
     let ids: Vec<Uuid> = groups.iter().map(|group| group.id).collect();
     let rows: Vec<(Uuid, Uuid, i64)> = sqlx::query_as(
         "SELECT id, member, max(revision) AS number FROM revisions
           WHERE table_name = $1 AND id = ANY ($2) AND member IS NOT NULL
+            AND (SELECT NOT own.accepted FROM revisions AS own
+                  WHERE own.table_name = $3 AND own.id = revisions.member
+                  ORDER BY own.revision DESC LIMIT 1)
           GROUP BY id, member ORDER BY number DESC",
     )
-    .bind(kind)
+    .bind(kind.name)
     .bind(ids)
+    .bind(kind.table)
     .fetch_all(database)
     .await?;
     let mut members = HashMap::<_, Vec<_>>::new();
@@ -119,11 +128,15 @@ pub async fn members_of(
     Ok(members)
 }
 
-/// Removes rows from all groups, with the login of the owner: an operator says that they are gone. No later
-/// member of a group has one of their numbers.
-pub async fn forget_members(database: impl PgExecutor<'_>, rows: &[Uuid]) -> sqlx::Result<()> {
-    let forgotten = sqlx::query("UPDATE revisions SET member = NULL WHERE member = ANY ($1)");
-    forgotten.bind(rows).execute(database).await?;
+/// Notes that an operator accepts the absence of a row, with the login of the owner. Its entries stay, so that the row
+/// does not count if somebody puts it back.
+pub async fn accept_absence(database: impl PgExecutor<'_>, row: RowName) -> sqlx::Result<()> {
+    let accepted = sqlx::query(
+        "INSERT INTO revisions (table_name, id, revision, what, accepted)
+         SELECT $1, $2, coalesce(max(revision), 0) + 1, $3, true
+           FROM revisions WHERE table_name = $1 AND id = $2",
+    );
+    accepted.bind(row.table).bind(row.id).bind(What::Gone).execute(database).await?;
     Ok(())
 }
 

@@ -193,6 +193,11 @@ async fn each_privilege_that_could_change_the_audit_log_is_found() {
             "GRANT UPDATE, DELETE ON revisions TO LOGIN",
             "REVOKE DELETE, UPDATE ON TABLE revisions FROM LOGIN",
         ),
+        ("GRANT INSERT ON revisions TO LOGIN", "REVOKE INSERT ON TABLE revisions FROM LOGIN"),
+        (
+            "GRANT INSERT (accepted) ON revisions TO LOGIN",
+            "REVOKE INSERT (accepted) ON TABLE revisions FROM LOGIN",
+        ),
         ("GRANT INSERT ON row_keys TO LOGIN", "REVOKE INSERT ON TABLE row_keys FROM LOGIN"),
         (
             "GRANT EXECUTE ON FUNCTION forget_superseded_revisions TO LOGIN",

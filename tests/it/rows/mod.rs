@@ -1,5 +1,6 @@
 //! Rows that the service did not write: with the login of the service in hand, nobody decides who opens what.
 
+mod absent;
 mod answers;
 mod approvals;
 mod caches;

@@ -50,8 +50,13 @@ async fn the_login_only_adds_entries() {
     let world = World::new().await;
     let intruder = Intruder::of(&world);
     world.service("one").await;
-    for sql in ["UPDATE revisions SET what = 'made'", "DELETE FROM revisions", "TRUNCATE revisions"]
-    {
+    for sql in [
+        "UPDATE revisions SET what = 'made'",
+        "DELETE FROM revisions",
+        "TRUNCATE revisions",
+        "INSERT INTO revisions (table_name, id, revision, what, accepted)
+         VALUES ('services', gen_random_uuid(), 1, 'gone', true)",
+    ] {
         let refused = sqlx::query(sql).execute(&intruder.pool).await;
         let refused = refused.expect_err(sql).to_string();
         assert!(refused.contains("permission denied"), "{sql}: {refused}");

@@ -104,12 +104,15 @@ pub(super) async fn privileges(connection: &mut PgConnection) -> sqlx::Result<Ve
               FROM tables, aclexplode(tables.relacl) a
              WHERE a.privilege_type IN ('UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER')
                 OR (a.privilege_type = 'INSERT' AND tables.oid IN (
-                        'row_keys'::regclass, 'audit_log_positions'::regclass, 'audit_log_nodes'::regclass))
+                        'revisions'::regclass, 'row_keys'::regclass, 'audit_log_positions'::regclass,
+                        'audit_log_nodes'::regclass))
             UNION ALL
             SELECT tables.relowner, a.grantee, a.privilege_type || format(' (%I)', c.attname),
                    'TABLE ' || tables.oid::regclass
               FROM tables JOIN pg_attribute c ON c.attrelid = tables.oid, aclexplode(c.attacl) a
              WHERE a.privilege_type = 'UPDATE'
+                OR (a.privilege_type = 'INSERT' AND tables.oid = 'revisions'::regclass
+                    AND c.attname = 'accepted')
             UNION ALL
             SELECT p.proowner, a.grantee, a.privilege_type, 'FUNCTION ' || p.oid::regprocedure
               FROM pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a

@@ -8,9 +8,9 @@ use sqlx::postgres::PgRow;
 use crate::auth::Roles;
 use crate::ids::{ApiKeyId, PersonId};
 use crate::resource;
-use crate::resource::{ColumnGroup, Columns, Deprivable};
+use crate::resource::{ColumnGroup, Columns, Deprivable, Stored as _};
 use crate::revision::Revision;
-use crate::seals::What;
+use crate::seals::{GroupKind, What};
 use formats::clock::Timestamp;
 use formats::closed_set;
 
@@ -89,8 +89,14 @@ pub struct ApiKeyIds {
     ids: Vec<ApiKeyId>,
 }
 
+/// The people with one subject. Without these groups, a person could return without a lock after the row of the
+/// locked person was deleted.
+pub(super) const OF_SUBJECT: GroupKind =
+    GroupKind { name: "people of a subject", table: Person::TABLE };
+
 impl Deprivable for Person {
     const LOSES: Option<What> = Some(What::Locked);
+    const GROUPS: &'static [GroupKind] = &[OF_SUBJECT];
 
     fn deprive(&mut self, at: Timestamp) {
         self.status = PersonStatus::Locked;

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use sqlx::{PgConnection, PgExecutor};
+use uuid::Uuid;
 
+use super::row::OF_SUBJECT;
 use super::{Person, Profile};
 use crate::db::Pool;
 use crate::ids::PersonId;
 use crate::resource::{self, Identified as _, Rows, Touched as _, select};
-use crate::seals::{Group, What, join, members};
+use crate::seals::{Group, Member, What, join, members};
 use formats::clock::Timestamp;
 
 /// Records the profile of a token. None if the row of the person does not count.
@@ -129,14 +131,29 @@ async fn of_subject(
 ) -> sqlx::Result<(Vec<Person>, bool)> {
     let people = select::<Person>("WHERE subject = $1").bind(subject);
     let people = people.fetch_all(rows.again()).await?;
-    let members = members(rows.executor, with_subject(subject)).await?;
-    let is_valid = |id| people.iter().any(|person| person.uuid() == id);
-    let are_whole = members.len() == people.len() && members.iter().all(|it| is_valid(it.id));
+    let members = members(&mut *rows.executor, with_subject(subject)).await?;
+    let are_members = people.iter().all(|it| members.iter().any(|member| member.id == it.uuid()));
+    let has_row = |member: &Member| people.iter().any(|person| person.uuid() == member.id);
+    let without: Vec<Uuid> = members.iter().filter(|it| !has_row(it)).map(|it| it.id).collect();
+    let are_whole = are_members && are_of_others(rows, subject, &without).await?;
     Ok((people, are_whole))
 }
 
-/// The people with a subject. Without this group, a person could return without a lock after the row of the
-/// locked person was deleted.
+/// Whether these are people with other subjects, whom somebody named as members: a subject never changes.
+async fn are_of_others(
+    rows: Rows<&mut PgConnection>,
+    subject: &str,
+    members: &[Uuid],
+) -> sqlx::Result<bool> {
+    if members.is_empty() {
+        return Ok(true);
+    }
+    let people = select::<Person>("WHERE id = ANY ($1)").bind(members).fetch_all(rows).await?;
+    let others = people.iter().filter(|person| person.subject != subject).count();
+    Ok(others == members.len())
+}
+
+/// The people with a subject.
 fn with_subject(subject: &str) -> Group {
-    Group::of("people of a subject", &[subject.as_bytes()])
+    Group::of(OF_SUBJECT, &[subject.as_bytes()])
 }

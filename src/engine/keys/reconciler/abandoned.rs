@@ -3,57 +3,78 @@
 use std::time::Duration;
 
 use hsm::{HsmError, KeyClass, KeyName, KeyRef};
+use sqlx::PgConnection;
 
 use super::{UNDER_WAY, store};
 use crate::ids::KeyId;
 use crate::keys::Vault;
+use crate::keys::store::was_claimed;
 
 /// Less than the time for which the database has the attempts of requests with an `Idempotency-Key`.
-/// A missing attempt in this time has lost its claim.
-const CLAIMS_KEPT: Duration = Duration::from_secs(23 * 60 * 60);
+/// A missing attempt in this time has lost its claim. It also bounds how long an intent that somebody kept can come back.
+const REMOVABLE: Duration = Duration::from_secs(23 * 60 * 60);
 
 impl Vault {
     /// Destroys the objects of keys that will never be recorded: of an approved change that failed, and of
     /// a request whose `Idempotency-Key` another request took over. Returns their number. A key that a
-    /// token does not destroy now waits for the next run.
+    /// token does not destroy now waits for the next run, and is only reported after a day.
     pub async fn destroy_abandoned(&self) -> sqlx::Result<usize> {
         let now = self.clock.now();
-        let (kept, oldest) = (now.minus(CLAIMS_KEPT), now.minus(UNDER_WAY));
+        let (kept, oldest) = (now.minus(REMOVABLE), now.minus(UNDER_WAY));
         let mut destroyed = 0;
         let mut left = Vec::new();
         loop {
             let mut transaction = self.pool.begin().await?;
             // The transaction that records a key removes the intent too, so only one of both succeeds.
             let taken = store::take_abandoned(&mut transaction, kept, oldest, &left).await?;
-            let Some(id) = taken else {
+            let Some((intent, mac)) = taken else {
                 return Ok(destroyed);
             };
-            match self.destroy_own(id).await {
+            let id = KeyId::from_uuid(intent.id);
+            if !intent.has(self.pool.seals(), &mac).await? {
+                tracing::error!(key = %id, "no instance wrote the intent of a key of a change that failed: its object stays");
+                left.push(intent.id);
+                continue;
+            }
+            match self.destroy_own(&mut transaction, id).await? {
                 Ok(true) => {
                     transaction.commit().await?;
                     tracing::warn!(key = %id, "destroyed a key of a change that failed");
                     destroyed += 1;
                 }
                 Ok(false) => {
-                    tracing::error!(key = %id, "the database names a key of another program as that of a change that failed: it stays");
-                    left.push(id);
+                    tracing::error!(key = %id, "the database names a key of another program or record as that of a change that failed: it stays");
+                    left.push(intent.id);
                 }
                 Err(error) => {
                     tracing::warn!(key = %id, ?error, "a token did not destroy a key of a change that failed");
-                    left.push(id);
+                    left.push(intent.id);
                 }
             }
         }
     }
 
-    /// Destroys the objects of a key whose class is unknown. False, and nothing is destroyed, where one of
-    /// them has another label than those that Sealward makes: whoever writes to the database can name any
-    /// object of the token, such as an adopted key whose record was changed.
-    async fn destroy_own(&self, id: KeyId) -> Result<bool, HsmError> {
+    /// Destroys the objects of a key whose class is unknown. False, and nothing is destroyed, where a record ever named
+    /// them, such as that of a key that was adopted after a restore, or where one of them has another label than those
+    /// that Sealward makes.
+    async fn destroy_own(
+        &self,
+        connection: &mut PgConnection,
+        id: KeyId,
+    ) -> sqlx::Result<Result<bool, HsmError>> {
         let name = KeyName::Id(id.uuid().as_bytes().to_vec());
         let label = id.to_string();
+        for name in [&name, &KeyName::Label(label.clone())] {
+            if was_claimed(&mut *connection, name).await? {
+                return Ok(Ok(false));
+            }
+        }
+        Ok(self.destroy_labelled(&name, &label).await)
+    }
+
+    async fn destroy_labelled(&self, name: &KeyName, label: &str) -> Result<bool, HsmError> {
         let objects = self.token.inventory().await?;
-        let mut named = objects.iter().filter(|object| object.key.name == name);
+        let mut named = objects.iter().filter(|object| object.key.name == *name);
         if !named.all(|object| object.label == label) {
             return Ok(false);
         }

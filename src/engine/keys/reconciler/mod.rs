@@ -92,7 +92,7 @@ impl Vault {
     async fn note(
         &self,
         records: &[ExpectedKey],
-        intents: &[Intent],
+        intents: &[IntendedObject],
         objects: &[TokenObject],
         serving: &[String],
         asked_at: Timestamp,
@@ -155,7 +155,7 @@ struct ExpectedKey {
 
 /// An intended object.
 #[derive(Debug)]
-struct Intent {
+struct IntendedObject {
     id: Uuid,
     is_import_key: bool,
     created_at: Timestamp,
@@ -175,7 +175,7 @@ impl ExpectedKey {
     }
 }
 
-impl Intent {
+impl IntendedObject {
     /// The name of its object.
     fn name(&self) -> KeyName {
         KeyName::Id(self.id.as_bytes().to_vec())
@@ -215,7 +215,7 @@ fn missing(records: &[ExpectedKey], objects: &[TokenObject], asked_at: Timestamp
 
 fn orphans(
     records: &[ExpectedKey],
-    intents: &[Intent],
+    intents: &[IntendedObject],
     objects: &[TokenObject],
     asked_at: Timestamp,
 ) -> Vec<Orphan> {

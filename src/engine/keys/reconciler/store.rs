@@ -1,10 +1,11 @@
 //! The records to compare with the tokens.
 
-use sqlx::{PgConnection, PgExecutor};
+use sqlx::{FromRow as _, PgConnection, PgExecutor, Row as _};
 use uuid::Uuid;
 
-use super::{ExpectedKey, Intent};
+use super::{ExpectedKey, IntendedObject};
 use crate::ids::KeyId;
+use crate::keys::vault::intent::Intent;
 use crate::keys::{Key, KeyStatus};
 use crate::resource::{Rows, select};
 use formats::clock::Timestamp;
@@ -29,7 +30,7 @@ pub(super) async fn records(rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Vec
 }
 
 /// All intended objects without a key record, including wrapping keys in use.
-pub(super) async fn intents(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Intent>> {
+pub(super) async fn intents(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<IntendedObject>> {
     let rows: Vec<(Uuid, bool, Timestamp, bool)> = sqlx::query_as(
         "SELECT id, purpose = 'import_key', created_at, false FROM key_intents
           UNION ALL
@@ -38,7 +39,7 @@ pub(super) async fn intents(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<I
     .fetch_all(database)
     .await?;
     let intents = rows.into_iter();
-    let intents = intents.map(|(id, is_import_key, created_at, fulfilled)| Intent {
+    let intents = intents.map(|(id, is_import_key, created_at, fulfilled)| IntendedObject {
         id,
         is_import_key,
         created_at,
@@ -47,21 +48,21 @@ pub(super) async fn intents(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<I
     Ok(intents.collect())
 }
 
-/// Removes an intent that is older than `oldest` and has no key: one of an approved change, or one newer
-/// than `kept` whose attempt has no claim. Leaves those in `but`, those whose object a key that is not
+/// Removes an intent that is older than `oldest` and newer than `kept` and has no key: one of an approved change, or one
+/// whose attempt has no claim. Returns it with its MAC. Leaves those in `but`, those whose object a key that is not
 /// destroyed uses, and those that another transaction removes.
 pub(super) async fn take_abandoned(
     connection: &mut PgConnection,
     kept: Timestamp,
     oldest: Timestamp,
-    but: &[KeyId],
-) -> sqlx::Result<Option<KeyId>> {
-    sqlx::query_scalar(
+    but: &[Uuid],
+) -> sqlx::Result<Option<(Intent, Vec<u8>)>> {
+    let taken = sqlx::query(
         "DELETE FROM key_intents
           WHERE id = (SELECT id FROM key_intents AS intent
-                       WHERE created_at < $1 AND id <> ALL ($3)
+                       WHERE created_at < $1 AND created_at > $2 AND id <> ALL ($3)
                          AND (change_id IS NOT NULL
-                              OR (created_at > $2 AND attempt IS NOT NULL AND NOT EXISTS (
+                              OR (attempt IS NOT NULL AND NOT EXISTS (
                                   SELECT FROM idempotent_calls AS known
                                    WHERE known.attempt = intent.attempt)))
                          AND NOT EXISTS (
@@ -72,14 +73,15 @@ pub(super) async fn take_abandoned(
                              SELECT FROM revisions
                               WHERE table_name = 'keys' AND id = intent.id)
                        LIMIT 1 FOR UPDATE OF intent SKIP LOCKED)
-        RETURNING id",
+        RETURNING id, purpose, service_id, change_id, attempt, created_at, mac",
     )
     .bind(oldest)
     .bind(kept)
     .bind(but)
     .bind(KeyStatus::Destroyed)
     .fetch_optional(connection)
-    .await
+    .await?;
+    taken.map(|row| Ok((Intent::from_row(&row)?, row.try_get("mac")?))).transpose()
 }
 
 /// Records whether a token has these keys.

@@ -26,8 +26,8 @@ fn record(id: u128, destroyed: bool, age: i64) -> ExpectedKey {
     }
 }
 
-fn intent(id: u128, age: i64, fulfilled: bool) -> Intent {
-    Intent {
+fn intent(id: u128, age: i64, fulfilled: bool) -> IntendedObject {
+    IntendedObject {
         id: Uuid::from_u128(id),
         is_import_key: false,
         created_at: Timestamp::from_millis(NOW - age),

@@ -12,6 +12,7 @@ pub(crate) use self::destruction::{begin_destruction, is_past_restoring, lock_de
 pub use self::list::{KeyFilter, list};
 pub(super) use self::list::{published, with_public_key};
 pub(crate) use self::objects::is_claimed;
+pub(super) use self::objects::was_claimed;
 pub(crate) use self::succession::activate;
 pub(super) use self::succession::{acting_of, rivals};
 pub use self::versions::highest_versions;

@@ -4,6 +4,7 @@ use hsm::KeyName;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use crate::keys::key::OF_OBJECT;
 use crate::keys::{Key, KeyStatus};
 use crate::resource::{Identified as _, Rows, select};
 use crate::seals::{Group, join, members};
@@ -25,8 +26,18 @@ pub(crate) async fn is_claimed(
     let members = members(&mut *rows.executor, with_object(name)).await?;
     let ids: Vec<Uuid> = members.iter().map(|member| member.id).collect();
     let keys = select::<Key>("WHERE id = ANY ($1)").bind(ids).fetch_all(rows).await?;
-    let destroyed = keys.iter().filter(|key| key.status == KeyStatus::Destroyed).count();
-    Ok(destroyed < members.len())
+    // A key never names another object than its first one.
+    let is_of_another = |key: &Key| key.private_half.token_name.as_ref() != Some(name);
+    let ended = |key: &&Key| key.status == KeyStatus::Destroyed || is_of_another(key);
+    Ok(keys.iter().filter(ended).count() < members.len())
+}
+
+/// Whether a record ever named the object with this name.
+pub(in crate::keys) async fn was_claimed(
+    connection: &mut PgConnection,
+    name: &KeyName,
+) -> sqlx::Result<bool> {
+    Ok(!members(connection, with_object(name)).await?.is_empty())
 }
 
 /// The keys that named this object. Without this group, an object could get another record after its own was
@@ -37,5 +48,5 @@ fn with_object(name: &KeyName) -> Group {
         KeyName::Label(label) => [b"label", label.as_bytes()],
         KeyName::Internal(id) => [b"internal", id],
     };
-    Group::of("keys of an object in the tokens", &parts)
+    Group::of(OF_OBJECT, &parts)
 }

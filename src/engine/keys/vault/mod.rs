@@ -1,6 +1,6 @@
 //! Creates and destroys the objects of keys in the token.
 //!
-//! The object is created before its record. An intent is stored before the token creates the object,
+//! The object is created before its record. An [intent](intent::Intent) is stored before the token creates the object,
 //! and the transaction that records the key removes it. After a crash, each object therefore has a
 //! record or an intent. Objects without a record are never used.
 
@@ -9,6 +9,7 @@ mod canary;
 mod expiry;
 mod generate;
 mod import;
+pub(super) mod intent;
 pub(super) mod store;
 mod unrecorded;
 
@@ -29,6 +30,7 @@ use formats::problem::{Code, Problem};
 
 pub use self::adopt::DescribedKey;
 pub use self::import::Wrapped;
+use self::intent::{Intent, Purpose};
 pub use self::unrecorded::{UnrecordedKey, VaultError};
 
 /// How often the tokens are compared with the records.
@@ -155,8 +157,8 @@ impl Vault {
 
     async fn intend(&self, assignment: Assignment) -> sqlx::Result<KeyId> {
         let id = KeyId::new(&self.clock, &self.entropy);
-        let now = self.clock.now();
-        store::intend(&self.pool, id.uuid(), store::Purpose::Key(assignment), now).await?;
+        let intent = Intent::of(id.uuid(), Purpose::Key(assignment), self.clock.now());
+        store::intend(self.pool.rows(), &intent).await?;
         Ok(id)
     }
 

@@ -3,40 +3,26 @@
 use sqlx::PgExecutor;
 use uuid::Uuid;
 
-use crate::keys::Assignment;
-use formats::clock::Timestamp;
-
-/// The purpose of an intended object.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::keys) enum Purpose {
-    /// A key with this assignment.
-    Key(Assignment),
-    /// The wrapping key of an import.
-    ImportKey,
-}
+use super::intent::Intent;
+use crate::resource::Rows;
 
 /// Stores the intent to create an object in a token.
 pub(in crate::keys) async fn intend(
-    database: impl PgExecutor<'_>,
-    id: Uuid,
-    purpose: Purpose,
-    now: Timestamp,
+    rows: Rows<impl PgExecutor<'_>>,
+    intent: &Intent,
 ) -> sqlx::Result<()> {
-    let (purpose, assignment) = match purpose {
-        Purpose::Key(assignment) => ("key", Some(assignment)),
-        Purpose::ImportKey => ("import_key", None),
-    };
     sqlx::query(
-        "INSERT INTO key_intents (id, purpose, service_id, created_at, change_id, attempt)
-         VALUES ($1, $2, $3, $4, $5, $6)",
+        "INSERT INTO key_intents (id, purpose, service_id, created_at, change_id, attempt, mac)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
     )
-    .bind(id)
-    .bind(purpose)
-    .bind(assignment.map(|assignment| assignment.service_id))
-    .bind(now)
-    .bind(assignment.and_then(|assignment| assignment.change))
-    .bind(assignment.and_then(|assignment| assignment.attempt))
-    .execute(database)
+    .bind(intent.id)
+    .bind(&intent.purpose)
+    .bind(intent.service_id)
+    .bind(intent.created_at)
+    .bind(intent.change_id)
+    .bind(intent.attempt)
+    .bind(intent.mac(&rows.seals)?)
+    .execute(rows.executor)
     .await?;
     Ok(())
 }

@@ -12,7 +12,8 @@ use crate::ledger::Log;
 use crate::ledger::key::SigningKey;
 use crate::ledger::sealed_rows::{LogCosigner, LogKey, LogOrigin};
 use crate::resource::{self, Rows, Stored as _, fetch_whole, select};
-use crate::seals::What;
+use crate::revision::Revision;
+use crate::seals::{What, newest_entry};
 
 /// The newest first.
 const NEWEST_FIRST: &str = "ORDER BY created_at DESC, id DESC";
@@ -86,7 +87,11 @@ pub(in crate::ledger) async fn keep_origin(
             resource::update(rows, &renewed, What::Changed).await
         }
         None => {
+            // Its identifier can have entries of a row whose absence an operator has accepted.
             let made = LogOrigin::new(id_of(log), origin);
+            let newest = newest_entry(&mut *rows.executor, made.row()).await?;
+            let next = newest.map(|entry| Revision::of(entry.revision).next());
+            let made = made.at(next.unwrap_or(Revision::FIRST));
             resource::insert(rows, &LogOrigin { accepted, foreign_segments, ..made }).await
         }
     }

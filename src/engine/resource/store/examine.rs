@@ -10,8 +10,7 @@ use super::select::select;
 use crate::resource::stored::Stored;
 use crate::seals::{Flaw, RowName, What};
 
-/// Examines every row of one kind, so that those that do not count are findings. A first entry that freezes
-/// belongs to a row that does not exist yet.
+/// Examines every row of one kind, so that those that do not count are findings.
 pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
     rows: &Rows<E>,
 ) -> sqlx::Result<()> {
@@ -26,21 +25,43 @@ pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
         after = last.id;
         invalid.extend(page.iter().filter(|marked| !marked.is_valid).map(|marked| marked.id));
     }
+    for id in missing::<R>(rows.executor).await? {
+        rows.seals.note(RowName { table: R::TABLE, id }, Flaw::Missing)?;
+        invalid.insert(id);
+    }
+    rows.seals.retain(R::TABLE, &invalid);
+    Ok(())
+}
+
+/// The rows of one kind that entries name and that are not there, unless an operator has accepted it. The switch that
+/// freezes everything is not there before its first entry.
+pub async fn missing<R: Stored>(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<Uuid>> {
     let table = R::TABLE;
-    let missing: Vec<Uuid> = sqlx::query_scalar(AssertSqlSafe(format!(
-        "SELECT id FROM (SELECT DISTINCT ON (id) id, revision, what FROM revisions
+    let groups: Vec<&str> = R::GROUPS.iter().map(|group| group.name).collect();
+    sqlx::query_scalar(AssertSqlSafe(format!(
+        "SELECT id FROM (SELECT DISTINCT ON (id) id, revision, what, accepted FROM revisions
                           WHERE table_name = '{table}' ORDER BY id, revision DESC) AS newest
-          WHERE (what <> $1 OR $2) AND (what <> $3 OR revision > 1) AND NOT EXISTS (SELECT FROM {table} WHERE {table}.id = newest.id)"
+          WHERE NOT accepted AND (what <> $1 OR $2) AND (what <> $3 OR revision > 1 OR NOT $4)
+            AND NOT EXISTS (SELECT FROM {table} WHERE {table}.id = newest.id)
+          UNION
+         SELECT member FROM revisions
+          WHERE table_name = ANY ($5) AND member IS NOT NULL
+            AND NOT EXISTS (SELECT FROM {table} WHERE {table}.id = revisions.member)
+            AND NOT EXISTS (SELECT FROM revisions AS own
+                             WHERE own.table_name = '{table}' AND own.id = revisions.member)
+          ORDER BY 1"
     )))
     .bind(What::Gone)
     .bind(R::IS_KEPT)
     .bind(What::Frozen)
-    .fetch_all(rows.executor)
-    .await?;
-    for id in missing {
-        rows.seals.note(RowName { table, id }, Flaw::Missing)?;
-        invalid.insert(id);
-    }
-    rows.seals.retain(table, &invalid);
-    Ok(())
+    .bind(R::LOSES == Some(What::Frozen))
+    .bind(groups)
+    .fetch_all(executor)
+    .await
+}
+
+/// Whether there is a row with this identifier, valid or not.
+pub async fn is_there<R: Stored>(executor: impl PgExecutor<'_>, id: Uuid) -> sqlx::Result<bool> {
+    let sql = format!("SELECT EXISTS (SELECT FROM {} WHERE id = $1)", R::TABLE);
+    sqlx::query_scalar(AssertSqlSafe(sql)).bind(id).fetch_one(executor).await
 }

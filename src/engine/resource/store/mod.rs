@@ -8,7 +8,7 @@ mod select;
 mod whole;
 mod write;
 
-pub use self::examine::examine;
+pub use self::examine::{examine, is_there, missing};
 pub use self::renew::renew;
 pub use self::reseal::{SeenRow, reseal, seen};
 pub use self::rows::Rows;

@@ -1,22 +1,22 @@
 //! Adoption of existing keys in the token.
 
-use std::str::FromStr as _;
+use std::time::Duration;
 
-use engine::ids::{KeyId, ServiceId};
+use engine::ids::KeyId;
 use engine::keys::Vault;
 use engine::settings::Stage;
 use formats::algorithms::Algorithm;
-use formats::clock::{Clock, Entropy};
-use hsm::{KeyClass, KeyName, KeyRef, NewKey, Purpose};
+use formats::clock::{Clock, Entropy, Timestamp};
+use hsm::{ErrorKind, KeyClass, KeyName, KeyRef, NewKey, Purpose};
 use serde_json::json;
 use sqlx::ConnectOptions as _;
 use uuid::Uuid;
 
 use super::{generate, id, send};
-use crate::admin::{fail_commits_of_keys, intents};
+use crate::admin::fail_commits_of_keys;
 use crate::dashboard::Browser;
 use testkit::Site;
-use testkit::{Answer, EXTRACTABLE, NOT_SENSITIVE, PATIENCE, SOUND, World, rewrite, token, within};
+use testkit::{Answer, EXTRACTABLE, NOT_SENSITIVE, SOUND, World, rewrite, token};
 
 /// Generates a key in the token, like a vendor tool, and returns its ID and label.
 async fn vendors_key(algorithm: Algorithm, purpose: Purpose) -> (String, String) {
@@ -112,50 +112,95 @@ async fn an_object_that_a_failed_request_left_is_not_adopted() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn an_intent_does_not_destroy_the_object_of_a_recorded_key() {
-    let world = World::new().await;
-    let service = world.service("adopting").await;
-    let clock = world.clock.clone();
-    let [recorded, left] = [(); 2].map(|()| Uuid::from_bytes(rand::random()));
-    let labels = [format!("vendor {recorded}"), KeyId::from_uuid(left).to_string()];
-    for (id, label) in [recorded, left].into_iter().zip(labels) {
-        let key = NewKey {
-            id: id.as_bytes().to_vec(),
-            label,
-            algorithm: Algorithm::Aes256,
-            purpose: Purpose::Data,
-        };
-        token().await.generate(key).await.expect("a key");
+/// A world in which a request failed, whose object nobody recorded, and the identifier of that object. Sixteen minutes
+/// have passed.
+async fn world_with_left_object() -> (World, Uuid) {
+    let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
+    let world = World::at(clock, Stage::Development).await;
+    let service = world.service("left").await;
+    fail_commits_of_keys(&world.pool).await;
+    let body = json!({ "serviceId": service, "algorithm": "AES-256", "generate": true });
+    let failed = world.admin().with("idempotency-key", "k").post("/admin/keys", body).await;
+    failed.refused(503, "SERVICE_UNAVAILABLE");
+    sqlx::raw_sql("DROP TRIGGER fail_late ON keys").execute(&world.pool).await.expect("no trigger");
+    let intended = sqlx::query_scalar("SELECT id FROM key_intents WHERE attempt IS NOT NULL");
+    let intended = intended.fetch_one(&world.pool).await.expect("an intent");
+    world.clock.advance(Duration::from_secs(16 * 60));
+    (world, intended)
+}
+
+async fn destroy_abandoned(world: &World) -> usize {
+    let (pool, clock) = (world.pool.clone(), world.clock.clone());
+    let vault = Vault::new(token().await, pool, clock, Entropy::system());
+    vault.destroy_abandoned().await.expect("a run")
+}
+
+async fn is_held(id: Uuid) -> bool {
+    let key = KeyRef { name: KeyName::Id(id.as_bytes().to_vec()), class: KeyClass::Secret };
+    match token().await.find(&key).await {
+        Ok(_) => true,
+        Err(error) if error.kind() == ErrorKind::KeyMissing => false,
+        Err(error) => panic!("{error:?}"),
     }
-    let body = json!({ "tokenObject": { "ckaId": recorded.simple().to_string() } });
-    send(&world, &service, body).await.created();
-    // Whoever writes to the database can also hide the record.
-    sqlx::query("UPDATE keys SET status = 'destroyed', destroy_at = now(), token_id = '\\x00'")
-        .execute(&world.pool)
-        .await
-        .expect("a change");
+}
+
+/// Whoever writes to the database can name any object of the token.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invented_intent_destroys_nothing() {
+    let (world, left) = world_with_left_object().await;
+    let orphan = Uuid::from_bytes(rand::random());
+    let key = NewKey {
+        id: orphan.as_bytes().to_vec(),
+        label: KeyId::from_uuid(orphan).to_string(),
+        algorithm: Algorithm::Aes256,
+        purpose: Purpose::Data,
+    };
+    token().await.generate(key).await.expect("a key");
     sqlx::query(
-        "INSERT INTO key_intents (id, purpose, service_id, created_at, change_id)
-         SELECT id, 'key', $2, now() - interval '1 hour', gen_random_uuid() FROM UNNEST($1) AS id",
+        "WITH change AS (UPDATE key_intents SET change_id = gen_random_uuid() WHERE id = $2 RETURNING *)
+         INSERT INTO key_intents (id, purpose, service_id, created_at, change_id, mac)
+         SELECT $1, purpose, service_id, created_at, change_id, mac FROM change",
     )
-    .bind([recorded, left])
-    .bind(ServiceId::from_str(&service).expect("an id"))
+    .bind(orphan)
+    .bind(left)
     .execute(&world.pool)
     .await
     .expect("intents");
-    let vault = Vault::new(token().await, world.pool.clone(), clock, Entropy::system());
-    within(PATIENCE, async || {
-        vault.destroy_abandoned().await.expect("a run");
-        intents(&world.pool).await == 1
-    })
-    .await;
-    for (id, stays) in [(recorded, true), (left, false)] {
-        let name = KeyName::Id(id.as_bytes().to_vec());
-        let class = KeyClass::Secret;
-        let held = vault.holds(&KeyRef { name, class }).await;
-        assert_eq!(held.expect("an answer"), stays);
-    }
+    assert_eq!(destroy_abandoned(&world).await, 0);
+    assert!(is_held(orphan).await && is_held(left).await);
+    sqlx::query("UPDATE key_intents SET change_id = NULL WHERE id = $1")
+        .bind(left)
+        .execute(&world.pool)
+        .await
+        .expect("the intent as it was");
+    assert_eq!(destroy_abandoned(&world).await, 1);
+    assert!(is_held(orphan).await && !is_held(left).await);
+}
+
+/// After a restore of an older database, the objects of later keys can be adopted. Whoever writes to the database can
+/// have kept their intents, and can hide their new records.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_intent_that_was_kept_does_not_destroy_the_object_of_an_adopted_key() {
+    let (world, left) = world_with_left_object().await;
+    let keep = "CREATE TABLE kept AS SELECT * FROM key_intents; DELETE FROM key_intents";
+    sqlx::raw_sql(keep).execute(&world.pool).await.expect("no intent");
+    let service = world.service("adopting").await;
+    let body = json!({ "tokenObject": { "ckaId": left.simple().to_string() } });
+    send(&world, &service, body).await.created();
+    let hide = "UPDATE keys SET status = 'destroyed', destroy_at = now(), token_id = '\\x00';
+                INSERT INTO key_intents SELECT * FROM kept";
+    sqlx::raw_sql(hide).execute(&world.pool).await.expect("a change");
+    assert_eq!(destroy_abandoned(&world).await, 0);
+    assert!(is_held(left).await);
+}
+
+/// Of a key that was recorded, and whose record a restore took away.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_intent_destroys_nothing_after_a_day() {
+    let (world, left) = world_with_left_object().await;
+    world.clock.advance(Duration::from_secs(23 * 60 * 60));
+    assert_eq!(destroy_abandoned(&world).await, 0);
+    assert!(is_held(left).await);
 }
 
 /// The job that removes objects of failed requests can run on another instance, whose clock is ahead.

@@ -4,13 +4,15 @@
 use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
+use super::Session;
 use crate::auth::Person;
 use crate::auth::oidc::Logout;
-use crate::seals::{Group, RowName, What};
+use crate::resource::Stored as _;
+use crate::seals::{Group, GroupKind, RowName, What};
 use formats::clock::Timestamp;
 
 /// The kind of the entries.
-const LOGOUTS: &str = "logouts at the provider";
+const LOGOUTS: GroupKind = GroupKind { name: "logouts at the provider", table: Session::TABLE };
 
 /// Which sessions a logout ends.
 #[derive(Clone, Copy, Debug)]
@@ -86,5 +88,5 @@ pub(super) async fn ended(
     let ids: Vec<Uuid> = ended.iter().map(|ended| ended.entries(issuer).id).collect();
     let sql = "SELECT EXISTS (SELECT FROM revisions
                               WHERE table_name = $1 AND id = ANY ($2) AND at > $3)";
-    sqlx::query_scalar(sql).bind(LOGOUTS).bind(ids).bind(since).fetch_one(database).await
+    sqlx::query_scalar(sql).bind(LOGOUTS.name).bind(ids).bind(since).fetch_one(database).await
 }

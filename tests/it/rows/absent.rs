@@ -1,0 +1,280 @@
+//! Entries of rows that never were. They stop what waits for such a row, until an operator accepts that it is missing.
+
+use engine::ids::KeyId;
+use engine::ledger::{self, Log, Renewal};
+use engine::rows::{examine_all, missing_rows, seal_and_record};
+use engine::seals::{Flaw, RowName};
+use formats::clock::{Clock, Entropy};
+use serde_json::json;
+use sqlx::AssertSqlSafe;
+
+use super::Intruder;
+use crate::admin::reports::{register, reporting_world};
+use crate::ledger::{covered, initialize};
+use testkit::{PATIENCE, Process, SigningKey, Site, TokenIssuer, World, pool, token, within};
+
+/// The tables of sealed rows.
+const TABLES: [&str; 14] = [
+    "services",
+    "emergency",
+    "policies",
+    "keys",
+    "import_keys",
+    "api_keys",
+    "identities",
+    "people",
+    "dashboard_sessions",
+    "changes",
+    "audit_log_keys",
+    "audit_log_cosigners",
+    "audit_log_origins",
+    "report_keys",
+];
+
+/// The people with the subject `ada`.
+const ADAS: &str = "encode(substr(sha256(sha256('ada'::bytea)), 1, 16), 'hex')::uuid";
+
+/// What an operator accepts: every row that is missing.
+async fn accept(world: &World) -> Vec<RowName> {
+    let mut transaction = world.pool.begin().await.expect("a transaction");
+    let missing = missing_rows(&mut transaction, &[]).await.expect("the rows");
+    let at = (&Clock::system(), &Entropy::system());
+    let rows = world.pool.rows_on(&mut transaction);
+    seal_and_record(rows, &[], &missing, at).await.expect("events");
+    transaction.commit().await.expect("a commit");
+    missing
+}
+
+/// The missing rows that an examination finds, by their tables.
+async fn missing(world: &World) -> Vec<&'static str> {
+    examine_all(&world.pool).await.expect("an examination");
+    let found = world.pool.seals().findings();
+    assert!(found.iter().all(|finding| finding.flaw == Flaw::Missing), "{found:?}");
+    found.iter().map(|finding| finding.row.table).collect()
+}
+
+/// An admin key of Ada, and an application with an envelope key: its row.
+struct Fixture {
+    world: World,
+    ada: String,
+    application: String,
+    key: uuid::Uuid,
+}
+
+impl Fixture {
+    async fn new() -> Self {
+        let world = World::new().await;
+        let (destination, application) = world.bound_application().await;
+        let application = application.key.clone().expect("a key");
+        let body = json!({ "name": "laptop", "type": "admin", "person": "ada" });
+        let ada = world.admin().post("/admin/api-keys", body).await.created().text("secret");
+        let key = destination.key.parse::<KeyId>().expect("a key").uuid();
+        Self { world, ada, application, key }
+    }
+
+    /// The status of a request of Ada, and of one that protects, on an instance that has read nothing.
+    async fn statuses(&self) -> (u16, u16) {
+        let other = self.world.another().await;
+        let ada = other.client(&self.ada).get("/admin/keys").await;
+        let body = json!({ "payload": 1 });
+        let protected = other.client(&self.application).post("/api/v1/protect", body).await;
+        (ada.status.into(), protected.status.into())
+    }
+
+    /// Entries that name a row as a member of the groups of Ada and of the key.
+    fn joining(&self, person: &str, key: &str) -> String {
+        format!(
+            "INSERT INTO revisions (table_name, id, revision, what, member)
+             VALUES ('people of a subject', {ADAS}, 1000, 'made', {person});
+             INSERT INTO revisions (table_name, id, revision, what, member)
+             SELECT table_name, id, max(revision) + 1000, 'made', {key} FROM revisions
+              WHERE member = '{}' GROUP BY table_name, id",
+            self.key
+        )
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_member_that_was_never_made_stops_nobody_and_is_reported() {
+    let fixture = Fixture::new().await;
+    assert_eq!(fixture.statuses().await, (200, 200));
+    let never = "'00000000-0000-4000-8000-00000000000f'";
+    Intruder::of(&fixture.world).run(&fixture.joining(never, never)).await;
+    assert_eq!(fixture.statuses().await, (200, 200));
+    assert_eq!(missing(&fixture.world).await, ["keys", "people"]);
+    assert_eq!(accept(&fixture.world).await.len(), 2);
+    assert_eq!(missing(&fixture.world).await, [""; 0]);
+    assert_eq!(fixture.statuses().await, (200, 200));
+}
+
+/// Each of them has a row that shows it, and so have entries that give a key another number.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_member_of_another_group_stops_nobody() {
+    let fixture = Fixture::new().await;
+    let (world, admin) = (&fixture.world, fixture.world.admin());
+    let body = json!({ "name": "phone", "type": "admin", "person": "bob" });
+    admin.post("/admin/api-keys", body).await.created();
+    let body = json!({ "serviceId": world.service("other").await, "algorithm": "P-256", "generate": true });
+    let other = admin.post("/admin/keys", body).await.created().text("id");
+    let other = format!("'{}'", other.parse::<KeyId>().expect("a key").uuid());
+    let bob = "(SELECT id FROM people WHERE subject = 'bob')";
+    let intruder = Intruder::of(world);
+    intruder.run(&fixture.joining(bob, &other)).await;
+    assert_eq!(fixture.statuses().await, (200, 200));
+    let itself = "INSERT INTO revisions (table_name, id, revision, what, member)
+         SELECT table_name, id, max(revision) + 9, 'made', member FROM revisions
+          WHERE member IS NOT NULL GROUP BY table_name, id, member";
+    intruder.run(itself).await;
+    assert_eq!(fixture.statuses().await, (200, 200));
+}
+
+/// With an entry of its own, such a member could be a row that somebody hides.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_member_that_could_have_been_made_stops_until_an_operator_accepts_its_absence() {
+    let fixture = Fixture::new().await;
+    let one = "'00000000-0000-4000-8000-00000000000f'";
+    let made = format!(
+        "INSERT INTO revisions (table_name, id, revision, what)
+         VALUES ('people', {one}, 1, 'made'), ('keys', {one}, 1, 'made'); {}",
+        fixture.joining(one, one)
+    );
+    Intruder::of(&fixture.world).run(&made).await;
+    assert_eq!(fixture.statuses().await, (401, 500));
+    let instance = fixture.world.another().await;
+    instance.client(&fixture.ada).get("/admin/keys").await.refused(401, "AUTHENTICATION_FAILED");
+    assert_eq!(missing(&fixture.world).await, ["keys", "people"]);
+    accept(&fixture.world).await;
+    assert_eq!(fixture.statuses().await, (200, 200));
+    // Instances that run learn it.
+    let ada = async || instance.client(&fixture.ada).get("/admin/keys").await.status == 200;
+    within(PATIENCE, ada).await;
+    assert_eq!(missing(&fixture.world).await, [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_entry_of_a_row_that_never_was_stops_until_an_operator_accepts_its_absence() {
+    let key = SigningKey::ec("one");
+    let issuer = TokenIssuer::publishing(&[&key]).await;
+    let world = World::with_auth(Clock::system(), issuer.auth()).await;
+    let service = world.service("workloads").await;
+    let matching = json!({ "issuer": issuer.name(), "subject": "job" });
+    let body = json!({ "name": "job", "serviceId": service, "match": matching });
+    world.admin().post("/admin/identities", body).await.created();
+    let workload = key.token(&issuer.claims("job", world.clock.now()));
+    let workload_status =
+        async || u16::from(world.client(&workload).get("/api/v1/caller").await.status);
+    within(PATIENCE, async || workload_status().await == 200).await;
+
+    let initialized = async || {
+        let (clock, entropy) = (Clock::system(), Entropy::system());
+        let pool = pool(world.as_application());
+        let at = (&clock, &entropy);
+        ledger::initialize(&pool, &token().await, at, "example.com/a", Renewal::default()).await
+    };
+    let intruder = Intruder::of(&world);
+    // Also those that the first `sealward audit init` makes, and entries of any kind.
+    for what in ["made", "frozen"] {
+        for table in TABLES {
+            intruder
+                .run(&format!(
+                    "INSERT INTO revisions (table_name, id, revision, what)
+                     SELECT '{table}', gen_random_uuid(), 1, '{what}'"
+                ))
+                .await;
+        }
+    }
+    intruder
+        .run(
+            "INSERT INTO revisions (table_name, id, revision, what)
+             SELECT 'audit_log_origins', ('00000000-0000-0000-0000-00000000000' || log)::uuid, 1, 'made'
+               FROM (VALUES (1), (2)) AS logs (log)",
+        )
+        .await;
+    within(PATIENCE, async || workload_status().await == 401).await;
+    initialized().await.expect_err("a log without keys");
+    // A first entry that freezes takes nothing that was there.
+    let expected = 2 * TABLES.len() - 2 + 2;
+    assert_eq!(missing(&world).await.len(), expected);
+    assert_eq!(accept(&world).await.len(), expected);
+    assert_eq!(missing(&world).await, [""; 0]);
+    within(PATIENCE, async || workload_status().await == 200).await;
+    initialized().await.expect("keys and origins");
+    covered(&world, Log::Management, 1).await;
+    assert_eq!(missing(&world).await, [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_entry_of_a_key_of_reports_that_never_was_stops_reports_until_it_is_accepted() {
+    let world = reporting_world().await;
+    let add = "INSERT INTO revisions (table_name, id, revision, what)
+               SELECT 'report_keys', gen_random_uuid(), 1, 'made'";
+    Intruder::of(&world).run(add).await;
+    world.admin().get("/admin/reports/keys").await.refused(409, "CONFLICT");
+    accept(&world).await;
+    register(&world, "").await;
+}
+
+/// A row that is hidden and comes back after an operator accepted its absence.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_whose_absence_was_accepted_does_not_come_back() {
+    let world = World::new().await;
+    initialize(&world, Renewal::default()).await;
+    initialize(&world, Renewal { key: true, ..Renewal::default() }).await;
+    let newest = "(SELECT id FROM audit_log_keys ORDER BY created_at DESC, id DESC LIMIT 1)";
+    let owner = async |sql: &str| {
+        let run = sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&world.pool);
+        run.await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+    };
+    owner(&format!(
+        "CREATE TABLE kept AS SELECT * FROM audit_log_keys WHERE id = {newest};
+         DELETE FROM audit_log_keys WHERE id IN (SELECT id FROM kept)"
+    ))
+    .await;
+    assert_eq!(missing(&world).await, ["audit_log_keys"]);
+    accept(&world).await;
+    assert_eq!(missing(&world).await, [""; 0]);
+    owner("INSERT INTO audit_log_keys SELECT * FROM kept").await;
+    examine_all(&world.pool).await.expect("an examination");
+    let flaws: Vec<Flaw> = world.pool.seals().findings().iter().map(|it| it.flaw).collect();
+    assert_eq!(flaws, [Flaw::Superseded]);
+}
+
+/// An operator sees which rows are missing, and what events say about them, and is asked.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operator_sees_missing_rows_before_their_absence_is_accepted() {
+    let site = Site::new().await;
+    site.run(&["audit", "init"]).success();
+    let process = Process::start(&site).await;
+    let hidden = process.service("hidden").await;
+    let event = "/admin/audit/management?action=create";
+    within(PATIENCE, async || {
+        let page = process.admin().get(event).await.ok().json();
+        !page["items"][0]["log_index"].is_null()
+    })
+    .await;
+    process.terminate();
+    let mut database = site.connect().await;
+    let hide = "DELETE FROM services WHERE name = 'hidden';
+        INSERT INTO revisions (table_name, id, revision, what)
+        VALUES ('services', gen_random_uuid(), 1, 'made'), ('report_keys', gen_random_uuid(), 1, 'made')";
+    sqlx::raw_sql(hide).execute(&mut database).await.expect("a change");
+    let sealed = site.run(&["rows", "reseal", "--yes"]).success().stdout;
+    assert!(sealed.contains("no row can be sealed, and 3 are missing"), "{sealed}");
+    let refused = site.run(&["rows", "reseal", "--accept-missing"]);
+    let lines = &refused.stdout;
+    let line = |end: &str| lines.lines().filter(|line| line.ends_with(end)).count();
+    assert_eq!(line("missing  removed"), 1, "{lines}");
+    assert_eq!(line("missing  no sealed event says that it exists"), 1, "{lines}");
+    assert_eq!(line("missing  no event says whether it existed"), 1, "{lines}");
+    refused.failure(1, &["no row was sealed"]);
+    let doctor = site.run(&["doctor", "--skip-trials"]);
+    assert_eq!(doctor.stdout.matches("missing").count(), 3, "{}", doctor.stdout);
+    let accepted = site.run(&["rows", "reseal", "--accept-missing", "--yes"]).success().stdout;
+    assert!(accepted.ends_with("3 rows are recorded as removed\n"), "{accepted}");
+    let process = Process::start(&site).await;
+    let path = format!("/admin/services/{hidden}");
+    process.admin().get(&path).await.refused(404, "SERVICE_NOT_FOUND");
+    process.terminate();
+    let again = site.run(&["rows", "reseal"]).success().stdout;
+    assert!(again.ends_with("every row counts\n"), "{again}");
+}
