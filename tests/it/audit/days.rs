@@ -265,7 +265,7 @@ async fn the_login_of_the_service_creates_only_days_near_the_present() {
 
 /// An instance whose clock is wrong by weeks says that it cannot write.
 #[tokio::test]
-async fn a_clock_that_is_weeks_ahead_writes_no_records() {
+async fn an_instance_whose_clock_is_weeks_ahead_writes_no_records() {
     let database = Database::new().await;
     let service = pool(db::as_application(database.login(&["sealward_application"]).await));
     let ahead = Clock::held_at(Clock::system().now().plus(HOUR * 24 * 20));

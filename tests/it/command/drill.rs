@@ -297,7 +297,7 @@ async fn a_dump_with_other_tables_or_functions_fails() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_drill_refuses_a_login_that_can_do_more() {
+async fn a_drill_refuses_a_login_that_can_do_more_than_create_databases() {
     let Office { drills, .. } = Office::new().await;
     let login = &drills.login;
     let mut owner = drills.site.connect().await;

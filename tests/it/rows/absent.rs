@@ -95,7 +95,7 @@ impl Fixture {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_member_that_was_never_made_stops_nobody_and_is_reported() {
+async fn a_member_without_an_entry_of_its_own_blocks_nobody_and_is_reported() {
     let fixture = Fixture::new().await;
     assert_eq!(fixture.statuses().await, (200, 200));
     let never = "'00000000-0000-4000-8000-00000000000f'";
@@ -109,7 +109,7 @@ async fn a_member_that_was_never_made_stops_nobody_and_is_reported() {
 
 /// Each of them has a row that shows it, and so have entries that give a key another number.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_member_of_another_group_stops_nobody() {
+async fn a_member_of_another_group_blocks_nobody() {
     let fixture = Fixture::new().await;
     let (world, admin) = (&fixture.world, fixture.world.admin());
     let body = json!({ "name": "phone", "type": "admin", "person": "bob" });
@@ -130,7 +130,7 @@ async fn a_member_of_another_group_stops_nobody() {
 
 /// With an entry of its own, such a member could be a row that somebody hides.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_member_that_could_have_been_made_stops_until_an_operator_accepts_its_absence() {
+async fn a_missing_member_blocks_its_group_until_an_operator_accepts_its_absence() {
     let fixture = Fixture::new().await;
     let one = "'00000000-0000-4000-8000-00000000000f'";
     let made = format!(
@@ -152,7 +152,7 @@ async fn a_member_that_could_have_been_made_stops_until_an_operator_accepts_its_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_entry_of_a_row_that_never_was_stops_until_an_operator_accepts_its_absence() {
+async fn an_entry_of_a_row_that_never_existed_blocks_until_an_operator_accepts_its_absence() {
     let key = SigningKey::ec("one");
     let issuer = TokenIssuer::publishing(&[&key]).await;
     let world = World::with_auth(Clock::system(), issuer.auth()).await;
@@ -204,7 +204,7 @@ async fn an_entry_of_a_row_that_never_was_stops_until_an_operator_accepts_its_ab
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_entry_of_a_key_of_reports_that_never_was_stops_reports_until_it_is_accepted() {
+async fn an_entry_of_a_report_key_that_never_existed_stops_reports_until_it_is_accepted() {
     let world = reporting_world().await;
     let add = "INSERT INTO revisions (table_name, id, revision, what)
                SELECT 'report_keys', gen_random_uuid(), 1, 'made'";

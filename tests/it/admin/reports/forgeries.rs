@@ -126,7 +126,7 @@ async fn no_report_is_made_while_the_row_of_a_report_key_does_not_count() {
 
 /// Their requests are events, but no changes.
 #[tokio::test(flavor = "multi_thread")]
-async fn strangers_do_not_delay_reports() {
+async fn unauthenticated_requests_do_not_delay_reports() {
     let (world, _) = world_with_key().await;
     let flood = async {
         let stranger = world.client("a false key");
