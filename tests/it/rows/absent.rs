@@ -1,4 +1,5 @@
-//! Entries of rows that never were. They stop what waits for such a row, until an operator accepts that it is missing.
+//! Entries of rows that never existed. They block what depends on such a row, until an operator accepts that it is
+//! missing.
 
 use engine::ids::KeyId;
 use engine::ledger::{self, Log, Renewal};
@@ -9,27 +10,10 @@ use serde_json::json;
 use sqlx::AssertSqlSafe;
 
 use super::Intruder;
+use super::forms::sealed_tables;
 use crate::admin::reports::{register, reporting_world};
 use crate::ledger::{covered, initialize};
 use testkit::{PATIENCE, Process, SigningKey, Site, TokenIssuer, World, pool, token, within};
-
-/// The tables of sealed rows.
-const TABLES: [&str; 14] = [
-    "services",
-    "emergency",
-    "policies",
-    "keys",
-    "import_keys",
-    "api_keys",
-    "identities",
-    "people",
-    "dashboard_sessions",
-    "changes",
-    "audit_log_keys",
-    "audit_log_cosigners",
-    "audit_log_origins",
-    "report_keys",
-];
 
 /// The people with the subject `ada`.
 const ADAS: &str = "encode(substr(sha256(sha256('ada'::bytea)), 1, 16), 'hex')::uuid";
@@ -107,7 +91,7 @@ async fn a_member_without_an_entry_of_its_own_blocks_nobody_and_is_reported() {
     assert_eq!(fixture.statuses().await, (200, 200));
 }
 
-/// Each of them has a row that shows it, and so have entries that give a key another number.
+/// The row of each such member shows its group. The row of a key also shows its number, whatever an entry says.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_member_of_another_group_blocks_nobody() {
     let fixture = Fixture::new().await;
@@ -128,7 +112,7 @@ async fn a_member_of_another_group_blocks_nobody() {
     assert_eq!(fixture.statuses().await, (200, 200));
 }
 
-/// With an entry of its own, such a member could be a row that somebody hides.
+/// A member with an entry of its own could be a row that somebody hides.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_missing_member_blocks_its_group_until_an_operator_accepts_its_absence() {
     let fixture = Fixture::new().await;
@@ -145,7 +129,7 @@ async fn a_missing_member_blocks_its_group_until_an_operator_accepts_its_absence
     assert_eq!(missing(&fixture.world).await, ["keys", "people"]);
     accept(&fixture.world).await;
     assert_eq!(fixture.statuses().await, (200, 200));
-    // Instances that run learn it.
+    // Running instances read it again.
     let ada = async || instance.client(&fixture.ada).get("/admin/keys").await.status == 200;
     within(PATIENCE, ada).await;
     assert_eq!(missing(&fixture.world).await, [""; 0]);
@@ -172,9 +156,10 @@ async fn an_entry_of_a_row_that_never_existed_blocks_until_an_operator_accepts_i
         ledger::initialize(&pool, &token().await, at, "example.com/a", Renewal::default()).await
     };
     let intruder = Intruder::of(&world);
-    // Also those that the first `sealward audit init` makes, and entries of any kind.
+    let tables = sealed_tables(&world.pool).await;
+    // Entries of all tables, also of the rows that the first `sealward audit init` makes.
     for what in ["made", "frozen"] {
-        for table in TABLES {
+        for table in &tables {
             intruder
                 .run(&format!(
                     "INSERT INTO revisions (table_name, id, revision, what)
@@ -192,8 +177,8 @@ async fn an_entry_of_a_row_that_never_existed_blocks_until_an_operator_accepts_i
         .await;
     within(PATIENCE, async || workload_status().await == 401).await;
     initialized().await.expect_err("a log without keys");
-    // A first entry that freezes takes nothing that was there.
-    let expected = 2 * TABLES.len() - 2 + 2;
+    // A first entry that freezes a service or everything names no missing row. The two origins do.
+    let expected = 2 * tables.len() - 2 + 2;
     assert_eq!(missing(&world).await.len(), expected);
     assert_eq!(accept(&world).await.len(), expected);
     assert_eq!(missing(&world).await, [""; 0]);
@@ -214,7 +199,6 @@ async fn an_entry_of_a_report_key_that_never_existed_stops_reports_until_it_is_a
     register(&world, "").await;
 }
 
-/// A row that is hidden and comes back after an operator accepted its absence.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_row_whose_absence_was_accepted_does_not_come_back() {
     let world = World::new().await;

@@ -32,7 +32,7 @@ async fn run(pool: &Pool, sql: &str) {
 }
 
 /// The tables whose rows are sealed.
-async fn tables(pool: &Pool) -> Vec<String> {
+pub(super) async fn sealed_tables(pool: &Pool) -> Vec<String> {
     let sql = "SELECT table_name::text FROM information_schema.columns WHERE column_name = 'seal' ORDER BY 1";
     sqlx::query_scalar(sql).fetch_all(pool).await.expect("the tables")
 }
@@ -61,7 +61,7 @@ async fn rows_of_each_form_count() {
         run(&pool, &sql).await;
         examine_all(&pool).await.expect("the rows");
         assert_eq!(pool.seals().findings(), [], "form {form}");
-        for table in tables(&pool).await {
+        for table in sealed_tables(&pool).await {
             assert!(seals.contains(&format!("{table} ")), "form {form} has no row of {table}");
         }
     }
@@ -75,7 +75,7 @@ fn is_writing() -> bool {
 async fn write(pool: &Pool, form: &str) {
     seal_rows(pool).await;
     let mut lines = String::new();
-    for table in tables(pool).await {
+    for table in sealed_tables(pool).await {
         let sql = format!("SELECT id::text, encode(seal, 'hex') FROM {table} ORDER BY id");
         let rows: Vec<(String, String)> =
             sqlx::query_as(AssertSqlSafe(sql)).fetch_all(pool).await.expect("the seals");
