@@ -79,7 +79,7 @@ $$;
 
 COMMENT ON FUNCTION close_audit_day(date) IS 'Creates the indexes for queries on the oldest day before the given one and before today that lacks them. Null if there is none.';
 
--- P0001 is every exception of a function. The codes SW001 to SW006 tell the caller the reason.
+-- P0001 is every exception of a function. The codes SW001 to SW006 name the reason for the caller.
 CREATE FUNCTION check_audit_retention(before date) RETURNS void LANGUAGE plpgsql STABLE
 SET timezone = 'UTC' SET datestyle = 'ISO' AS $$
 DECLARE

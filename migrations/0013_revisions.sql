@@ -123,10 +123,9 @@ COMMENT ON VIEW locked_people IS 'People whom their row or a later entry locks.'
 COMMENT ON COLUMN locked_people.id IS 'The person.';
 COMMENT ON COLUMN locked_people.subject IS 'The subject of the person.';
 
--- Nothing is believed by the absence of these entries: an earlier row needs the entry of its own revision, and
--- whoever adds that again finds the newest one after it. Members of groups stay, and logouts as long as a session that
--- they end can last. The login of the service cannot
--- call this.
+-- No row counts because these entries are absent: an earlier row needs the entry of its own revision, and if somebody
+-- adds that again, the newest entry still follows it. Members of groups stay, and logouts as long as a session that
+-- they end can last. The login of the service cannot call this.
 CREATE FUNCTION forget_superseded_revisions() RETURNS bigint LANGUAGE sql SECURITY DEFINER
     SET timezone = 'UTC' SET datestyle = 'ISO' AS $$
     WITH forgotten AS (

@@ -1,4 +1,4 @@
-//! Has the crate built anew when a migration is added, since migrations are embedded in the binary.
+//! Has the crate built again when a migration is added, since migrations are embedded in the binary.
 
 #[allow(clippy::print_stdout, reason = "this is how a build script speaks to cargo")]
 fn main() {
