@@ -19,9 +19,9 @@ use formats::clock::{Clock, Entropy};
 pub(super) enum Command {
     /// Seal the rows that do not count or deviate, as they are, with the login in the section migrate.
     ///
-    /// The way out after SQL by hand, a restored backup or a lost token. Prints the rows, and how they
-    /// differ from their last events, and asks first: whoever changed them decides from then on. Prints rows
-    /// that are missing, too.
+    /// Use it after changes with SQL, a restored backup or a lost token. Prints the rows, and how they
+    /// differ from their last events, and asks first: their values count from then on. Also prints rows that
+    /// are missing.
     Reseal(Reseal),
     /// Make another row key in the tokens, and seal all rows under it, with the login in the section migrate.
     ///
@@ -39,7 +39,8 @@ pub(super) struct Reseal {
     /// Do not ask.
     #[arg(long)]
     yes: bool,
-    /// Accept that the missing rows are gone: nothing waits for them, and they do not come back.
+    /// Accept that rows are missing: no decision depends on them from then on, and they do not count if somebody puts
+    /// them back.
     #[arg(long)]
     accept_missing: bool,
 }
@@ -106,7 +107,7 @@ async fn reseal(database: &db::Primary, wanted: &Reseal) -> Result<(), Failure> 
     let sealed = seen.len() + recorded.len();
     let accepted = if wanted.accept_missing { &missing[..] } else { &[] };
     if sealed + accepted.len() == 0 {
-        writeln!(io::stdout(), "no row can be sealed{}", left(missing.len()))?;
+        writeln!(io::stdout(), "no row can be sealed{}", still_missing(missing.len()))?;
         return Ok(());
     }
     if !wanted.yes && !confirm(sealed, accepted.len())? {
@@ -115,7 +116,8 @@ async fn reseal(database: &db::Primary, wanted: &Reseal) -> Result<(), Failure> 
     recorded.extend(accepted);
     let shown = Shown { seen: &seen, removed: &recorded, deviations: &deviations };
     seal_shown(pool, shown, (&Clock::system(), &Entropy::system())).await?;
-    writeln!(io::stdout(), "{} rows are sealed{}", sealed, left(missing.len() - accepted.len()))?;
+    let left = still_missing(missing.len() - accepted.len());
+    writeln!(io::stdout(), "{sealed} rows are sealed{left}")?;
     if !accepted.is_empty() {
         writeln!(io::stdout(), "{} rows are recorded as removed", accepted.len())?;
     }
@@ -160,8 +162,8 @@ fn described(deviation: &Deviation) -> String {
     format!("  {}{members}", deviation.difference)
 }
 
-/// What an operator does about missing rows that are left.
-fn left(missing: usize) -> String {
+/// What an operator can do about rows that are still missing.
+fn still_missing(missing: usize) -> String {
     match missing {
         0 => String::new(),
         _ => format!(
@@ -174,7 +176,7 @@ fn confirm(rows: usize, missing: usize) -> io::Result<bool> {
     let mut answer = String::new();
     let missing = match missing {
         0 => String::new(),
-        missing => format!(", and accept that {missing} more are missing for good"),
+        missing => format!(", and accept that {missing} more are missing"),
     };
     write!(io::stderr(), "Seal these {rows} rows as they are{missing}? Type yes: ")?;
     io::stdin().read_line(&mut answer)?;

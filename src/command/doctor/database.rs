@@ -58,7 +58,7 @@ pub(super) fn text(login: &Result<Login, String>) -> String {
         page.truncate(page.trim_end().len());
         let _ = writeln!(
             page,
-            "\n  {} has settings, which it can make itself. Remove those that you do not know:\n    {settings}\n",
+            "\n  {} has settings, which it can change itself. Remove those that you do not know:\n    {settings}\n",
             login.name
         );
     }
