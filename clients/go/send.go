@@ -206,7 +206,7 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// largestGuess is the most bytes for which the length that an answer states is believed before they are received.
+// largestGuess is the most memory that complete reserves because of the length that an answer states.
 const largestGuess = 1 << 20
 
 // complete reads the rest of an answer.

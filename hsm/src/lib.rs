@@ -20,7 +20,7 @@
 //! | a token refuses a session to a worker | the worker takes no work and asks again every second |
 //! | a token refuses an optional attribute, with any code | the key is made without it, which is remembered |
 //! | a token makes unwrapped keys weaker than asked | they are protected afterwards and read back |
-//! | a token makes a key and has no operation for it | the key is destroyed; [`HsmError::lacks_ability`] tells |
+//! | a token makes a key and has no operation for it | the key is destroyed; [`HsmError::lacks_ability`] is true |
 //! | no token answers at the start | [`Token::open_when_reached`] succeeds, and each serves as soon as it answers |
 //! | the token lacks OAEP with a hash | a trial shows it when the token is reached ([`Token::opens`]); answers of such a token never count as bad input |
 //! | a token derives no secret by a method, or not the same one twice | the next method makes the internal key |

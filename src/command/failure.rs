@@ -18,7 +18,7 @@ use engine::seals::NotDerived;
 use engine::settings::SecretError;
 use engine::{db, settings, telemetry};
 
-/// The exit code that tells a supervisor not to restart the service: a setting must change first.
+/// The exit code after which a supervisor must not restart the service: a setting must change first.
 const CONFIGURATION: u8 = 78;
 
 /// Why a command fails. Each message names the setting and the way out.

@@ -118,7 +118,7 @@ fn host(options: &PgConnectOptions) -> Option<&str> {
 const STATEMENT_TIMEOUT: &str = "60s";
 
 /// Settings for which the defaults of the server and of the login do not count. A login can change its own defaults,
-/// and so could keep its sessions from starting after it was taken back.
+/// and these could prevent its sessions after its password was changed.
 const SETTINGS: [(&str, &str); 10] = [
     ("synchronous_commit", "on"),
     ("default_transaction_isolation", "read committed"),
@@ -138,8 +138,8 @@ pub(crate) fn program_options() -> String {
     each.join(" ")
 }
 
-/// Uses these settings in a schema, whose objects stand before all others but those of Postgres. `timeout` limits the
-/// time of each statement.
+/// Uses these settings in a schema: Postgres finds objects in its own catalog first, and then only in this schema.
+/// `timeout` limits the time of each statement.
 pub(crate) fn in_schema(
     options: PgConnectOptions,
     schema: &str,

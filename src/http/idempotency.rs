@@ -149,7 +149,7 @@ fn secret<'a>(
     Ok(credential.unwrap_or_default())
 }
 
-/// An HMAC of the body with a secret, so that the fingerprint of a body with little entropy tells nothing.
+/// An HMAC of the body with a secret, so that the fingerprint of a body with little entropy reveals nothing.
 fn fingerprint(secret: &[u8], body: &[u8]) -> Result<[u8; 32], ApiError> {
     let key = hmac::Key::new(HMAC_SHA256, secret);
     let mut mac = hmac::Context::with_key(&key);

@@ -1,4 +1,4 @@
-//! Bodies of requests and responses, which tell the timers of their connection when they end.
+//! Bodies of requests and responses, which notify the timers of their connection when they end.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

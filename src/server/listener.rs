@@ -35,9 +35,9 @@ const BUFFER: usize = 64 * 1024;
 const NOT_HTTP_2: &[u8] =
     b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 /// The pause when the system has no file descriptors left.
-const BREATH: Duration = Duration::from_millis(50);
+const PAUSE: Duration = Duration::from_millis(50);
 
-/// What a chunked body, and a request after it, have besides the largest body.
+/// The bytes of the framing of a chunked body and of a request after it, in addition to the largest body.
 const FRAMING: usize = 1024 * 1024;
 
 /// A bound address that is not served yet.
@@ -149,7 +149,7 @@ impl Listener {
                     }
                     Err(error) => {
                         tracing::warn!(%error, "cannot accept a connection: raise LimitNOFILE= if this lasts");
-                        tokio::time::sleep(BREATH).await;
+                        tokio::time::sleep(PAUSE).await;
                     }
                 },
             }

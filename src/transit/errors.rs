@@ -23,7 +23,7 @@ use formats::problem::{Problem, Problems};
 use crate::key_type;
 use crate::operation::Operation;
 
-/// The text that clients match to tell a refusal from a failure.
+/// The text that clients match to distinguish a refusal from a failure.
 pub(crate) const PERMISSION_DENIED: &str = "permission denied";
 
 /// The longest part of an unknown path that an answer repeats.

@@ -44,8 +44,8 @@ impl Sender {
 
 impl HeldRefusals {
     /// The response to a refused request, after a second. If too many of the client wait, a trusted proxy gets another
-    /// refusal at once, and the connection of another sender closes without a response. A proxy could take a connection
-    /// that closes for a failure of this instance, and send the requests of its other clients elsewhere.
+    /// refusal at once, and the connection of another sender closes without a response. A proxy could treat a closed
+    /// connection as a failure of this instance, and send the requests of its other clients elsewhere.
     pub(crate) async fn hold(&self, sender: Sender, refused: Refused) -> Response {
         let Some(_place) = self.0.try_take(Some(network_of(sender.client)), 1) else {
             let refused = Refused::limited("too many refused requests wait", 1);

@@ -36,7 +36,7 @@ const ACTIVE: State = State {
     may_fail: false,
 };
 
-/// Tells whether the service works. A query can name the statuses of its states.
+/// Reports whether the service works. A query can name the statuses of its states.
 pub(crate) fn health(state: &Transit, query: Option<&str>) -> Response {
     let is_sealed = is_sealed(state);
     let status = match status(query, if is_sealed { SEALED } else { ACTIVE }) {
@@ -56,7 +56,7 @@ pub(crate) fn health(state: &Transit, query: Option<&str>) -> Response {
     (status, Json(health)).into_response()
 }
 
-/// Tells whether the token serves.
+/// Reports whether the token serves.
 pub(crate) fn seal_status(state: &Transit) -> Response {
     let status = json!({
         "type": "pkcs11",
@@ -87,7 +87,7 @@ fn is_sealed(state: &Transit) -> bool {
     !(serves && (state.is_ready)())
 }
 
-/// The status that tells a state. A query can name it.
+/// The status of a state. A query can name it.
 fn status(query: Option<&str>, state: State) -> Result<StatusCode, Refused> {
     let State { parameter, usual, allowed, may_fail } = state;
     let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());

@@ -2,7 +2,7 @@
 //!
 //! A recipient is the version 1, a byte each for the algorithm of the content key and the algorithm of the content,
 //! then the texts number of the policy, ID of the policy and ID of the key, and then the public key: the coordinates
-//! of a point, or the exponent with its length and the modulus. The length of the coordinates tells the curve.
+//! of a point, or the exponent with its length and the modulus. The length of the coordinates determines the curve.
 
 use age_core::primitives::bech32_encode;
 use base64::Engine as _;

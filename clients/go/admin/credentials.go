@@ -37,8 +37,8 @@ type CreatedAPIKey struct {
 	Secret *SecretText `json:"secret"`
 }
 
-// NewAPIKey creates an API key. What restricts it is an [Optional], so that an empty value is not taken for none: without
-// a restriction, a key may do everything, and an admin key is that of an owner.
+// NewAPIKey creates an API key. Members that restrict it are [Optional], so that an empty value is sent and refused:
+// without restrictions, a key may do everything, and an admin key has the role owner.
 type NewAPIKey struct {
 	Name              string             `json:"name"`
 	Type              string             `json:"type"`
@@ -105,7 +105,7 @@ type Identity struct {
 }
 
 // IdentityMatch says which credentials are the identity: those of an issuer with a subject or claims, of a SPIFFE ID, or
-// of a pinned certificate. Without a subject, it is those of every subject.
+// of a pinned certificate. Without a subject, those of every subject are.
 type IdentityMatch struct {
 	Issuer            Optional[string]         `json:"issuer,omitempty"`
 	Subject           Optional[string]         `json:"subject,omitempty"`

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::refusal::{Code, Refusal, of_request};
 
-/// Why a call fails. [`Error::kind`] tells the kinds apart.
+/// Why a call fails. [`Error::kind`] returns the kind.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -5,7 +5,7 @@ import { createReadStream } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** Is told the number of plaintext bytes so far, after each part. */
+/** Receives the number of plaintext bytes so far, after each part. */
 export type Progress = (bytes: number) => void;
 
 /** The content of a file. */
@@ -13,7 +13,7 @@ export function contentOf(path: string): AsyncIterable<Uint8Array> {
     return createReadStream(path, { highWaterMark: 2 ** 18 }) as AsyncIterable<Uint8Array>;
 }
 
-/** Passes a stream on, and tells its progress. */
+/** Passes a stream on, and reports its progress. */
 export async function* counted(
     source: AsyncIterable<Uint8Array>,
     progress: Progress | undefined,

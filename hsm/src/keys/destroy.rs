@@ -60,7 +60,7 @@ fn find(session: &Session, key: &KeyRef) -> Result<ObjectHandle, HsmError> {
     }
 }
 
-/// Whether the object is the recorded key. Secret keys of one kind cannot be told apart.
+/// Whether the object is the recorded key. Secret keys of one kind cannot be distinguished.
 fn is_recorded(
     session: &Session,
     key: ObjectHandle,

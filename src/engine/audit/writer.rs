@@ -238,7 +238,7 @@ impl Part {
     }
 }
 
-/// Tells the requests of these records that they cannot be recorded.
+/// Answers the requests of these records: they cannot be recorded.
 fn refuse(part: Option<Part>, failure: &(impl std::fmt::Display + ?Sized)) {
     for refused in part.into_iter().flat_map(|part| part.submissions) {
         for queued in refused.records() {

@@ -121,7 +121,7 @@ impl Catalog {
     }
 }
 
-/// The part of the application name that tells the floors of instances apart. That of the default is empty.
+/// The part of the application name that distinguishes the floors of instances. That of the default is empty.
 pub fn floor_of_listener(floor: Floor) -> String {
     if floor == Floor::default() { String::new() } else { floor.fingerprint() }
 }

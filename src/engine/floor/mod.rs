@@ -103,7 +103,7 @@ impl Floor {
         )
     }
 
-    /// What tells the rules of two instances apart.
+    /// A text that differs if the rules of two instances differ.
     pub fn fingerprint(self) -> String {
         let digest = Sha256::digest(self.rules());
         digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()

@@ -57,8 +57,8 @@ impl Key {
         waiting.or_else(|| self.activation.and_then(|_| next())).map(|key| key.id)
     }
 
-    /// The number of its last activation in this succession. Entries that say something else are not its own: a
-    /// row that counts has the last number, and a key never changes its succession.
+    /// The number of its last activation; none if it has another succession, which a key never changes. An entry with
+    /// another number changes nothing, because the sealed row has the last one.
     fn activation_in(&self, succession: Group) -> Option<i64> {
         self.activation.filter(|_| self.succession() == succession)
     }

@@ -96,8 +96,8 @@ impl Key {
         self.version.map(|version| version.number())
     }
 
-    /// Its number among these versions. Entries that say something else are not its own: neither its name nor its
-    /// version ever changes.
+    /// Its number among these versions; none if it has another name, which a key never changes. An entry with another
+    /// number changes nothing, because the sealed row has the number.
     fn version_in(&self, versions: Group) -> Option<i64> {
         self.number().filter(|_| self.versions() == versions)
     }

@@ -13,8 +13,8 @@ use crate::segments::key_of;
 /// The number of positions in one query.
 const PAGE: i64 = 2_000;
 
-/// The segments of a log with a position that no instance wrote. Without the row key, only those that `audit init`
-/// accepted are known.
+/// The segments that have a position in a log and that no instance wrote. Without the row key, only those that
+/// `audit init` accepted are known.
 pub(crate) async fn foreign_segments(
     mut rows: Rows<&mut PgConnection>,
     log: Log,

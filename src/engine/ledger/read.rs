@@ -48,7 +48,7 @@ pub(crate) enum Coverage {
 }
 
 /// Whether the signed checkpoints cover the changes that this transaction, a snapshot, sees. Other events do not count:
-/// strangers cause them.
+/// unauthenticated requests cause them.
 pub(crate) async fn coverage(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<Coverage> {
     let keys = store::keys(rows.again()).await?;
     let [operations, management] = [Log::Operations, Log::Management];

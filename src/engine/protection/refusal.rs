@@ -102,7 +102,7 @@ pub enum Refusal {
     /// The item of a batch was not begun before the request ended.
     #[error("the item was not started in time")]
     NotBegun,
-    /// The client closed the connection before the response. The record tells whether the operation was
+    /// The client closed the connection before the response. The record says whether the operation was
     /// done; its result is wiped.
     #[error("the client closed the connection before the response; the operation was {}done", if *.done { "" } else { "not " })]
     ClientLeft {

@@ -62,7 +62,7 @@ pub(super) async fn presence(
 }
 
 /// The events that say who created or approved a key. The login of the service can add events; of those, the sealer
-/// makes the segments, which do not have their names. Segments of its own are `foreign`.
+/// makes the segments, which do not have their names. Segments that it adds are `foreign`.
 pub(super) async fn events_of_keys(
     connection: &mut PgConnection,
     foreign: &[Uuid],

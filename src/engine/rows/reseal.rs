@@ -69,7 +69,7 @@ pub async fn seal_shown(
 }
 
 /// Seals these rows with an event for each, which attests its state from then on. So do events for the rows in
-/// `removed`, whose absence the operator accepts: nothing waits for them any longer.
+/// `removed`, whose absence the operator accepts: no decision depends on them any longer.
 pub async fn seal_and_record(
     mut rows: Rows<&mut PgConnection>,
     seen: &[SeenRow],

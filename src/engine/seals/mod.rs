@@ -5,8 +5,9 @@
 //! service can only add to it. So a changed row, a row put back, and a row of another origin do not count.
 //! An entry that takes away what the row can lose has its effect on the row as it is, so that it needs no
 //! token. Any other later entry makes the row invalid. Other entries name the members of a [`Group`]: rows that
-//! decide together, so that none of them is left out. Each member has an entry of its own row before: one without
-//! never was a row. An operator can accept that a row is missing ([`accept_absence`]). Then nothing waits for it.
+//! decide together, so that none of them is left out. A member counts only if its row has an entry of its own:
+//! otherwise the row never existed. An operator can accept that a row is missing ([`accept_absence`]). Then no
+//! decision depends on it.
 //!
 //! The process keeps the row key ([`Seals`]) from the first answer of a token until it ends. The key has
 //! generations. When a row has a seal of one that the process does not know, it asks the tokens.

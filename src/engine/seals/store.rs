@@ -18,7 +18,7 @@ pub async fn was_made(database: impl PgExecutor<'_>, table: &str, id: Uuid) -> s
     sqlx::query_scalar(sql).bind(table).bind(id).fetch_one(database).await
 }
 
-/// The rows of a table that were ever made, whatever entries followed, but for those whose absence an operator has
+/// The rows of a table that were ever made, whatever entries followed, except those whose absence an operator has
 /// accepted.
 pub async fn ever_made(database: impl PgExecutor<'_>, table: &str) -> sqlx::Result<Vec<Uuid>> {
     let sql = "SELECT id FROM (SELECT DISTINCT ON (id) id, accepted FROM revisions
@@ -99,9 +99,9 @@ pub async fn members(database: impl PgExecutor<'_>, group: Group) -> sqlx::Resul
     Ok(members.remove(&group).unwrap_or_default())
 }
 
-/// The members of each of these groups of one kind, the one that joined last first. Whoever writes to the database can
-/// name any row as a member: one without an entry of its own was never made. So it is with one whose absence an
-/// operator has accepted.
+/// The members of each of these groups of one kind, the one that joined last first. Leaves out members without an
+/// entry of their own, because whoever writes to the database can name any row, and members whose absence an operator
+/// has accepted.
 pub async fn members_of(
     database: impl PgExecutor<'_>,
     kind: GroupKind,

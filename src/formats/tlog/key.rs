@@ -65,7 +65,7 @@ impl VerifierKey {
         self.kind
     }
 
-    /// The number that tells keys of one name apart.
+    /// The number that distinguishes keys of one name.
     pub fn id(&self) -> u32 {
         let hash = match self.kind {
             SignatureKind::Ed25519

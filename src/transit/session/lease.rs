@@ -1,7 +1,7 @@
 //! How long a credential lives, as these clients read it.
 //!
 //! A lease is never 0 and always renewable: clients otherwise log in again as often as they can, or never. A
-//! renewal tells what is left, so that clients log in again before a credential ends.
+//! renewal says how much time is left, so that clients log in again before a credential ends.
 
 use std::time::Duration;
 

@@ -109,7 +109,7 @@ async fn identified(
     }
 }
 
-/// Refuses a credential. A client whose credential cannot be checked now is not told that it is wrong.
+/// Refuses a credential. If a credential cannot be checked now, the answer does not say that it is wrong.
 async fn refuse(state: &Transit, presented: &Presented, parts: &Parts, denied: Denied) -> Refused {
     let client = client_address(&parts.extensions);
     let refused = state.engine.unauthenticated(client, denied).await;

@@ -21,7 +21,7 @@ use engine::receive::AdminCaller;
 use engine::request_tag::RequestTag;
 use engine::web::write_rate_limit;
 
-/// Renews the token of a request: tells how long its credential lives. A refusal waits.
+/// Renews the token of a request: says how long its credential is valid. A refusal waits.
 pub(crate) async fn renew(state: &Transit, parts: Parts) -> Response {
     let sender = Sender::of(&parts.extensions);
     match renewed(state, &parts).await {

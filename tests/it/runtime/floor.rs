@@ -132,12 +132,12 @@ async fn no_failure_mode_passes_a_payload_below_the_floor() {
         strict.change_policy(&destination, inactive).await;
         refused(alice.protect(json!(1)).await, WEAK_KEY);
     }
-    // What the caller may not do is told before.
+    // What the caller may not do is reported before.
     let nobody = json!({ "allowedServiceIds": [destination.service] });
     strict.change_policy(&destination, nobody).await;
     let message = alice.protect(json!(1)).await.refused(403, "OPERATION_NOT_ALLOWED").message();
     assert!(message.contains("policy does not allow"), "{message}");
-    // A frozen destination is told later.
+    // A frozen destination is reported later.
     let somebody = json!({ "allowedServiceIds": ["*"], "status": "active" });
     strict.change_policy(&destination, somebody).await;
     let service = format!("/admin/services/{}", destination.service);

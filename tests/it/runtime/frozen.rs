@@ -103,7 +103,7 @@ async fn a_frozen_destination_passes_nothing_through_and_drops_nothing() {
         world.change_policy(&destination, inactive).await;
         alice.protect(json!(1)).await.refused(FROZEN.0, FROZEN.1);
     }
-    // What the caller may not do is told before.
+    // What the caller may not do is reported before.
     let nobody = json!({ "allowedServiceIds": [destination.service] });
     world.change_policy(&destination, nobody).await;
     alice.protect(json!(1)).await.refused(403, "OPERATION_NOT_ALLOWED");

@@ -8,7 +8,7 @@ use testkit::{UNPROTECT_BATCH, World};
 /// Less than the largest body, and more than the buffers of a connection.
 const SIZE: usize = 30 << 20;
 
-/// A proxy takes a connection that ends while it sends for a failure of the instance.
+/// A proxy could treat a connection that closes while it sends as a failure of the instance.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_still_sends_its_body_receives_the_refusal() {
     let world = World::new().await;

@@ -98,7 +98,7 @@ async fn the_ninth_refusal_of_an_address_closes_its_connection_without_an_answer
     assert_eq!(closed, 4, "{answers:?}");
 }
 
-/// A proxy could take a connection that closes for a failure of the instance.
+/// A proxy could treat a closed connection as a failure of the instance.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_ninth_refusal_of_a_client_of_a_trusted_proxy_has_an_answer() {
     let trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];

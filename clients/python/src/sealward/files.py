@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .sealed_files import SealedWriter
 
 Progress = Callable[[int], object]
-"""Is told the number of plaintext bytes so far, about once for each mebibyte."""
+"""Receives the number of plaintext bytes so far, about once for each mebibyte."""
 
 CHUNK = 1 << 20
 ALGORITHM = "AES-256"

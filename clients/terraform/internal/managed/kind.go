@@ -26,7 +26,7 @@ type Kind[M, R any] struct {
 	Delete func(ctx context.Context, s *session.Session, state M, unchanged admin.Option) error
 	// Find returns the IDs of the resources with a name, or with a number.
 	Find func(ctx context.Context, s *session.Session, name string) ([]string, error)
-	// IDPrefix tells an ID from a name.
+	// IDPrefix distinguishes an ID from a name.
 	IDPrefix string
 	// ETag returns the revision of a resource.
 	ETag func(*R) string

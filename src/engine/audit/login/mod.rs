@@ -15,7 +15,7 @@ pub struct Login {
     /// Each privilege that it must not have, with the statement that revokes it. Empty for a login
     /// that can only insert and read records.
     pub excess: Vec<String>,
-    /// Each setting of its own, with the statement that removes it. The login can make them itself.
+    /// Each setting of its own, with the statement that removes it. The login can change them itself.
     pub settings: Vec<String>,
 }
 

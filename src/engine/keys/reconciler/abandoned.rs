@@ -11,7 +11,7 @@ use crate::keys::Vault;
 use crate::keys::store::was_claimed;
 
 /// Less than the time for which the database has the attempts of requests with an `Idempotency-Key`.
-/// A missing attempt in this time has lost its claim. It also bounds how long an intent that somebody kept can come back.
+/// A missing attempt in this time has lost its claim. It also limits for how long somebody can put back an intent.
 const REMOVABLE: Duration = Duration::from_secs(23 * 60 * 60);
 
 impl Vault {
@@ -20,13 +20,13 @@ impl Vault {
     /// token does not destroy now waits for the next run, and is only reported after a day.
     pub async fn destroy_abandoned(&self) -> sqlx::Result<usize> {
         let now = self.clock.now();
-        let (kept, oldest) = (now.minus(REMOVABLE), now.minus(UNDER_WAY));
+        let (after, before) = (now.minus(REMOVABLE), now.minus(UNDER_WAY));
         let mut destroyed = 0;
         let mut left = Vec::new();
         loop {
             let mut transaction = self.pool.begin().await?;
             // The transaction that records a key removes the intent too, so only one of both succeeds.
-            let taken = store::take_abandoned(&mut transaction, kept, oldest, &left).await?;
+            let taken = store::take_abandoned(&mut transaction, after, before, &left).await?;
             let Some((intent, mac)) = taken else {
                 return Ok(destroyed);
             };

@@ -48,13 +48,13 @@ pub(super) async fn intents(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<I
     Ok(intents.collect())
 }
 
-/// Removes an intent that is older than `oldest` and newer than `kept` and has no key: one of an approved change, or one
+/// Removes an intent that was written between `after` and `before` and has no key: one of an approved change, or one
 /// whose attempt has no claim. Returns it with its MAC. Leaves those in `but`, those whose object a key that is not
 /// destroyed uses, and those that another transaction removes.
 pub(super) async fn take_abandoned(
     connection: &mut PgConnection,
-    kept: Timestamp,
-    oldest: Timestamp,
+    after: Timestamp,
+    before: Timestamp,
     but: &[Uuid],
 ) -> sqlx::Result<Option<(Intent, Vec<u8>)>> {
     let taken = sqlx::query(
@@ -75,8 +75,8 @@ pub(super) async fn take_abandoned(
                        LIMIT 1 FOR UPDATE OF intent SKIP LOCKED)
         RETURNING id, purpose, service_id, change_id, attempt, created_at, mac",
     )
-    .bind(oldest)
-    .bind(kept)
+    .bind(before)
+    .bind(after)
     .bind(but)
     .bind(KeyStatus::Destroyed)
     .fetch_optional(connection)

@@ -1,8 +1,8 @@
 //! PINs that tokens refused. Neither a restart nor another instance tries them again, because wrong
 //! PINs lock a token and some tokens do not report them.
 //!
-//! Postgres has one byte of a salted MAC of each PIN. That is enough to recognize the PIN, and it tells an
-//! attacker 8 bits about a wrong PIN at most. One in 256 other PINs counts as refused too, until
+//! Postgres has one byte of a salted MAC of each PIN. That is enough to recognize the PIN, and it reveals
+//! at most 8 bits about a wrong PIN to an attacker. One in 256 other PINs counts as refused too, until
 //! `hsm.tokens.retry_pin` allows it.
 
 mod store;

@@ -175,13 +175,11 @@ impl Sealer {
         }
         Ok(largest)
     }
-}
 
-impl Sealer {
-    /// Names a checkpoint in the database that no instance signed, in whose place the next one is signed.
+    /// Reports a checkpoint in the database that no instance signed. The next one replaces it.
     fn note_forged(&self, open: &mut OpenLog) -> sqlx::Result<()> {
         let log = open.log;
-        tracing::error!(%log, "the checkpoint in the database was changed: sealing goes on from the anchor");
+        tracing::error!(%log, "the checkpoint in the database was changed: sealing continues from the anchor");
         let id = Uuid::from_u128(log.number().unsigned_abs().into());
         self.pool.seals().note(RowName { table: "audit_log_heads", id }, Flaw::Forged)?;
         open.head.signed = None;

@@ -24,8 +24,8 @@ pub(crate) struct AttestingEvent {
 /// The events about the resources of a type in a range of identifiers, the oldest first: of each the last sealed
 /// one with its whole state, and what follows it. Events that the log should have by now, and does not have,
 /// attest nothing: the login of the service can add such. Of those that it adds, the sealer makes the segment. So an
-/// event attests a whole state, and is waited for, only if its transaction wrote its segment, which then has its name. Those
-/// whose segments are `foreign` attest nothing.
+/// event attests a whole state, and is waited for, only if its transaction wrote its segment, which then has its name.
+/// Events whose segments are `foreign` attest nothing.
 pub(in crate::ledger) async fn last_attesting(
     connection: &mut PgConnection,
     of: ResourceType,

@@ -97,8 +97,8 @@ pub(in crate::ledger) async fn keep_origin(
     }
 }
 
-/// The segments that no instance wrote and that `audit init` accepted, as the row says them: without the row key, nobody
-/// knows whether it counts.
+/// The segments that no instance wrote and that `audit init` accepted, according to a row that is not verified: this
+/// is for processes without the row key.
 pub(in crate::ledger) async fn accepted_segments(
     connection: &mut PgConnection,
     log: Log,

@@ -33,8 +33,8 @@ pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
     Ok(())
 }
 
-/// The rows of one kind that entries name and that are not there, unless an operator has accepted it. The switch that
-/// freezes everything is not there before its first entry.
+/// The rows of one kind that entries name and that are not there, unless an operator has accepted it. A first entry
+/// that freezes names no missing row: the switch that freezes everything has no row before it.
 pub async fn missing<R: Stored>(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<Uuid>> {
     let table = R::TABLE;
     let groups: Vec<&str> = R::GROUPS.iter().map(|group| group.name).collect();

@@ -7,7 +7,7 @@ use super::RowKey;
 use crate::seals::Flaw;
 
 impl RowKey {
-    /// The generation that seals and its MAC of the content of a segment of an audit log.
+    /// The generation that seals, and its MAC of the content of a segment of an audit log.
     pub fn authenticate_segment(&self, content: &[u8]) -> Vec<u8> {
         let generation = self.sealing.to_be_bytes();
         let mac =
@@ -16,11 +16,11 @@ impl RowKey {
         [&generation, mac].concat()
     }
 
-    /// The name of a read of an audit log, which nobody without the key can know before.
+    /// The name of a read of an audit log, which nobody without the key can compute.
     pub fn name_of_read(&self, content: &[u8]) -> Option<[u8; 32]> {
         let key = self.generations.get(&self.sealing)?;
         let mut context = hmac::Context::with_key(key);
-        // No other message begins so.
+        // No other message begins with this text.
         context.update(b"read");
         context.update(content);
         context.sign().as_ref().try_into().ok()
@@ -35,7 +35,7 @@ impl RowKey {
     }
 }
 
-/// The MAC of a segment under a generation. No other message begins so.
+/// The MAC of a segment under a generation. No other message begins with this text.
 fn segment_mac(key: &hmac::Key, generation: [u8; 4], content: &[u8]) -> hmac::Tag {
     let mut context = hmac::Context::with_key(key);
     context.update(b"segment");

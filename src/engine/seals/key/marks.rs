@@ -7,8 +7,8 @@ use super::RowKey;
 use formats::clock::Timestamp;
 
 impl RowKey {
-    /// The generation that seals and its MAC of the mark of an instance that has a job, which nobody without the key can
-    /// write for another time.
+    /// The generation that seals, and its MAC of the mark that an instance has a job at this time. Without the key,
+    /// nobody can make the MAC for another time.
     pub fn authenticate_mark(&self, job: &str, at: Timestamp) -> Vec<u8> {
         let generation = self.sealing.to_be_bytes();
         let mac = self.generations.get(&self.sealing).map(|key| mark_mac(key, generation, job, at));
@@ -27,7 +27,7 @@ impl RowKey {
     }
 }
 
-/// The MAC of the mark of a job under a generation. No other message begins so.
+/// The MAC of the mark of a job under a generation. No other message begins with this text.
 fn mark_mac(key: &hmac::Key, generation: [u8; 4], job: &str, at: Timestamp) -> hmac::Tag {
     let mut context = hmac::Context::with_key(key);
     context.update(b"mark");

@@ -51,7 +51,7 @@ async fn no_weak_key_is_created_or_imported() {
     let listed = world.admin().get(&format!("/admin/keys?serviceId={service}")).await;
     assert_eq!(listed.ok().json()["items"], json!([]));
     send(&world, &service, json!({ "generate": true, "algorithm": "P-256" })).await.created();
-    // The other mistakes of a request are told first.
+    // The other mistakes of a request are reported first.
     let wrong = json!({ "generate": true, "algorithm": "RSA-2048", "colour": 1 });
     send(&world, &service, wrong).await.invalid(&[("colour", "unknown")]);
 }

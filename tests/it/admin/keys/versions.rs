@@ -97,7 +97,7 @@ async fn the_keys_of_a_name_have_one_use_and_algorithm() {
     for other in &others {
         send(&world, &service, other.clone()).await.refused(409, "CONFLICT");
     }
-    // Its texts have this name for ever.
+    // Its texts have this name permanently.
     world.admin().delete(&path(id(&first))).await.gone();
     rewrite(&world.pool, "UPDATE keys SET status = 'destroyed'").await;
     for other in others {

@@ -61,7 +61,7 @@ async fn an_event_that_was_changed_ends_the_reports() {
     is_refused(&world).await;
 }
 
-/// Otherwise a signed register would lack a key or a policy for ever.
+/// Otherwise a signed register would lack a key or a policy permanently.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_report_is_made_while_a_row_is_hidden_or_changed() {
     let (world, _) = world_with_key().await;

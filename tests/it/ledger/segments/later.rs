@@ -42,7 +42,7 @@ async fn an_event_of_a_later_release_is_shown_and_stops_nothing() {
         .await;
 }
 
-/// Otherwise closing its day, summing its requests or retiring its day would fail for ever.
+/// Otherwise closing its day, summing its requests or retiring its day would always fail.
 #[tokio::test]
 async fn a_record_that_no_index_or_leaf_could_hold_is_refused() {
     let kept = Kept::new().await;

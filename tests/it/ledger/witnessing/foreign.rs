@@ -85,7 +85,7 @@ async fn a_witness_in_go_cosigns_each_checkpoint() {
         kept.cosigned_by(size as u64, &witness.key).await;
         before = size;
     }
-    // Without the known size, the witness tells it.
+    // Without the known size, the witness sends it.
     sealer.stop().await;
     kept.execute("DELETE FROM audit_log_witnesses").await;
     sealer = kept.sealer_with(&[witness.settings()]).await;

@@ -173,7 +173,7 @@ async fn retire(context: &Authorized<ManageKeys>, id: KeyId) -> Result<(), Error
     // Someone may have changed it or its successor in the meantime.
     let mut is_replaced = false;
     for other in store::replacing(&mut *change.connection(), id, now).await? {
-        // A row that does not count does no work.
+        // A row that does not count replaces no key.
         is_replaced |= keys_store::by_id(change.rows(), other).await?.is_some();
     }
     if !is_replaced {

@@ -86,7 +86,7 @@ pub(super) async fn to_retire(
     .await
 }
 
-/// The keys because of which a key retires by `now`; none before.
+/// The keys that replace a key which retires by `now`; none if it retires later.
 pub(super) async fn replacing(
     database: impl PgExecutor<'_>,
     key: KeyId,
