@@ -11,8 +11,9 @@ use crate::state::Transit;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A state, and the status that tells it.
-struct State {
+/// A state of the service, and its status.
+#[derive(Clone, Copy)]
+struct HealthState {
     /// The parameter of a query that names another status.
     parameter: &'static str,
     usual: StatusCode,
@@ -21,7 +22,7 @@ struct State {
     may_fail: bool,
 }
 
-const SEALED: State = State {
+const SEALED: HealthState = HealthState {
     parameter: "sealedcode",
     usual: StatusCode::SERVICE_UNAVAILABLE,
     allowed: "2xx, 4xx or 5xx",
@@ -29,7 +30,7 @@ const SEALED: State = State {
 };
 
 /// 5xx is a failure in the log and in metrics, which a client cannot cause while the service works.
-const ACTIVE: State = State {
+const ACTIVE: HealthState = HealthState {
     parameter: "activecode",
     usual: StatusCode::OK,
     allowed: "2xx or 4xx",
@@ -88,8 +89,8 @@ fn is_sealed(state: &Transit) -> bool {
 }
 
 /// The status of a state. A query can name it.
-fn status(query: Option<&str>, state: State) -> Result<StatusCode, Refused> {
-    let State { parameter, usual, allowed, may_fail } = state;
+fn status(query: Option<&str>, state: HealthState) -> Result<StatusCode, Refused> {
+    let HealthState { parameter, usual, allowed, may_fail } = state;
     let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     let Some((_, named)) = pairs.find(|(name, _)| name == parameter) else { return Ok(usual) };
     // The answer has a body, which the other statuses do not have.

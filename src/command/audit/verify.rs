@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use super::startup;
 use engine::db::Pool;
 use engine::ledger::Log;
-use engine::ledger::verify::{self, NotVerified, TileFolder, Trust, VerifiedLog};
+use engine::ledger::verify::{self, NotVerified, Progress, TileFolder, Trust, VerifiedLog};
 use engine::rows::compare;
 use engine::settings::Environment;
 use formats::tlog::VerifierKey;
@@ -88,30 +88,37 @@ async fn verify(
             verify::export(&trust, BufReader::new(file), tiles.as_ref(), &mut progress)?
         }
         (None, Some(tiles)) => verify::tiles(&trust, tiles, &mut progress)?,
-        (None, None) => {
-            let not_checked =
-                |failure: super::Failure| NotVerified::NotChecked(failure.to_string());
-            let settings = startup::prepare_quietly(config, environment).map_err(not_checked)?;
-            let database = startup::database(&settings, environment).await;
-            let database = database.map_err(not_checked)?;
-            let verified = verify::database(&trust, database.pool(), &mut progress).await?;
-            if trust.log() == Log::Management {
-                // Only the row key shows which of the later segments an instance wrote.
-                let token = startup::verifying_token(&settings, environment, &database).await;
-                if let Err(failure) = &token {
-                    let message = "events after the last checkpoint were not verified";
-                    let _ = writeln!(io::stderr(), "sealward: {message}: {failure}");
-                }
-                let compared = check_rows(database.pool()).await;
-                if let Ok(token) = token {
-                    token.close().await;
-                }
-                compared?;
-            }
-            verified
-        }
+        (None, None) => verify_database(&trust, config, environment, &mut progress).await?,
     };
     Ok((trust, verified))
+}
+
+/// Verifies a log in the database of the settings, and with that of management events also the rows.
+async fn verify_database(
+    trust: &Trust,
+    config: Option<&Path>,
+    environment: &Environment,
+    progress: Progress<'_>,
+) -> Result<VerifiedLog, NotVerified> {
+    let not_checked = |failure: super::Failure| NotVerified::NotChecked(failure.to_string());
+    let settings = startup::prepare_quietly(config, environment).map_err(not_checked)?;
+    let database = startup::database(&settings, environment).await;
+    let database = database.map_err(not_checked)?;
+    let verified = verify::database(trust, database.pool(), progress).await?;
+    if trust.log() == Log::Management {
+        // Only the row key shows which of the later segments an instance wrote.
+        let token = startup::verifying_token(&settings, environment, &database).await;
+        if let Err(failure) = &token {
+            let message = "events after the last checkpoint were not verified";
+            let _ = writeln!(io::stderr(), "sealward: {message}: {failure}");
+        }
+        let compared = check_rows(database.pool()).await;
+        if let Ok(token) = token {
+            token.close().await;
+        }
+        compared?;
+    }
+    Ok(verified)
 }
 
 /// Compares the rows with the log of management events, which was verified.

@@ -76,7 +76,7 @@ pub async fn initialize(
     let signing =
         store::whole_keys(pool.rows_on(&mut transaction)).await?.ok_or(SealError::Rows)?;
     let before = keys(pool.rows_on(&mut transaction)).await?;
-    let (mut changed, mut foreign) = (false, Vec::new());
+    let mut changed = false;
     // Not every token has ML-DSA, and one without it makes nothing.
     let cosigners = store::cosigners(pool.rows_on(&mut transaction)).await?;
     if renewal.post_quantum && (cosigners.is_empty() || renewal.key) {
@@ -91,19 +91,11 @@ pub async fn initialize(
         resource::insert(pool.rows_on(&mut transaction), &LogKey::new(id, spki, now)).await?;
         changed = true;
     }
-    for log in Log::ALL {
-        let (name, size) = match store::head(&mut *transaction, log).await? {
-            Some(_) if !renewal.origin => continue,
-            Some(head) => (format!("{origin}/{}/{log}", compact(now)), head.size),
-            None => (format!("{origin}/{log}"), 0),
-        };
-        let of_log = foreign_segments(pool.rows_on(&mut transaction), log).await?;
-        store::put_origin(&mut transaction, log, &name).await?;
-        let rows = pool.rows_on(&mut transaction);
-        store::keep_origin(rows, log, (name, size), of_log.clone()).await?;
-        foreign.extend(of_log);
-        changed = true;
-    }
+    let origins =
+        (format!("{origin}/"), renewal.origin.then(|| format!("{origin}/{}/", compact(now))));
+    let foreign = put_origins(pool, &mut transaction, origins).await?;
+    changed |= foreign.is_some();
+    let foreign = foreign.unwrap_or_default();
     let keys = keys(pool.rows_on(&mut transaction)).await?;
     if changed {
         let texts = |keys: &[VerifierKey]| keys.iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -119,6 +111,30 @@ pub async fn initialize(
     }
     transaction.commit().await?;
     Ok(Initialized { changed, keys, foreign })
+}
+
+/// Begins the logs that do not exist under the first prefix, and continues the others under the second one. Returns the
+/// segments of these that no instance wrote; none if no log got an origin.
+async fn put_origins(
+    pool: &Pool,
+    connection: &mut PgConnection,
+    (first, next): (String, Option<String>),
+) -> sqlx::Result<Option<Vec<Uuid>>> {
+    let mut foreign = None;
+    for log in Log::ALL {
+        let (prefix, size) = match (store::head(&mut *connection, log).await?, &next) {
+            (Some(_), None) => continue,
+            (Some(head), Some(next)) => (next, head.size),
+            (None, _) => (&first, 0),
+        };
+        let name = format!("{prefix}{log}");
+        let of_log = foreign_segments(pool.rows_on(&mut *connection), log).await?;
+        store::put_origin(&mut *connection, log, &name).await?;
+        let rows = pool.rows_on(&mut *connection);
+        store::keep_origin(rows, log, (name, size), of_log.clone()).await?;
+        foreign.get_or_insert_with(Vec::new).extend(of_log);
+    }
+    Ok(foreign)
 }
 
 /// The public keys that sign and cosign each log now.
