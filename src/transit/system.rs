@@ -39,7 +39,7 @@ const ACTIVE: State = State {
 /// Tells whether the service works. A query can name the statuses of its states.
 pub(crate) fn health(state: &Transit, query: Option<&str>) -> Response {
     let is_sealed = is_sealed(state);
-    let status = match status(query, if is_sealed { SEALED } else { ACTIVE }) {
+    let status = match status(query, if is_sealed { &SEALED } else { &ACTIVE }) {
         Ok(status) => status,
         Err(refused) => return refused.into_response(),
     };
@@ -88,8 +88,8 @@ fn is_sealed(state: &Transit) -> bool {
 }
 
 /// The status that tells a state. A query can name it.
-fn status(query: Option<&str>, state: State) -> Result<StatusCode, Refused> {
-    let State { parameter, usual, allowed, may_fail } = state;
+fn status(query: Option<&str>, state: &State) -> Result<StatusCode, Refused> {
+    let State { parameter, usual, allowed, may_fail } = *state;
     let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     let Some((_, named)) = pairs.find(|(name, _)| name == parameter) else { return Ok(usual) };
     // The answer has a body, which the other statuses do not have.
