@@ -15,7 +15,7 @@ COMMENT ON FUNCTION tell_catalog() IS 'Notifies all instances that their cached 
 CREATE TABLE services (
     id                  uuid PRIMARY KEY,
     name                text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
-    description         text,
+    description         text CHECK (octet_length(description) <= 65536),
     status              text NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'frozen')),
     tier                text NOT NULL CHECK (tier IN ('standard', 'professional', 'enterprise')),
     requests_per_second integer CHECK (requests_per_second > 0),
@@ -84,7 +84,7 @@ CREATE TABLE policies (
     id                     uuid PRIMARY KEY,
     policy_number          text NOT NULL CHECK (policy_number ~ '^[A-Za-z0-9._-]{1,64}$'),
     name                   text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
-    description            text,
+    description            text CHECK (octet_length(description) <= 65536),
     destination_service_id uuid NOT NULL REFERENCES services (id),
     key_ownership          text NOT NULL CHECK (key_ownership IN ('service_managed', 'destination_managed')),
     alg                    text NOT NULL CHECK (alg IN (

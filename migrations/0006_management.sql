@@ -36,6 +36,8 @@ CREATE TABLE management_events (
         AND char_length(concat(
                 person_issuer, person_subject, actor, action, resource_type, approved_by, request_id
             )) <= 10000
+        -- Instances read many events at once.
+        AND octet_length(before::text) <= 524288 AND octet_length(after::text) <= 524288
     )
 );
 

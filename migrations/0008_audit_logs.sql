@@ -83,6 +83,7 @@ CREATE TABLE audit_log_heads (
         AND checkpoint_at >= '2000-01-01' AND checkpoint_at < '9999-01-01'
         AND cosigned_at >= '2000-01-01' AND cosigned_at < '9999-01-01'
         AND published_at >= '2000-01-01' AND published_at < '9999-01-01'
+        AND octet_length(checkpoint) <= 65536 AND octet_length(cosigned) <= 65536 AND octet_length(published) <= 65536
     )
 );
 
@@ -198,7 +199,7 @@ CREATE TABLE audit_log_witnesses (
     witness     text NOT NULL,
     size        bigint NOT NULL CHECK (size >= 0),
     cosigned_at timestamptz CHECK (cosigned_at >= '2000-01-01' AND cosigned_at < '9999-01-01'),
-    failure     text,
+    failure     text CHECK (octet_length(failure) <= 65536),
     PRIMARY KEY (log, witness)
 );
 

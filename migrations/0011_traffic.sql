@@ -76,6 +76,7 @@ CREATE TABLE traffic_progress (
 );
 
 INSERT INTO traffic_progress DEFAULT VALUES;
+REVOKE INSERT, DELETE ON traffic_progress FROM sealward_application;
 
 COMMENT ON TABLE traffic_progress IS 'One row: the time up to which the audit records are summed. The instance that sums locks it.';
 COMMENT ON COLUMN traffic_progress.sole IS 'Always true, so that there is one row.';

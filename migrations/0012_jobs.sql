@@ -4,7 +4,7 @@ CREATE TABLE job_leaders (
     job    text PRIMARY KEY,
     -- One that the service cannot read would hide the other jobs.
     led_at timestamptz NOT NULL CHECK (led_at >= '2000-01-01' AND led_at < '9999-01-01'),
-    mac    bytea
+    mac    bytea CHECK (octet_length(mac) <= 64)
 );
 
 COMMENT ON TABLE job_leaders IS 'When an instance last had each job that one instance at a time runs, so that the others see that none has it.';

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::{Failure, startup};
 use engine::db;
+use engine::ledger::take_back;
 use engine::rows::{
     Renewed, Shown, compare, examine_all, has_events, invalid_rows, missing_rows, new_key,
     seal_shown,
@@ -64,6 +65,13 @@ pub(super) async fn run(
     done
 }
 
+/// The tables of rows whose events do not have all columns.
+const HIDING: [&str; 4] = ["api_keys", "identities", "keys", "people"];
+
+/// What an operator must know of them.
+const NOT_COMPARED: &str = "not compared, because no event has them: the secrets of API keys, the objects of keys in the \
+    token, the policies of API keys and identities, and the roles of people";
+
 async fn reseal(database: &db::Primary, wanted: &Reseal) -> Result<(), Failure> {
     let pool = database.pool();
     examine_all(pool).await.map_err(Failure::Rows)?;
@@ -103,6 +111,9 @@ async fn reseal(database: &db::Primary, wanted: &Reseal) -> Result<(), Failure> 
         };
         writeln!(io::stdout(), "{}  {}  {flaw}{differs}", row.table, row.id)?;
     }
+    if seen.iter().any(|seen| HIDING.contains(&seen.row.table)) {
+        writeln!(io::stderr(), "{NOT_COMPARED}")?;
+    }
     recorded.retain(|row| !missing.contains(row));
     let sealed = seen.len() + recorded.len();
     let accepted = if wanted.accept_missing { &missing[..] } else { &[] };
@@ -132,6 +143,10 @@ async fn renew(database: &db::Primary, token: &hsm::Token) -> Result<(), Failure
 }
 
 async fn remove_segments(database: &db::Primary) -> Result<(), Failure> {
+    for (log, size) in take_back(database.pool()).await.map_err(Failure::Rows)? {
+        let message = "records; the sealer gives the later positions again";
+        writeln!(io::stdout(), "the {log} log has {size} {message}")?;
+    }
     let removed = remove_forged(database.pool()).await.map_err(Failure::Rows)?;
     for segment in &removed {
         writeln!(io::stdout(), "{segment}")?;

@@ -114,8 +114,8 @@ impl PageError {
                 "Wait a moment, then load the page again.",
             ),
             Self::Crowded => description(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "This page is temporarily unavailable",
+                StatusCode::TOO_MANY_REQUESTS,
+                "Too many requests",
                 "Your address sends too many requests with unknown sessions. Reload the page in a moment.",
             ),
             Self::NoMemory => description(

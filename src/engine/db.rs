@@ -119,7 +119,7 @@ const STATEMENT_TIMEOUT: &str = "60s";
 
 /// Settings for which the defaults of the server and of the login do not count. A login can change its own defaults,
 /// and these could prevent its sessions after its password was changed.
-const SETTINGS: [(&str, &str); 10] = [
+const SETTINGS: [(&str, &str); 9] = [
     ("synchronous_commit", "on"),
     ("default_transaction_isolation", "read committed"),
     ("gin_fuzzy_search_limit", "0"),
@@ -127,7 +127,6 @@ const SETTINGS: [(&str, &str); 10] = [
     ("idle_in_transaction_session_timeout", "0"),
     ("idle_session_timeout", "0"),
     ("transform_null_equals", "off"),
-    ("default_transaction_read_only", "off"),
     ("exit_on_error", "off"),
     ("local_preload_libraries", ""),
 ];

@@ -95,7 +95,12 @@ pub(crate) async fn read_for(
         Ok(admitted) => admitted,
         Err(not_admitted) => {
             let client = client_address(&parts.extensions);
-            let body = read_refused(engine, RULES, client, parts, body, SMALL_BODY).await?;
+            let read = read_refused(engine, RULES, client, parts, body, SMALL_BODY).await;
+            let body = match read {
+                // The syntax of the body is unknown.
+                Err(UnreadableBody::TooLarge | UnreadableBody::NoMemory) => BodyBytes::default(),
+                read => read?,
+            };
             return Ok((Err(not_admitted), body));
         }
     };

@@ -104,6 +104,10 @@ impl Refused {
         Self { retry_after: Some(seconds), ..Self::new(status, "RATE_LIMIT_EXCEEDED", text) }
     }
 
+    fn too_many(seconds: u64) -> Self {
+        Self::limited("too many requests; try again later", seconds)
+    }
+
     fn because(self, cause: &impl ToString) -> Self {
         Self { cause: Some(cause.to_string()), ..self }
     }
@@ -234,8 +238,7 @@ impl From<WrongKind> for Refused {
 
 impl From<Exceeded> for Refused {
     fn from(exceeded: Exceeded) -> Self {
-        let seconds = exceeded.retry_after.as_secs().saturating_add(1);
-        Self::limited("too many requests; try again later", seconds)
+        Self::too_many(exceeded.retry_after.as_secs().saturating_add(1))
     }
 }
 
@@ -259,7 +262,7 @@ impl From<Unauthenticated> for Refused {
             }
             Unauthenticated::Limited(exceeded) => exceeded.into(),
             Unauthenticated::Unreadable(unreadable) => unreadable.into(),
-            Unauthenticated::Crowded => Self::unavailable(),
+            Unauthenticated::Crowded => Self::too_many(1),
         }
     }
 }

@@ -6,9 +6,13 @@
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::head::Head;
+use super::key::SigningKey;
+use super::tree::load_tree;
 use super::{Log, store};
 use crate::resource::Rows;
 use crate::segments::key_of;
+use formats::tlog::Checkpoint;
 
 /// The number of positions in one query.
 const PAGE: i64 = 2_000;
@@ -26,14 +30,7 @@ pub(crate) async fn foreign_segments(
         return store::accepted_segments(rows.executor, log).await;
     }
     let origin = store::origin(rows.again(), log).await?;
-    let origin = origin.filter(|origin| origin.origin == head.origin);
-    let keys = store::keys(rows.again()).await?;
-    let signed = match &origin {
-        Some(_) => head.signed_by(&keys).map_or(0, |checkpoint| checkpoint.size),
-        None => 0,
-    };
-    let accepted = origin.as_ref().map_or(0, |origin| origin.accepted.unsigned_abs());
-    let mut start = signed.max(accepted);
+    let mut start = trusted_size(rows.again(), log, &head).await?;
     let mut foreign = origin.map_or_else(Vec::new, |origin| origin.foreign_segments);
     while start < head.size {
         let range = start..head.size;
@@ -49,4 +46,36 @@ pub(crate) async fn foreign_segments(
         start = end.max(start + 1);
     }
     Ok(foreign)
+}
+
+/// The number of records in a log whose segments instances wrote: those of the latest checkpoint that the log extends, and
+/// those that `audit init` accepted.
+pub(super) async fn trusted_size(
+    mut rows: Rows<&mut PgConnection>,
+    log: Log,
+    head: &Head,
+) -> sqlx::Result<u64> {
+    let origin = store::origin(rows.again(), log).await?;
+    let Some(origin) = origin.filter(|origin| origin.origin == head.origin) else {
+        return Ok(0);
+    };
+    let keys = store::keys(rows.again()).await?;
+    let latest = latest_checkpoint(rows.executor, log, head, &keys).await?;
+    let signed = latest.map_or(0, |checkpoint| checkpoint.size);
+    Ok(signed.max(origin.accepted.unsigned_abs().min(head.size)))
+}
+
+/// The checkpoint of a log that one of these keys signed, if the log has the tree of it. A signed note can be that of a
+/// tree that the database has lost.
+pub(super) async fn latest_checkpoint(
+    connection: &mut PgConnection,
+    log: Log,
+    head: &Head,
+    keys: &[SigningKey],
+) -> sqlx::Result<Option<Checkpoint>> {
+    let Some(checkpoint) = head.signed_by(keys).filter(|it| it.size <= head.size) else {
+        return Ok(None);
+    };
+    let tree = load_tree(connection, log, checkpoint.size).await?;
+    Ok(tree.is_some_and(|tree| tree.root() == checkpoint.root).then_some(checkpoint))
 }

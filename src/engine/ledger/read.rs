@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use sqlx::PgConnection;
 
+use super::foreign::latest_checkpoint;
 use super::store::{self, Sealed};
 use super::{Log, records};
 use crate::db::Pool;
@@ -58,9 +59,10 @@ pub(crate) async fn coverage(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<
     let Some(management) = store::head(&mut *rows.executor, management).await? else {
         return Ok(Coverage::NoLogs);
     };
-    let (Some(operations), Some(management)) =
-        (operations.signed_by(&keys), management.signed_by(&keys))
-    else {
+    let connection = &mut *rows.executor;
+    let operations = latest_checkpoint(connection, Log::Operations, &operations, &keys).await?;
+    let management = latest_checkpoint(connection, Log::Management, &management, &keys).await?;
+    let (Some(operations), Some(management)) = (operations, management) else {
         return Ok(Coverage::Behind);
     };
     let is_behind = store::lacks_changes(rows.executor, management.size).await?;

@@ -28,11 +28,14 @@ pub enum SealError {
     /// A position after the latest checkpoint has a segment that no instance wrote, or hashes that do not lead there.
     #[error(
         "the {0} log has grown by records that no instance sealed: it was changed in the database. Find out why, then \
-         run `sealward audit init --new-origin`"
+         run `sealward rows remove-segments`"
     )]
     Untrusted(Log),
     /// The hashes in the database do not lead to the head.
-    #[error("the hashes of the {0} log do not match its head: they were changed in the database")]
+    #[error(
+        "the hashes of the {0} log do not match its head: they were changed in the database. Find out why, then run \
+         `sealward rows remove-segments`"
+    )]
     Broken(Log),
     /// The origin is not the one of `audit init`.
     #[error("the origin of the {0} log was changed in the database")]

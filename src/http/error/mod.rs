@@ -137,7 +137,8 @@ impl ApiError {
             Self::DestinationKeyNotFound => ErrorCode::DestinationKeyNotFound.into(),
             Self::DecryptionFailed => ErrorCode::DecryptionFailed.into(),
             Self::Failed(_) | Self::Token(_) => Self::Internal.describe(),
-            Self::TokenOut(_) | Self::Unrecorded(_) | Self::Crowded => Self::Unavailable.describe(),
+            Self::TokenOut(_) | Self::Unrecorded(_) => Self::Unavailable.describe(),
+            Self::Crowded => Description::from(ErrorCode::RateLimitExceeded).retry_after(1),
             Self::Database(error) if !is_transient(error) => Self::Internal.describe(),
             Self::Database(_) => Self::Unavailable.describe(),
             Self::TimedOut => Self::Unavailable

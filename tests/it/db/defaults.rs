@@ -7,7 +7,7 @@ use engine::db::{self, as_application};
 use testkit::{Database, pool};
 
 /// A setting, a default that would harm, and what the service has.
-const SETTINGS: [(&str, &str, &str); 10] = [
+const SETTINGS: [(&str, &str, &str); 9] = [
     // Commits are on disk.
     ("synchronous_commit", "off", "on"),
     // A search in an index of a closed day finds every record.
@@ -16,7 +16,6 @@ const SETTINGS: [(&str, &str, &str); 10] = [
     ("idle_in_transaction_session_timeout", "1ms", "0"),
     ("idle_session_timeout", "1ms", "0"),
     ("transform_null_equals", "on", "off"),
-    ("default_transaction_read_only", "on", "off"),
     ("exit_on_error", "on", "off"),
     // Otherwise no session of the login begins.
     ("local_preload_libraries", "nowhere", ""),

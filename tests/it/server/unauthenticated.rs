@@ -120,15 +120,15 @@ async fn an_address_with_many_unknown_credentials_queues_but_its_known_keys_pass
     // The clock stands still, so the queue does not advance: 50 wait, the others are refused.
     let asked = async |()| world.client(&unknown_key()).get("/admin/services").await;
     let answers = futures_util::future::join_all((0..100).map(|_| asked(()))).await;
-    let crowded = answers.iter().filter(|answer| answer.status == 503).count();
+    let crowded = answers.iter().filter(|answer| answer.status == 429).count();
     assert_eq!(crowded, 50);
     assert_eq!(look_ups(&proxy) - before, 1_050);
     for _ in 0..MANY {
         let refused = world.client(&unknown_key()).get("/admin/services").await;
-        refused.refused(503, "SERVICE_UNAVAILABLE");
+        refused.refused(429, "RATE_LIMIT_EXCEEDED");
         let jwks = format!("/.well-known/jwks/{}", unknown_service());
         let refused = world.anonymous().get(&jwks).await;
-        refused.refused(503, "SERVICE_UNAVAILABLE");
+        refused.refused(429, "RATE_LIMIT_EXCEEDED");
     }
     assert_eq!(look_ups(&proxy) - before, 1_050);
 
@@ -139,5 +139,5 @@ async fn an_address_with_many_unknown_credentials_queues_but_its_known_keys_pass
     billing.get("/api/v1/health").await.ok();
     let new = first.application("new").await;
     let new = world.client(new.key.as_deref().unwrap());
-    new.get("/api/v1/health").await.refused(503, "SERVICE_UNAVAILABLE");
+    new.get("/api/v1/health").await.refused(429, "RATE_LIMIT_EXCEEDED");
 }

@@ -108,7 +108,17 @@ fn write_cell(cell: &str, chunk: &mut Vec<u8>) {
     if formula {
         chunk.push(b'\'');
     }
-    chunk.extend_from_slice(cell.replace('"', "\"\"").as_bytes());
+    // What follows a separator can be a cell of its own.
+    let mut begins = false;
+    for letter in cell.chars() {
+        match letter {
+            '"' => chunk.push(b'"'),
+            start if begins && FORMULA_STARTS.contains(&start) => chunk.push(b'\''),
+            _ => {}
+        }
+        begins = matches!(letter, ';' | '\r' | '\n') || (begins && letter.is_whitespace());
+        chunk.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+    }
     chunk.push(b'"');
 }
 
@@ -125,14 +135,15 @@ mod tests {
         };
         assert_eq!(written("plain text"), "plain text");
         assert_eq!(written("a,b"), "\"a,b\"");
-        assert_eq!(written("x;=1+1"), "\"x;=1+1\"");
+        assert_eq!(written("x;=1+1"), "\"x;'=1+1\"");
+        assert_eq!(written("x; \"=1"), "\"x; \"\"=1\"");
         assert_eq!(written("say \"hi\""), "\"say \"\"hi\"\"\"");
         assert_eq!(written("=1+1"), "\"'=1+1\"");
         assert_eq!(written("@SUM(A1)"), "\"'@SUM(A1)\"");
         for formula in [" =1+1", "\u{a0}@A1", "\u{3000}+1", "＝1+1", "＋1", "－1", " ＠A1"] {
             assert_eq!(written(formula), format!("\"'{formula}\""));
         }
-        assert_eq!(written("\n=1+1"), "\"'\n=1+1\"");
+        assert_eq!(written("\n=1+1"), "\"'\n'=1+1\"");
         assert_eq!(written("2001:db8::1"), "2001:db8::1");
         assert_eq!(written(" a=b"), " a=b");
     }

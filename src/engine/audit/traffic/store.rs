@@ -15,11 +15,13 @@ use formats::clock::Timestamp;
 /// works at a time.
 pub(super) async fn sum_some(db: &Pool, complete_until: Timestamp) -> sqlx::Result<bool> {
     let mut transaction = db.begin().await?;
-    // The first run starts at the oldest record.
+    // The first run starts at the oldest record. Without a time that an instance wrote, the minutes that are summed say it.
     let bounds: Option<(Timestamp, Timestamp, bool)> = sqlx::query_as(
         "WITH bounds AS (
              SELECT date_trunc('minute', coalesce(
-                        summed_up_to, (SELECT min(ts) FROM crypto_operations_audit), $1)) AS start,
+                        CASE WHEN summed_up_to <= $1 THEN summed_up_to END,
+                        (SELECT max(minute) + interval '1 minute' FROM traffic_minutes WHERE minute < $1),
+                        (SELECT min(ts) FROM crypto_operations_audit), $1)) AS start,
                     date_trunc('minute', $1::timestamptz) AS stop
                FROM (SELECT summed_up_to FROM traffic_progress FOR UPDATE SKIP LOCKED) AS progress
          )

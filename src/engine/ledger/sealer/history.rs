@@ -189,7 +189,7 @@ impl Sealer {
 
 /// The tree of a log that is `trusted` up to a size: from there on, instances wrote its segments, and their hashes
 /// lead to the head. The login of the service can give positions to other segments, and compute another root.
-pub(super) async fn grown(
+pub(in crate::ledger) async fn grown(
     connection: &mut PgConnection,
     seals: &Seals,
     (log, head): (Log, &Head),

@@ -23,7 +23,8 @@ use sqlx::PgConnection;
 use tokio::time::{Instant, sleep, timeout};
 
 use self::growth::OpenLog;
-use self::history::{LatestCheckpoint, grown};
+use self::history::LatestCheckpoint;
+pub(super) use self::history::grown;
 use self::sweeping::seal;
 use super::Log;
 use super::anchor::AnchorFile;

@@ -17,7 +17,7 @@ use crate::segments::{self, Leaf, Segment, SegmentRows, key_of, row_key};
 use formats::clock::Timestamp;
 
 /// The number of records in one transaction.
-const BATCH: usize = 1_000;
+const BATCH: usize = 250;
 
 /// The age from which a record without a segment is a finding. A process without the row key gets it before.
 const ALARM: Duration = Duration::from_secs(60 * 60);

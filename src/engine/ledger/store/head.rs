@@ -2,7 +2,7 @@
 
 use sqlx::{PgConnection, PgExecutor};
 
-use super::{hash, natural};
+use super::{hash, natural, signed_number};
 use crate::ledger::Log;
 use crate::ledger::head::{Head, Signed};
 use formats::clock::Timestamp;
@@ -48,6 +48,46 @@ pub(in crate::ledger) async fn head(
         })
     })
     .transpose()
+}
+
+/// The head of a log, which nobody else changes until the transaction ends.
+pub(in crate::ledger) async fn lock_head(
+    connection: &mut PgConnection,
+    log: Log,
+) -> sqlx::Result<Option<Head>> {
+    sqlx::query("SELECT FROM audit_log_heads WHERE log = $1 FOR UPDATE")
+        .bind(log.number())
+        .execute(&mut *connection)
+        .await?;
+    head(connection, log).await
+}
+
+/// Takes the positions from this size on back from a log. The login must own the schema.
+pub(in crate::ledger) async fn shorten(
+    connection: &mut PgConnection,
+    log: Log,
+    size: u64,
+    root: Hash,
+) -> sqlx::Result<()> {
+    for statement in [
+        "DELETE FROM audit_log_positions WHERE log = $1 AND base >= $2",
+        "DELETE FROM audit_log_nodes WHERE log = $1 AND place >= $2 >> 8 * level",
+    ] {
+        let deleted = sqlx::query(statement).bind(log.number()).bind(signed_number(size));
+        deleted.execute(&mut *connection).await?;
+    }
+    sqlx::query(
+        "UPDATE audit_log_heads
+            SET size = $2, root = $3, checkpoint_size = least(checkpoint_size, $2),
+                cosigned_size = least(cosigned_size, $2), published_size = least(published_size, $2)
+          WHERE log = $1",
+    )
+    .bind(log.number())
+    .bind(signed_number(size))
+    .bind(root.as_bytes())
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 /// Begins a log, or continues it under another origin. Its latest checkpoint is then none.

@@ -7,7 +7,7 @@ use engine::ids::KeyId;
 use serde_json::json;
 
 use super::{entry, generate, register, reporting_world};
-use testkit::{World, jwe};
+use testkit::{World, jwe, pool};
 
 const A_MINUTE: Duration = Duration::from_secs(60);
 
@@ -47,6 +47,24 @@ async fn every_use_of_a_key_counts_as_a_protection_or_as_an_opening() {
     assert_eq!(counts(&world, &destination.key).await, (2, 1));
     assert_eq!(counts(&world, &data).await, (1, 3));
     assert_eq!(counts(&world, &sig).await, (1, 2));
+}
+
+/// The login of the service can change the time up to which the records are summed.
+#[tokio::test]
+async fn a_time_that_no_instance_wrote_does_not_end_the_sums() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let alice = world.application("alice").bound_to(&destination.policy).await;
+    for (count, forged) in [(1, "'9000-01-01'"), (2, "NULL"), (3, "'9000-01-01'")] {
+        alice.protect(json!("card")).await.ok();
+        assert_eq!(counts(&world, &destination.key).await, (count, 0));
+        let forged = format!("UPDATE traffic_progress SET summed_up_to = {forged}");
+        let change = sqlx::query(sqlx::AssertSqlSafe(forged));
+        change.execute(&pool(world.as_application())).await.expect("a change");
+        // The next record is in a later minute.
+        world.clock.advance(2 * A_MINUTE);
+    }
+    assert_eq!(counts(&world, &destination.key).await, (3, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

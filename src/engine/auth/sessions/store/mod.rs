@@ -142,7 +142,8 @@ const NOTED: &str = " RETURNING id, revision)
     INSERT INTO revisions (table_name, id, revision, what)
     SELECT 'dashboard_sessions', id, revision + 1, 'gone' FROM ended ON CONFLICT DO NOTHING";
 
-/// Ends a session, also one whose row is missing: somebody with a login of the database could put it back.
+/// Ends a session, also one whose row is missing: somebody with a login of the database could put it back. The row of one
+/// that has ended already does not count.
 pub(in crate::auth::sessions) async fn delete(
     database: impl PgExecutor<'_>,
     digest: SessionDigest,
@@ -151,7 +152,8 @@ pub(in crate::auth::sessions) async fn delete(
         INSERT INTO revisions (table_name, id, revision, what)
         SELECT table_name, id, max(revision) + 1, 'gone' FROM revisions
          WHERE table_name = 'dashboard_sessions' AND id = $1
-         GROUP BY table_name, id ON CONFLICT DO NOTHING";
+         GROUP BY table_name, id HAVING (array_agg(what ORDER BY revision DESC))[1] <> 'gone'
+        ON CONFLICT DO NOTHING";
     sqlx::query(end).bind(id_of(&digest)).execute(database).await?;
     Ok(())
 }
