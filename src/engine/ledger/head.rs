@@ -30,20 +30,27 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Head {
     /// The checkpoint for clients: one with cosignatures, if it is recent. Witnesses need some time.
-    pub(super) fn served(self, now: Timestamp) -> Option<Signed> {
+    pub(super) fn served(self, now: Timestamp, keys: &[SigningKey]) -> Option<Signed> {
+        let is_own = |it: &Signed| self.opened(it, keys).is_some();
+        let cosigned = self.cosigned.as_ref().filter(|it| is_own(it)).cloned();
         let latest = self.signed?;
         let is_recent = |it: &Signed| {
             it.size == latest.size
-                || (now.since(latest.at) <= PATIENCE && latest.at.since(it.at) <= PATIENCE)
+                || (now.since(latest.at) <= PATIENCE
+                    && it.at <= latest.at
+                    && latest.at.since(it.at) <= PATIENCE)
         };
-        Some(self.cosigned.filter(is_recent).unwrap_or(latest))
+        Some(cosigned.filter(is_recent).unwrap_or(latest))
     }
 
     /// The latest checkpoint, if one of these keys signed it.
     pub(super) fn signed_by(&self, keys: &[SigningKey]) -> Option<Checkpoint> {
-        let note = &self.signed.as_ref()?.note;
+        self.opened(self.signed.as_ref()?, keys)
+    }
+
+    fn opened(&self, signed: &Signed, keys: &[SigningKey]) -> Option<Checkpoint> {
         let mut verifiers = keys.iter().filter_map(|key| key.verifier(&self.origin).ok());
-        verifiers.find_map(|key| Checkpoint::open(note, &key).ok())
+        verifiers.find_map(|key| Checkpoint::open(&signed.note, &key).ok())
     }
 
     pub(super) fn checkpoint(&self) -> Checkpoint {

@@ -60,7 +60,8 @@ pub async fn prove(pool: &Pool, log: Log, id: Uuid) -> Result<Proof, ProofError>
     let latest = head.signed.clone();
     let covers = |it: &Signed| it.size > index;
     let now = store::now(&mut *connection).await?;
-    let signed = head.served(now).filter(covers).or(latest);
+    let keys = store::keys(pool.rows_on(&mut connection)).await?;
+    let signed = head.served(now, &keys).filter(covers).or(latest);
     let signed = signed.ok_or(ProofError::NotSealed)?;
     let size = signed.size;
     let subtrees = inclusion(index, size).ok_or(ProofError::NotSealed)?;

@@ -15,8 +15,8 @@ use formats::tlog::{Checkpoint, Tile, TileContent, VerifierKey, append_entry};
 /// The latest checkpoint of a log. None before the first one.
 pub async fn checkpoint(pool: &Pool, log: Log) -> sqlx::Result<Option<String>> {
     let head = store::head(pool, log).await?;
-    let now = store::now(pool).await?;
-    let served = head.and_then(|head| head.served(now));
+    let (now, keys) = (store::now(pool).await?, store::keys(pool.rows()).await?);
+    let served = head.and_then(|head| head.served(now, &keys));
     Ok(served.map(|signed| signed.note))
 }
 

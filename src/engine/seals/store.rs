@@ -12,10 +12,13 @@ use formats::clock::Timestamp;
 /// How far the table admits a revision from the newest one.
 pub const FURTHEST: i64 = 1 << 24;
 
-/// Whether a row was ever made. Nobody who writes to the database can take that back.
+/// Whether a row was ever made, and no operator has accepted its absence. Nobody who writes to the database can take that
+/// back.
 pub async fn was_made(database: impl PgExecutor<'_>, table: &str, id: Uuid) -> sqlx::Result<bool> {
-    let sql = "SELECT EXISTS (SELECT FROM revisions WHERE table_name = $1 AND id = $2)";
-    sqlx::query_scalar(sql).bind(table).bind(id).fetch_one(database).await
+    let sql = "SELECT NOT accepted FROM revisions WHERE table_name = $1 AND id = $2
+                ORDER BY revision DESC LIMIT 1";
+    let found = sqlx::query_scalar(sql).bind(table).bind(id).fetch_optional(database);
+    Ok(found.await?.unwrap_or(false))
 }
 
 /// The rows of a table that were ever made, whatever entries followed, except those whose absence an operator has
