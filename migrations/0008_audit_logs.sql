@@ -119,14 +119,16 @@ COMMENT ON FUNCTION audit_id_millis(uuid) IS 'The time of an identifier in milli
 COMMENT ON FUNCTION audit_id_time(uuid) IS 'The time of an identifier.';
 COMMENT ON FUNCTION audit_segment_bound(uuid) IS 'The last identifier that the segment of a record can have.';
 
--- There is no CHECK: Postgres would parse its text in each statement. seal_audit_segments checks the rows.
+-- Postgres parses the text of a CHECK in each statement, so there is one, of what instances could not read.
+-- seal_audit_segments checks the rest.
 CREATE TABLE audit_log_segments (
     log    smallint NOT NULL,
     id     uuid NOT NULL,
     ids    uuid[] NOT NULL,
     hashes bytea NOT NULL,
     mac    bytea NOT NULL,
-    PRIMARY KEY (log, id)
+    PRIMARY KEY (log, id),
+    CHECK (cardinality(ids) <= 512 AND octet_length(hashes) <= 16384 AND octet_length(mac) <= 64)
 ) WITH (toast_tuple_target = 8160);
 
 ALTER TABLE audit_log_segments ALTER ids SET STORAGE EXTERNAL, ALTER hashes SET STORAGE EXTERNAL;

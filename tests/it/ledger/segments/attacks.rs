@@ -281,6 +281,24 @@ async fn growth_by_genuine_segments_is_trusted_after_a_restart() {
     written.assert_sealed_once(3).await;
 }
 
+/// Instances read such rows at once, and again and again.
+#[tokio::test]
+async fn no_row_is_too_long_to_be_read() {
+    let written = Written::new().await;
+    const REFUSED: &str = "23514";
+    for attempt in [
+        "INSERT INTO management_events (id, at, actor, action, resource_type, after)
+         VALUES (gen_random_uuid(), now(), 'n', 'update', 'key', jsonb_build_object('x', repeat('x', 600000)))",
+        "UPDATE audit_log_heads SET cosigned = repeat('x', 70000)",
+        "UPDATE audit_log_heads SET checkpoint = repeat('x', 70000)",
+        "INSERT INTO job_leaders VALUES ('x', now(), decode(repeat('00', 65), 'hex'))",
+        "INSERT INTO audit_log_segments VALUES (1, gen_random_uuid(), '{}', decode(repeat('00', 16385), 'hex'), '')",
+        "INSERT INTO audit_log_segments VALUES (1, gen_random_uuid(), '{}', '', decode(repeat('00', 65), 'hex'))",
+    ] {
+        assert_eq!(written.as_service(attempt).await, Err(REFUSED.to_owned()), "{attempt}");
+    }
+}
+
 #[tokio::test]
 async fn a_false_root_is_not_signed() {
     let written = Written::new().await;
