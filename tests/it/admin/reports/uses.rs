@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use engine::audit::traffic::sum_up;
 use engine::ids::KeyId;
+use engine::settings::Stage;
+use formats::clock::Clock;
 use serde_json::json;
 
 use super::{entry, generate, register, reporting_world};
@@ -52,7 +54,8 @@ async fn every_use_of_a_key_counts_as_a_protection_or_as_an_opening() {
 /// The login of the service can change the time up to which the records are summed.
 #[tokio::test]
 async fn a_time_that_no_instance_wrote_does_not_end_the_sums() {
-    let world = World::new().await;
+    let clock = Clock::held_at(Clock::system().now());
+    let world = World::at(clock, Stage::Development).await;
     let destination = world.some_destination().await;
     let alice = world.application("alice").bound_to(&destination.policy).await;
     for (count, forged) in [(1, "'9000-01-01'"), (2, "NULL"), (3, "'9000-01-01'")] {
