@@ -60,6 +60,9 @@ pub struct RefusedRequest<'a> {
     pub status: u16,
 }
 
+/// The most segments that an event names.
+const NAMED: usize = 100;
+
 impl Event {
     /// An administrator signed in to the dashboard.
     pub fn signed_in(administrator: &Administrator) -> Self {
@@ -114,8 +117,8 @@ impl Event {
         let after = match foreign {
             [] => json!({ "keys": after }),
             foreign => {
-                let segments: Vec<String> = foreign.iter().map(Uuid::to_string).collect();
-                json!({ "keys": after, "foreignSegments": segments })
+                let first: Vec<String> = foreign.iter().take(NAMED).map(Uuid::to_string).collect();
+                json!({ "keys": after, "foreignSegments": first, "foreignSegmentCount": foreign.len() })
             }
         };
         Self { before, ..Self::of_security(action, ResourceType::AuditLog, &after) }
