@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import NoReturn
 
 from .errors import InvalidRequest
@@ -50,7 +50,11 @@ def _string(text: str) -> str:
 def _number(text: str) -> float:
     """A number that is written with the same value. The service refuses others too."""
     number = float(text)
-    if number in (float("inf"), float("-inf")) or Decimal(text) != Decimal(_ecmascript(number)):
+    try:
+        exact = number not in (float("inf"), float("-inf")) and Decimal(text) == Decimal(_ecmascript(number))
+    except InvalidOperation:  # Decimals have a limit for exponents.
+        exact = False
+    if not exact:
         raise _refused("a number loses digits as a double; send it as a string")
     return number
 

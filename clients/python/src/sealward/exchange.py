@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -124,7 +123,7 @@ class Answer:
         request_id = self.headers.get("X-Request-Id", "")
         try:
             text = self.body.decode()
-            document = _object(json.loads(text))
+            document = _object(rawjson.decode(text))
         except (ValueError, RecursionError):
             raise Part("", {}, self.status, request_id).unexpected("it is not a JSON object") from None
         return Part(text, document, self.status, str(document.get("requestId", request_id)))

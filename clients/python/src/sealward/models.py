@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NotRequired, TypedDict
@@ -163,7 +162,7 @@ class PassedThrough:
     @property
     def payload(self) -> Json:
         """The unprotected payload."""
-        return json.loads(self.raw.text)
+        return rawjson.decode(self.raw.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +183,10 @@ class Plaintext:
 
     @property
     def value(self) -> Json:
-        """The payload as a Python value. Integers of any size are exact; fractions are floats."""
-        return json.loads(self.raw.text)
+        """The payload as a Python value. Fractions are floats, which are infinite beyond their range.
+
+        Integers are exact. One of more than 4300 digits is a `decimal.Decimal`."""
+        return rawjson.decode(self.raw.text)
 
     @property
     def data(self) -> bytes:

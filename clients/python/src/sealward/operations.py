@@ -205,7 +205,7 @@ class Operations:
         payload = _decrypt_payload(encrypted, aad, "base64")
         part = yield from ask(operation("decrypt", payload, request_id, deadline))
         with part.reading():
-            return rawjson.decode_bytes(json.loads(_member(part, "result", "data").text))
+            return rawjson.decode_bytes(rawjson.decode(_member(part, "result", "data").text))
 
     def sign(
         self,

@@ -6,18 +6,35 @@ import base64
 import binascii
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from .errors import InvalidRequest
 
 Json = Any
-"""A value that `json` represents: `None`, `bool`, `int`, `float`, `str`, lists and dictionaries."""
+"""A value that `json` represents: `None`, `bool`, `int`, `float`, `str`, lists and dictionaries.
+
+Opened payloads have a `decimal.Decimal` for an integer of more than 4300 digits."""
 
 Span = tuple[int, int]
 
+MAX_DIGITS = 4300
+"""The most digits of an `int`. The time to convert text to an `int` grows with the square of its digits."""
+
 _SPACE = re.compile(r"[ \t\n\r]*")
-_DECODER = json.JSONDecoder()
+
+
+def _integer(text: str) -> int | Decimal:
+    if len(text.removeprefix("-")) <= MAX_DIGITS:
+        # A process can lower the limit of `int`.
+        with suppress(ValueError):
+            return int(text)
+    return Decimal(text)
+
+
+_DECODER = json.JSONDecoder(parse_int=_integer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +99,11 @@ def _refuse(value: object) -> None:
 def encode_object(members: dict[str, str]) -> str:
     """An object of members that are already JSON text."""
     return "{" + ",".join(f"{json.dumps(name)}:{text}" for name, text in members.items()) + "}"
+
+
+def decode(text: str) -> Json:
+    """The value of JSON text. An integer of more than `MAX_DIGITS` digits is a `Decimal`. Raises `ValueError`."""
+    return _DECODER.decode(text)
 
 
 def decode_bytes(value: Json) -> bytes:

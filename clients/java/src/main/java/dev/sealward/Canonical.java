@@ -15,7 +15,10 @@ import java.util.TreeMap;
  * surrogates, and numbers that the shortest decimal of a double does not equal are refused.
  */
 final class Canonical {
-    private static final JsonFactory FACTORY = JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
+    private static final JsonFactory FACTORY = JsonFactory.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .streamReadConstraints(Json.longTexts().build())
+            .build();
     private static final int MAX_DIGITS = 17;
 
     private Canonical() {}

@@ -1,9 +1,11 @@
 package dev.sealward;
 
+import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
@@ -15,14 +17,30 @@ import java.util.Map;
 
 /** JSON whose values keep the text that they have. */
 final class Json {
-    static final JsonMapper MAPPER = JsonMapper.builder()
+    /** Converts values. It keeps Jackson's limit for digits, because Java needs quadratic time to convert them. */
+    static final JsonMapper MAPPER = JsonMapper.builder(
+                    JsonFactory.builder().streamReadConstraints(longTexts().build()).build())
             .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .findAndAddModules()
             .build();
 
+    /**
+     * Finds texts and converts nothing, so that no payload fails the answer around it. Jackson would refuse a table of many
+     * names with the same hash.
+     */
+    private static final JsonFactory TEXTS = JsonFactory.builder()
+            .disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES)
+            .streamReadConstraints(longTexts().maxNumberLength(Integer.MAX_VALUE).build())
+            .build();
+
     private Json() {}
+
+    /** Limits for texts whose size the service bounds. It also bounds the levels, to fewer than Jackson does. */
+    static StreamReadConstraints.Builder longTexts() {
+        return StreamReadConstraints.builder().maxNameLength(Integer.MAX_VALUE).maxStringLength(Integer.MAX_VALUE);
+    }
 
     static String write(Object value) {
         try {
@@ -43,7 +61,7 @@ final class Json {
 
     /** The members of an object, each as its text. */
     static Map<String, String> members(String object) {
-        try (JsonParser parser = MAPPER.createParser(object)) {
+        try (JsonParser parser = TEXTS.createParser(object)) {
             require(parser.nextToken() == JsonToken.START_OBJECT);
             var members = new HashMap<String, String>();
             while (parser.nextToken() == JsonToken.FIELD_NAME) {
@@ -63,7 +81,7 @@ final class Json {
         if (array == null) {
             throw unexpected();
         }
-        try (JsonParser parser = MAPPER.createParser(array)) {
+        try (JsonParser parser = TEXTS.createParser(array)) {
             require(parser.nextToken() == JsonToken.START_ARRAY);
             var items = new ArrayList<String>();
             while (parser.nextToken() != JsonToken.END_ARRAY) {
@@ -92,7 +110,7 @@ final class Json {
 
     /** Refuses what is not one JSON value. */
     static void requireValue(String text) {
-        try (JsonParser parser = MAPPER.createParser(text)) {
+        try (JsonParser parser = TEXTS.createParser(text)) {
             parser.nextToken();
             parser.skipChildren();
             parser.finishToken();

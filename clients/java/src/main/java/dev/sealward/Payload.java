@@ -23,7 +23,7 @@ public final class Payload {
     }
 
     /**
-     * The plaintext as a value that Jackson reads.
+     * The plaintext as a value that Jackson reads. It fails for a number of more than 1000 digits, which {@link #json()} returns.
      *
      * @param type the type of the value
      * @param <T> the type of the value

@@ -43,7 +43,8 @@ class CanonicalTest {
     @ParameterizedTest
     @ValueSource(strings = {
         "{\"a\":1,\"\\u0061\":2}", "\"\\ud800\"", "[\"\\ud800x\"]", "[\"\\udc00\\ud800\"]", "9007199254740993", "1e400", "-1e400",
-        "1e-400", "0.1000000000000000001", "1180591620717411303424", "1e99999999999999999999", "01", "", "{} {}", "\"a\" 1", "[1,]"
+        "1e-400", "0.1000000000000000001", "1180591620717411303424", "1e99999999999999999999",
+        "0e99999999999999999999", "1e-99999999999999999999", "01", "", "{} {}", "\"a\" 1", "[1,]"
     })
     void whatTwoValuesWouldShareIsRefused(String text) {
         assertThrows(SealwardException.InvalidRequest.class, () -> Canonical.signed(text));
