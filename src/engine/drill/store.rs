@@ -76,12 +76,12 @@ pub(super) async fn objects(
 /// The last sealed records of both logs, without those of the future, which no instance writes. Their identifiers begin with
 /// their times.
 pub(super) async fn last_sealed(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Uuid>> {
-    let sql = "SELECT id FROM audit_log_heads h
+    let sql = "SELECT record.id FROM audit_log_heads h
                 CROSS JOIN LATERAL (SELECT log, segment FROM audit_log_positions
                                      WHERE log = h.log AND base < h.size ORDER BY base DESC LIMIT 100) p
                  JOIN audit_log_segments s ON s.log = p.log AND s.id = p.segment
-                CROSS JOIN LATERAL unnest(s.ids) AS id
-                WHERE audit_id_time(id) <= now()";
+                CROSS JOIN LATERAL unnest(s.ids) AS record (id)
+                WHERE audit_id_time(record.id) <= now()";
     sqlx::query_scalar(sql).fetch_all(database).await
 }
 
