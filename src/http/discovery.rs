@@ -65,7 +65,7 @@ impl IntoResponse for Published {
     path = "",
     operation_id = "jwks",
     params(("serviceId" = ServiceId, Path)),
-    responses(errors::NotFound)
+    responses(errors::NotFound, errors::RateLimitExceeded)
 )]
 pub(super) async fn jwks(
     State(App(app)): State<App>,

@@ -29,7 +29,7 @@ pub(super) struct PublishedTile(LogTile);
     path = "",
     operation_id = "readPublishedCheckpoint",
     params(("log" = Log, Path, example = "management")),
-    responses(errors::NotFound)
+    responses(errors::NotFound, errors::RateLimitExceeded)
 )]
 pub(super) async fn checkpoint(
     State(App(app)): State<App>,
@@ -54,7 +54,7 @@ pub(super) async fn checkpoint(
     path = "",
     operation_id = "readPublishedTile",
     params(("log" = Log, Path, example = "management"), ("path" = String, Path, example = "0/000.p/1")),
-    responses(errors::NotFound)
+    responses(errors::NotFound, errors::RateLimitExceeded)
 )]
 pub(super) async fn tile(
     State(App(app)): State<App>,
