@@ -1,18 +1,25 @@
-//! The positions after the last checkpoint, taken back from a log that the login of the service has changed.
+//! The positions that the login of the service gave, taken back from a log.
 
 use sqlx::PgConnection;
 
+use super::Log;
 use super::foreign::trusted_size;
 use super::head::Head;
 use super::seal_error::SealError;
-use super::sealer::grown;
+use super::sealer::{append, grown};
+use super::store::{self, Growth};
 use super::tree::load_tree;
-use super::{Log, store};
 use crate::db::{Pool, undecodable};
+use crate::seals::Flaw;
+use crate::segments::key_of;
+use formats::tlog::Tree;
 
-/// Takes positions back from the logs whose head is not that of segments that instances wrote: those after the last
-/// checkpoint, which nothing has signed. The sealer gives them again. Returns these logs with the sizes that remain. The
-/// login must own the schema.
+/// The number of positions in one query.
+const PAGE: i64 = 2_000;
+
+/// Takes positions back from the logs whose head is not that of segments that instances wrote: from the first other segment
+/// on. The sealer gives them again. It has signed nothing after that segment, so what is signed stays, also if the
+/// database has lost the checkpoint. Returns these logs with the sizes that remain. The login must own the schema.
 pub async fn take_back(pool: &Pool) -> sqlx::Result<Vec<(Log, u64)>> {
     let mut shortened = Vec::new();
     for log in Log::ALL {
@@ -20,16 +27,53 @@ pub async fn take_back(pool: &Pool) -> sqlx::Result<Vec<(Log, u64)>> {
         let Some(head) = store::lock_head(&mut transaction, log).await? else {
             continue;
         };
+        let origin = store::origin(pool.rows_on(&mut transaction), log).await?;
+        if origin.is_none_or(|origin| origin.origin != head.origin) {
+            return Err(undecodable(
+                "the origin of the log is not the one of `sealward audit init`",
+            ));
+        }
         let trusted = trusted_size(pool.rows_on(&mut transaction), log, &head).await?;
         if !is_own(pool, &mut transaction, (log, &head), trusted).await? {
             let tree = load_tree(&mut transaction, log, trusted).await?;
-            let tree = tree.ok_or_else(|| undecodable("the hashes below the last checkpoint"))?;
-            store::shorten(&mut transaction, log, trusted, tree.root()).await?;
-            shortened.push((log, trusted));
+            let mut tree =
+                tree.ok_or_else(|| undecodable("the hashes below the last checkpoint"))?;
+            let growth = regrown(pool, &mut transaction, (log, &head), &mut tree).await?;
+            store::shorten(&mut transaction, log, (trusted, &growth), &tree).await?;
+            shortened.push((log, tree.size()));
         }
         transaction.commit().await?;
     }
     Ok(shortened)
+}
+
+/// Adds the segments that follow the tree to it, up to the first one that no instance wrote. One under a generation of the
+/// row key that no token has can be genuine and signed: then nothing may be taken back.
+async fn regrown(
+    pool: &Pool,
+    connection: &mut PgConnection,
+    (log, head): (Log, &Head),
+    tree: &mut Tree,
+) -> sqlx::Result<Growth> {
+    let mut growth = Growth::default();
+    while tree.size() < head.size {
+        let start = tree.size();
+        let found = store::positioned(&mut *connection, log, start..head.size, PAGE).await?;
+        let key = key_of(pool.seals(), found.iter().map(|(_, segment)| segment)).await?;
+        for (base, segment) in found.iter().skip_while(|(base, _)| *base < start) {
+            match segment.verify(&key) {
+                Ok(()) if *base == tree.size() => append(tree, segment, &mut growth),
+                Err(Flaw::OtherGeneration) => {
+                    return Err(undecodable("a segment under a row key that no token has"));
+                }
+                Ok(()) | Err(_) => return Ok(growth),
+            }
+        }
+        if tree.size() == start {
+            break;
+        }
+    }
+    Ok(growth)
 }
 
 /// Whether instances wrote all segments of a log, and its head is that of them.

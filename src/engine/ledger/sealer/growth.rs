@@ -126,7 +126,7 @@ async fn add(
 }
 
 /// Adds the leaves of a segment to a tree, and the nodes that they complete to its growth.
-pub(super) fn append(tree: &mut Tree, segment: &Segment, growth: &mut Growth) {
+pub(in crate::ledger) fn append(tree: &mut Tree, segment: &Segment, growth: &mut Growth) {
     for (_, hash) in &segment.leaves {
         tree.append(*hash, |node| growth.nodes.push(node));
     }

@@ -23,6 +23,7 @@ use sqlx::PgConnection;
 use tokio::time::{Instant, sleep, timeout};
 
 use self::growth::OpenLog;
+pub(super) use self::growth::append;
 use self::history::LatestCheckpoint;
 pub(super) use self::history::grown;
 use self::sweeping::seal;

@@ -2,11 +2,11 @@
 
 use sqlx::{PgConnection, PgExecutor};
 
-use super::{hash, natural, signed_number};
+use super::{Growth, hash, natural, signed_number};
 use crate::ledger::Log;
 use crate::ledger::head::{Head, Signed};
 use formats::clock::Timestamp;
-use formats::tlog::Hash;
+use formats::tlog::{Hash, Tree};
 
 #[derive(sqlx::FromRow)]
 struct HeadRow {
@@ -62,20 +62,32 @@ pub(in crate::ledger) async fn lock_head(
     head(connection, log).await
 }
 
-/// Takes the positions from this size on back from a log. The login must own the schema.
+/// Takes the positions after a tree back from a log, and makes the nodes again that follow a size whose nodes are right. The
+/// login must own the schema.
 pub(in crate::ledger) async fn shorten(
     connection: &mut PgConnection,
     log: Log,
-    size: u64,
-    root: Hash,
+    (right, growth): (u64, &Growth),
+    tree: &Tree,
 ) -> sqlx::Result<()> {
-    for statement in [
-        "DELETE FROM audit_log_positions WHERE log = $1 AND base >= $2",
-        "DELETE FROM audit_log_nodes WHERE log = $1 AND place >= $2 >> 8 * level",
+    for (statement, from) in [
+        ("DELETE FROM audit_log_positions WHERE log = $1 AND base >= $2", tree.size()),
+        ("DELETE FROM audit_log_nodes WHERE log = $1 AND place >= $2 >> 8 * level", right),
     ] {
-        let deleted = sqlx::query(statement).bind(log.number()).bind(signed_number(size));
+        let deleted = sqlx::query(statement).bind(log.number()).bind(signed_number(from));
         deleted.execute(&mut *connection).await?;
     }
+    let (levels, places, hashes) = growth.columns();
+    sqlx::query(
+        "INSERT INTO audit_log_nodes (log, level, place, hash)
+         SELECT $1, level, place, hash FROM unnest($2::smallint[], $3::bigint[], $4::bytea[]) AS node (level, place, hash)",
+    )
+    .bind(log.number())
+    .bind(levels)
+    .bind(places)
+    .bind(hashes)
+    .execute(&mut *connection)
+    .await?;
     sqlx::query(
         "UPDATE audit_log_heads
             SET size = $2, root = $3, checkpoint_size = least(checkpoint_size, $2),
@@ -83,8 +95,8 @@ pub(in crate::ledger) async fn shorten(
           WHERE log = $1",
     )
     .bind(log.number())
-    .bind(signed_number(size))
-    .bind(root.as_bytes())
+    .bind(signed_number(tree.size()))
+    .bind(tree.root().as_bytes())
     .execute(connection)
     .await?;
     Ok(())

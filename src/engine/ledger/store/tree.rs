@@ -18,6 +18,16 @@ pub(in crate::ledger) struct Growth {
     pub(in crate::ledger) nodes: Vec<Node>,
 }
 
+impl Growth {
+    /// The levels, places and hashes of the nodes.
+    pub(super) fn columns(&self) -> (Vec<i16>, Vec<i64>, Vec<&[u8]>) {
+        let nodes = self.nodes.iter();
+        let levels = nodes.clone().map(|node| i16::from(node.level)).collect();
+        let places = nodes.clone().map(|node| signed_number(node.index)).collect();
+        (levels, places, nodes.map(|node| node.hash.as_bytes().as_slice()).collect())
+    }
+}
+
 /// Hashes of a level of tiles. Fewer than the range has if some are missing.
 pub(in crate::ledger) async fn hashes(
     database: impl PgExecutor<'_>,
@@ -52,7 +62,7 @@ pub(in crate::ledger) async fn grow(
     growth: &Growth,
     root: Hash,
 ) -> sqlx::Result<Option<u64>> {
-    let nodes = &growth.nodes;
+    let (levels, places, hashes) = growth.columns();
     let size: Option<i64> =
         sqlx::query_scalar("SELECT seal_audit_segments($1, $2, $3, $4, $5, $6, $7, $8, $9)")
             .bind(log.number())
@@ -61,9 +71,9 @@ pub(in crate::ledger) async fn grow(
             .bind(old.root.as_bytes())
             .bind(root.as_bytes())
             .bind(&growth.segments)
-            .bind(nodes.iter().map(|node| i16::from(node.level)).collect::<Vec<_>>())
-            .bind(nodes.iter().map(|node| signed_number(node.index)).collect::<Vec<_>>())
-            .bind(nodes.iter().map(|node| node.hash.as_bytes().as_slice()).collect::<Vec<_>>())
+            .bind(levels)
+            .bind(places)
+            .bind(hashes)
             .fetch_one(connection)
             .await?;
     size.map(natural).transpose()

@@ -308,8 +308,30 @@ async fn a_false_root_is_not_signed() {
     let sealer = written.kept.sealer().await;
     sealer.state(says("the hashes of the operations log do not match its head")).await;
     assert!(written.kept.checkpoint().await.is_none());
-    take_back_all(&written, 0).await;
+    take_back_all(&written, 1).await;
     written.kept.covered(1).await;
+}
+
+/// Otherwise the sealer would give signed positions to other segments.
+#[tokio::test]
+async fn nothing_that_is_signed_is_taken_back() {
+    let written = Written::new().await;
+    written.write(1).await;
+    let sealer = written.kept.sealer().await;
+    written.kept.covered(1).await;
+    sealer.stop().await;
+    written.as_service(FORGED_ALONE).await.expect("a segment");
+    let (genuine, mut leaves) = written.segments().await.pop().expect("a segment");
+    let (forged, of_forged) = written.segments().await.remove(0);
+    assert_ne!(genuine, forged);
+    leaves.extend(of_forged);
+    written.position(forged, &leaves, None).await;
+    let lost =
+        "UPDATE audit_log_heads SET checkpoint = NULL, checkpoint_at = NULL, checkpoint_size = 0";
+    written.as_service(lost).await.expect("a change");
+    take_back_all(&written, 1).await;
+    written.as_service("UPDATE audit_log_heads SET origin = 'x'").await.expect("a change");
+    take_back(&written.kept.owner).await.expect_err("another origin");
 }
 
 /// Takes back what the login of the service has added to the log of operations.
