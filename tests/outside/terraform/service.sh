@@ -22,11 +22,14 @@ end_process() {
 
 ended() { ! kill -0 "$1" 2>/dev/null; }
 
+# The program that ./dev up runs.
+program=${SEALWARD_TEST_PROGRAM:-$root/target/up/sealward}
+
 # restart_with VARIABLE=VALUE...: runs the service again, with these variables too.
 restart_with() {
     end_process
     env SEALWARD_KEYS_DESTRUCTION_DELAY=1s SOFTHSM2_CONF="$work/service/token/softhsm2.conf" "$@" \
-        setsid "$root/target/up/sealward" serve --config "$work/service/sealward.toml" </dev/null >>"$work/service/log" 2>&1 &
+        setsid "$program" serve --config "$work/service/sealward.toml" </dev/null >>"$work/service/log" 2>&1 &
     echo "$!" >"$work/service/sealward.pid"
     wait_until curl -sf -o /dev/null "$SEALWARD_URL/readyz"
 }

@@ -3,7 +3,7 @@
 
 configure provider.tf
 admin_key() {
-    "${SEALWARD_TEST_PROGRAM:-$root/target/up/sealward}" api-key create --config "$work/service/sealward.toml" --type admin --name "$1" --person "$1" --json | jq -r .secret
+    "$program" api-key create --config "$work/service/sealward.toml" --type admin --name "$1" --person "$1" --json | jq -r .secret
 }
 export SOFTHSM2_CONF=$work/service/token/softhsm2.conf
 SEALWARD_ADMIN_KEY=$(admin_key alice)
