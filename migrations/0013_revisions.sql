@@ -12,6 +12,8 @@ CREATE TABLE revisions (
     at         timestamptz NOT NULL DEFAULT now() CHECK (at >= '1970-01-01' AND at < '9999-01-01'),
     member     uuid,
     accepted   boolean NOT NULL DEFAULT false,
+    content    bytea CHECK (octet_length(content) = 32),
+    kept_seal  bytea CHECK (octet_length(kept_seal) <= 64),
     PRIMARY KEY (table_name, id, revision)
 );
 
@@ -19,7 +21,7 @@ CREATE INDEX revisions_by_member ON revisions (member) WHERE member IS NOT NULL;
 
 -- Only the owner accepts that a row is missing.
 REVOKE INSERT, UPDATE, DELETE ON revisions FROM sealward_application;
-GRANT INSERT (table_name, id, revision, what, at, member) ON revisions TO sealward_application;
+GRANT INSERT (table_name, id, revision, what, at, member, content, kept_seal) ON revisions TO sealward_application;
 
 -- Without this bound, one entry with the last number would forbid every later one.
 CREATE FUNCTION limit_revision() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -107,6 +109,8 @@ COMMENT ON COLUMN revisions.revision IS 'The revision of the row, which its seal
 COMMENT ON COLUMN revisions.what IS 'What happened: made, changed, gone; frozen of a service or the switch for everything, disabled of a key or an identity, revoked of an API key, and locked of a person have their effect also where the row was not written.';
 COMMENT ON COLUMN revisions.at IS 'The time.';
 COMMENT ON COLUMN revisions.member IS 'The row that joined a group of rows that decide together. Then table_name says what they share, and id is derived from it. Null for an entry of a row.';
+COMMENT ON COLUMN revisions.content IS 'The digest of the columns that the seal of the row covers; null where the row was not written.';
+COMMENT ON COLUMN revisions.kept_seal IS 'The seal of the row at this revision, which shows whether the row is still as it was sealed. Null where the row was not written.';
 COMMENT ON COLUMN revisions.accepted IS 'Whether an operator has accepted that there is no such row. Until a later entry, nothing waits for it.';
 
 CREATE VIEW locked_people WITH (security_invoker) AS

@@ -138,8 +138,8 @@ mod tests {
             seals.seal(row.row(), 1, (columns.form().unwrap(), Later::FORMS))
         };
         assert_eq!(Later::FORMS, Forms { newest: 2, written: 1 });
-        let (bytes, _) = seal(&with(None)).unwrap();
+        let bytes = seal(&with(None)).unwrap().bytes;
         assert_eq!(bytes[0], 1);
-        assert_eq!(seal(&with(Some("a value"))), Err(NotSealable::LaterForm));
+        assert_eq!(seal(&with(Some("a value"))).err(), Some(NotSealable::LaterForm));
     }
 }

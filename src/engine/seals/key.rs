@@ -6,8 +6,9 @@ mod marks;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use aws_lc_rs::{hkdf, hmac};
+use aws_lc_rs::{digest, hkdf, hmac};
 
+use super::kept::Seal;
 use super::{FIRST_FORM, Flaw, Form, Forms, RowName};
 
 /// The number of bytes before the MAC: the form and the generation.
@@ -125,10 +126,33 @@ impl RowKey {
         row: RowName,
         revision: i64,
         (form, forms): (&Form, Forms),
+    ) -> Option<Seal> {
+        let content = content(form, forms.written)?;
+        let bytes = self.seal_content(row, revision, (forms.written, &content))?;
+        Some(Seal { bytes, content, generation: self.sealing })
+    }
+
+    /// The seal that a row with this content and a seal that counts has now. None for another seal.
+    pub(super) fn renew_content(
+        &self,
+        row: RowName,
+        revision: i64,
+        content: &[u8],
+        seal: &[u8],
+    ) -> Option<Vec<u8>> {
+        self.verify_content(row, revision, content, seal).ok()?;
+        self.seal_content(row, revision, (*seal.first()?, content))
+    }
+
+    fn seal_content(
+        &self,
+        row: RowName,
+        revision: i64,
+        (form, content): (u8, &[u8]),
     ) -> Option<Vec<u8>> {
         let key = self.generations.get(&self.sealing)?;
-        let head = head(forms.written, self.sealing);
-        let mac = hmac::sign(key, &message(head, row, revision, &form.in_form(forms.written)?));
+        let head = head(form, self.sealing);
+        let mac = hmac::sign(key, &message(head, row, revision, content));
         Some([&head[..], mac.as_ref()].concat())
     }
 
@@ -140,15 +164,28 @@ impl RowKey {
         (form, forms): (&Form, Forms),
         seal: &[u8],
     ) -> Result<(), Flaw> {
-        let (head, mac) = seal.split_first_chunk::<HEAD>().ok_or(Flaw::Forged)?;
-        let [version, generation @ ..] = *head;
+        let version = *seal.first().ok_or(Flaw::Forged)?;
         if !(FIRST_FORM..=forms.newest).contains(&version) {
             return Err(Flaw::OtherVersion);
         }
+        let content = content(form, version);
+        // Without the generation, nothing of the row is known to be false.
+        self.verify_content(row, revision, content.as_deref().unwrap_or_default(), seal)
+    }
+
+    /// The same of a row with this content.
+    pub(super) fn verify_content(
+        &self,
+        row: RowName,
+        revision: i64,
+        content: &[u8],
+        seal: &[u8],
+    ) -> Result<(), Flaw> {
+        let (head, mac) = seal.split_first_chunk::<HEAD>().ok_or(Flaw::Forged)?;
+        let [_, generation @ ..] = *head;
         let generation = u32::from_be_bytes(generation);
         let key = self.generations.get(&generation).ok_or(Flaw::OtherGeneration)?;
-        let form = form.in_form(version).ok_or(Flaw::Forged)?;
-        hmac::verify(key, &message(*head, row, revision, &form), mac).map_err(|_| Flaw::Forged)
+        hmac::verify(key, &message(*head, row, revision, content), mac).map_err(|_| Flaw::Forged)
     }
 }
 
@@ -182,10 +219,16 @@ fn head(form: u8, generation: u32) -> [u8; HEAD] {
     [form, a, b, c, d]
 }
 
+/// The digest of the columns in this form. None if a column that came later does not have its default.
+pub(super) fn content(form: &Form, version: u8) -> Option<Vec<u8>> {
+    let columns = form.in_form(version)?;
+    Some(digest::digest(&digest::SHA256, &columns).as_ref().to_vec())
+}
+
 /// What is authenticated. Every part but the last has a fixed length or ends with a zero byte.
-fn message(head: [u8; HEAD], row: RowName, revision: i64, form: &[u8]) -> Vec<u8> {
+fn message(head: [u8; HEAD], row: RowName, revision: i64, content: &[u8]) -> Vec<u8> {
     let revision = revision.to_be_bytes();
-    [&head[..], row.table.as_bytes(), &[0], row.id.as_bytes(), &revision, form].concat()
+    [&head[..], row.table.as_bytes(), &[0], row.id.as_bytes(), &revision, content].concat()
 }
 
 #[cfg(test)]
@@ -207,7 +250,7 @@ mod tests {
     const FORMS: Forms = Forms { newest: 1, written: 1 };
 
     fn sealed(key: &RowKey, revision: i64, form: &Form) -> Vec<u8> {
-        key.seal(ROW, revision, (form, FORMS)).unwrap()
+        key.seal(ROW, revision, (form, FORMS)).unwrap().bytes
     }
 
     #[test]
@@ -317,12 +360,13 @@ mod tests {
         assert_eq!(key.verify(ROW, 1, (&with(true), reads), &former), Ok(()));
         assert_eq!(key.verify(ROW, 1, (&with(false), reads), &former), Err(Flaw::Forged));
         // It writes rows that the former release reads, and no other ones.
-        assert_eq!(key.seal(ROW, 1, (&with(true), reads)), Some(former.clone()));
-        assert_eq!(key.seal(ROW, 1, (&with(false), reads)), None);
+        let seal = key.seal(ROW, 1, (&with(true), reads)).map(|seal| seal.bytes);
+        assert_eq!(seal, Some(former.clone()));
+        assert!(key.seal(ROW, 1, (&with(false), reads)).is_none());
         // The release after it.
         let writes = Forms { newest: 2, written: 2 };
         for is_default in [true, false] {
-            let seal = key.seal(ROW, 1, (&with(is_default), writes)).unwrap();
+            let seal = key.seal(ROW, 1, (&with(is_default), writes)).unwrap().bytes;
             assert_eq!(key.verify(ROW, 1, (&with(is_default), reads), &seal), Ok(()));
             assert_eq!(key.verify(ROW, 1, (&with(!is_default), reads), &seal), Err(Flaw::Forged));
             let other = key.verify(ROW, 1, (&form("active"), FORMS), &seal);

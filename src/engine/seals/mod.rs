@@ -9,6 +9,9 @@
 //! otherwise the row never existed. An operator can accept that a row is missing ([`accept_absence`]). Then no
 //! decision depends on it.
 //!
+//! An entry of a row that was written keeps the digest of its columns and the seal, so that an operator who seals
+//! a row again knows whether it is still as it was last sealed ([`since_sealed`]).
+//!
 //! The process keeps the row key ([`Seals`]) from the first answer of a token until it ends. The key has
 //! generations. When a row has a seal of one that the process does not know, it asks the tokens.
 
@@ -16,6 +19,7 @@ mod deviation;
 mod findings;
 mod form;
 mod group;
+mod kept;
 mod key;
 mod opening;
 mod standing;
@@ -36,6 +40,7 @@ use self::findings::Findings;
 pub use self::findings::{Finding, Flaw};
 pub use self::form::{FIRST_FORM, Form, Forms, newest_of_forms};
 pub use self::group::{Group, GroupKind, Member};
+pub use self::kept::{Seal, SinceSealed, renew_kept, since_sealed};
 pub(crate) use self::key::generation_of;
 pub use self::key::{Endorsement, RowKey};
 pub use self::opening::{NotDerived, initialize};
@@ -156,16 +161,15 @@ impl Seals {
         self.0.database.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The seal of a row at a revision, and its generation of the row key.
+    /// The seal of a row at a revision.
     pub fn seal(
         &self,
         row: RowName,
         revision: i64,
         form: (&Form, Forms),
-    ) -> Result<(Vec<u8>, u32), NotSealable> {
+    ) -> Result<Seal, NotSealable> {
         let key = self.key().map_err(NotSealable::NoRowKey)?;
-        let seal = key.seal(row, revision, form).ok_or(NotSealable::LaterForm)?;
-        Ok((seal, key.sealing()))
+        key.seal(row, revision, form).ok_or(NotSealable::LaterForm)
     }
 
     /// Whether a record has this seal that is no sealed row: it has no entries.

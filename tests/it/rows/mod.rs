@@ -18,6 +18,7 @@ mod positions;
 mod public_keys;
 mod restore;
 mod restored;
+mod since_sealed;
 mod successions;
 mod superseded;
 mod taking_away;

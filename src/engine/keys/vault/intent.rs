@@ -59,8 +59,7 @@ impl Intent {
 
     /// The MAC under the row key.
     pub(super) fn mac(&self, seals: &Seals) -> sqlx::Result<Vec<u8>> {
-        let (mac, _) = seals.seal(self.row(), REVISION, (&self.form()?, FORMS))?;
-        Ok(mac)
+        Ok(seals.seal(self.row(), REVISION, (&self.form()?, FORMS))?.bytes)
     }
 
     /// Whether an instance wrote it, with this MAC.

@@ -23,8 +23,7 @@ impl<'c> AnsweredCall<'c> {
 
     /// The MAC under the row key.
     pub(super) fn mac(&self, seals: &Seals) -> sqlx::Result<Vec<u8>> {
-        let (mac, _) = seals.seal(self.row(), REVISION, (&self.form()?, FORMS))?;
-        Ok(mac)
+        Ok(seals.seal(self.row(), REVISION, (&self.form()?, FORMS))?.bytes)
     }
 
     /// Whether this is the MAC.

@@ -1,5 +1,7 @@
 //! Seals rows because an operator says that they are right.
 
+use std::collections::HashMap;
+
 use sqlx::{AssertSqlSafe, PgConnection};
 use uuid::Uuid;
 
@@ -8,32 +10,48 @@ use super::select::{Marked, select};
 use super::write::update;
 use crate::resource::stored::Stored;
 use crate::revision::Revision;
-use crate::seals::{FURTHEST, Form, RowName, What, newest_entry};
+use crate::seals::{
+    FURTHEST, Form, NoRowKey, RowName, SinceSealed, What, newest_entry, since_sealed,
+};
 
 /// A row as an operator saw it.
 #[derive(Clone, Debug)]
 pub struct SeenRow {
     /// Its name.
     pub row: RowName,
+    /// What it is, compared with what it was when it was last sealed.
+    pub since: SinceSealed,
     form: Form,
 }
 
 /// The rows of one kind that do not count or that `also` names. A row with a column that does not have a value of
 /// its type cannot be sealed, and is none of them.
 pub async fn seen<R: Stored + Send + Unpin>(
-    rows: Rows<&mut PgConnection>,
+    mut rows: Rows<&mut PgConnection>,
     also: &[RowName],
 ) -> sqlx::Result<Vec<SeenRow>> {
-    let marked = select::<R>("ORDER BY id").fetch_marked(rows).await?.into_iter();
+    let read = select::<R>("ORDER BY id").fetch_with_forms(rows.again()).await?.into_iter();
     let named = RowName { table: R::TABLE, id: Uuid::nil() };
     let is_seen =
         |marked: &Marked<R>| !marked.is_valid || also.contains(&RowName { id: marked.id, ..named });
-    let seen = marked.filter(is_seen).filter_map(|marked| marked.resource);
-    seen.map(|resource| shown(&resource)).collect()
+    let (mut seen, mut forms) = (Vec::new(), HashMap::new());
+    for (marked, form) in read.filter(|(marked, _)| is_seen(marked)) {
+        if let (Some(resource), Some(form)) = (marked.resource, form) {
+            seen.push(resource);
+            forms.insert(marked.id, form);
+        }
+    }
+    let key = rows.seals.current().ok_or(NoRowKey)?;
+    let since = since_sealed(rows.executor, &key, (R::TABLE, &forms)).await?;
+    let shown = seen.iter().map(|resource| {
+        let since = since.get(&resource.uuid()).copied().unwrap_or(SinceSealed::Unknown);
+        Ok(SeenRow { row: resource.row(), since, form: form_of(resource)? })
+    });
+    shown.collect()
 }
 
-fn shown<R: Stored>(resource: &R) -> sqlx::Result<SeenRow> {
-    Ok(SeenRow { row: resource.row(), form: resource.columns().form()?.clone() })
+fn form_of<R: Stored>(resource: &R) -> sqlx::Result<Form> {
+    Ok(resource.columns().form()?.clone())
 }
 
 /// Seals those of these rows that are of one kind, each at a revision of its own, without what their newest entries took
@@ -44,7 +62,7 @@ pub async fn reseal<R: Stored + Send + Unpin>(
     seen: &[SeenRow],
 ) -> sqlx::Result<Vec<RowName>> {
     let mut changed = Vec::new();
-    for SeenRow { row, form } in seen.iter().filter(|seen| seen.row.table == R::TABLE) {
+    for SeenRow { row, form, .. } in seen.iter().filter(|seen| seen.row.table == R::TABLE) {
         lock_row(&mut *rows.executor, *row).await?;
         let found = select::<R>("WHERE id = $1").bind(row.id);
         let found = found.fetch_marked(rows.again()).await?.into_iter().next();
@@ -52,7 +70,7 @@ pub async fn reseal<R: Stored + Send + Unpin>(
             changed.push(*row);
             continue;
         };
-        if shown(&resource)?.form != *form {
+        if form_of(&resource)? != *form {
             changed.push(*row);
             continue;
         }

@@ -14,7 +14,7 @@ use crate::resource::columns::column_name;
 use crate::resource::stored::Stored;
 use crate::revision::Revision;
 use crate::seals::{
-    ENTRIES, Entries, Entry, Flaw, RowName, Seals, Standing, entries_of, generation_of,
+    ENTRIES, Entries, Entry, Flaw, Form, RowName, Seals, Standing, entries_of, generation_of,
 };
 
 /// A query of resources. `rest` follows their columns and their table. The columns are named, so that a
@@ -74,6 +74,19 @@ impl<R: Stored + Send + Unpin> Select<R> {
         }
         let marked = read.into_iter().map(|read| read.judged(&rows.seals));
         marked.collect()
+    }
+
+    /// All rows as [`Select::fetch_marked`] reads them, with their columns as the same read has them.
+    pub(super) async fn fetch_with_forms(
+        self,
+        rows: Rows<impl PgExecutor<'_>>,
+    ) -> sqlx::Result<Vec<(Marked<R>, Option<Form>)>> {
+        let read = self.read(rows.executor).await?.into_iter();
+        let seen = read.map(|read| {
+            let form = read.resource.as_ref().map(|it| it.columns().form().cloned()).transpose()?;
+            Ok((read.judged(&rows.seals)?, form))
+        });
+        seen.collect()
     }
 
     /// All rows as they and their entries are, for comparisons. No seal was verified, so nothing may be
@@ -213,9 +226,9 @@ impl<R: Stored> Read<R> {
         let columns = resource.columns();
         let revision = resource.revision().number();
         let form = (columns.form()?, R::FORMS);
-        let (next, generation) = seals.seal(resource.row(), revision, form)?;
-        let is_same = generation_of(&seal) == Some(generation);
-        Ok(RenewedSeal { id, renewed: (!is_same).then_some((seal, next)) })
+        let next = seals.seal(resource.row(), revision, form)?;
+        let is_same = generation_of(&seal) == Some(next.generation);
+        Ok(RenewedSeal { id, renewed: (!is_same).then_some((seal, next.bytes)) })
     }
 
     fn unverified(self) -> (Uuid, Option<R>) {

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::rows::Rows;
 use crate::resource::columns::Columns;
 use crate::resource::stored::Stored;
-use crate::seals::{OlderRowKey, What};
+use crate::seals::{OlderRowKey, Seal, What};
 
 /// Inserts the row of a new resource, which another row with the same name refuses.
 pub async fn insert<R: Stored>(rows: Rows<&mut PgConnection>, resource: &R) -> sqlx::Result<()> {
@@ -37,11 +37,11 @@ async fn insert_or<R: Stored>(
     what: What,
     on_conflict: &'static str,
 ) -> sqlx::Result<bool> {
-    let (mut columns, generation) = sealed(&rows, resource)?;
+    let (mut columns, seal) = sealed(&rows, resource)?;
     columns.set_unsealed("id", resource.uuid());
     let inserted = insert_columns(&mut *rows.executor, R::TABLE, columns, on_conflict).await? == 1;
     if inserted {
-        note(rows, resource, what, generation).await?;
+        note(rows, resource, what, seal).await?;
     }
     Ok(inserted)
 }
@@ -55,10 +55,10 @@ pub async fn put<R: Stored>(
     let removed = format!("DELETE FROM {} WHERE id = $1", R::TABLE);
     let removed = sqlx::query(AssertSqlSafe(removed)).bind(resource.uuid());
     removed.execute(&mut *rows.executor).await?;
-    let (mut columns, generation) = sealed(&rows, resource)?;
+    let (mut columns, seal) = sealed(&rows, resource)?;
     columns.set_unsealed("id", resource.uuid());
     insert_columns(&mut *rows.executor, R::TABLE, columns, "").await?;
-    note(rows, resource, what, generation).await
+    note(rows, resource, what, seal).await
 }
 
 /// Writes a changed resource at its new revision.
@@ -67,19 +67,22 @@ pub async fn update<R: Stored>(
     resource: &R,
     what: What,
 ) -> sqlx::Result<()> {
-    let (columns, generation) = sealed(&rows, resource)?;
+    let (columns, seal) = sealed(&rows, resource)?;
     update_columns(&mut *rows.executor, R::TABLE, columns, resource.uuid()).await?;
-    note(rows, resource, what, generation).await
+    note(rows, resource, what, seal).await
 }
 
-/// The columns of a resource with its seal, and the generation of the row key that seals.
-fn sealed<R: Stored>(rows: &Rows<&mut PgConnection>, resource: &R) -> sqlx::Result<(Columns, u32)> {
+/// The columns of a resource with its seal, and the seal.
+fn sealed<R: Stored>(
+    rows: &Rows<&mut PgConnection>,
+    resource: &R,
+) -> sqlx::Result<(Columns, Seal)> {
     let mut columns = resource.columns();
     let revision = resource.revision().number();
     let form = (columns.form()?, R::FORMS);
-    let (seal, generation) = rows.seals.seal(resource.row(), revision, form)?;
-    columns.set_unsealed("seal", seal);
-    Ok((columns, generation))
+    let seal = rows.seals.seal(resource.row(), revision, form)?;
+    columns.set_unsealed("seal", seal.bytes.clone());
+    Ok((columns, seal))
 }
 
 /// Adds an entry to the table `revisions`, unless a newer generation of the row key seals by now.
@@ -87,17 +90,20 @@ async fn note<R: Stored>(
     rows: Rows<&mut PgConnection>,
     resource: &R,
     what: What,
-    generation: u32,
+    seal: Seal,
 ) -> sqlx::Result<()> {
     let noted = sqlx::query(
-        "INSERT INTO revisions (table_name, id, revision, what)
-         SELECT $1, $2, $3, $4 WHERE NOT EXISTS (SELECT FROM row_keys WHERE generation > $5)",
+        "INSERT INTO revisions (table_name, id, revision, what, content, kept_seal)
+         SELECT $1, $2, $3, $4, $5, $6
+          WHERE NOT EXISTS (SELECT FROM row_keys WHERE generation > $7)",
     )
     .bind(R::TABLE)
     .bind(resource.uuid())
     .bind(resource.revision())
     .bind(what)
-    .bind(i64::from(generation))
+    .bind(seal.content)
+    .bind(seal.bytes)
+    .bind(i64::from(seal.generation))
     .execute(rows.executor)
     .await?;
     if noted.rows_affected() == 0 {

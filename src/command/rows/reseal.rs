@@ -1,0 +1,173 @@
+//! `sealward rows reseal`: shows rows that do not count or deviate to an operator, and seals them.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+
+use crate::command::Failure;
+use engine::db::{Pool, Primary};
+use engine::resource::SeenRow;
+use engine::rows::{
+    Shown, compare, examine_all, has_events, invalid_rows, missing_rows, seal_shown,
+};
+use engine::seals::{Deviation, Difference, Flaw, RowName, SinceSealed};
+use formats::clock::{Clock, Entropy};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::command) struct Wanted {
+    /// Do not ask.
+    #[arg(long)]
+    yes: bool,
+    /// Accept that rows are missing: no decision depends on them from then on, and they do not count if somebody puts
+    /// them back.
+    #[arg(long)]
+    accept_missing: bool,
+}
+
+/// The tables of rows whose events do not have all columns.
+const HIDING: [&str; 4] = ["api_keys", "identities", "keys", "people"];
+
+/// What an operator must know of such a row that is not as it was last sealed.
+const IN_NO_EVENT: &str = "no event has the secrets of API keys, the objects of keys in the token, the policies of API \
+    keys and identities, and the roles of people: revoke or replace rows that are not as last sealed, unless you know \
+    who changed them";
+
+/// What an operator decides about.
+struct Found {
+    /// The rows that can be sealed.
+    seen: Vec<SeenRow>,
+    /// The rows that are not there.
+    missing: Vec<RowName>,
+    /// Deleted rows, whose last events say that they live.
+    removed: Vec<RowName>,
+    deviations: Vec<Deviation>,
+    /// What is wrong with each row that was examined.
+    flaws: BTreeMap<RowName, Flaw>,
+}
+
+pub(super) async fn reseal(database: &Primary, wanted: &Wanted) -> Result<(), Failure> {
+    let pool = database.pool();
+    let found = Found::of(pool).await.map_err(Failure::Rows)?;
+    if !found.print()? {
+        writeln!(io::stdout(), "every row counts")?;
+        return Ok(());
+    }
+    let accepted = if wanted.accept_missing { &found.missing[..] } else { &[] };
+    let removed = [&found.removed, accepted].concat();
+    let left = still_missing(found.missing.len() - accepted.len());
+    if found.seen.is_empty() && removed.is_empty() {
+        writeln!(io::stdout(), "no row can be sealed{left}")?;
+        return Ok(());
+    }
+    if !wanted.yes && !confirm(found.seen.len(), removed.len())? {
+        return Err(Failure::Other("no row was sealed".to_owned()));
+    }
+    let shown = Shown { seen: &found.seen, removed: &removed, deviations: &found.deviations };
+    seal_shown(pool, shown, (&Clock::system(), &Entropy::system())).await?;
+    writeln!(io::stdout(), "{} rows are sealed{left}", found.seen.len())?;
+    if !removed.is_empty() {
+        writeln!(io::stdout(), "{} rows are recorded as removed", removed.len())?;
+    }
+    Ok(())
+}
+
+impl Found {
+    async fn of(pool: &Pool) -> sqlx::Result<Self> {
+        examine_all(pool).await?;
+        let deviations = compare(pool).await?.unwrap_or_default();
+        let (removed, deviating): (Vec<_>, Vec<_>) =
+            deviations.iter().partition(|it| it.difference == Difference::Removed);
+        let names = |of: Vec<&Deviation>| of.iter().map(|it| it.row).collect::<Vec<_>>();
+        let (mut removed, deviating) = (names(removed), names(deviating));
+        let mut connection = pool.acquire().await?;
+        let seen = invalid_rows(pool.rows_on(&mut connection), &deviating).await?;
+        let missing = missing_rows(&mut connection, &removed).await?;
+        removed.retain(|row| !missing.contains(row));
+        let findings = pool.seals().findings();
+        let flaws = findings.into_iter().map(|it| (it.row, it.flaw)).collect();
+        Ok(Self { seen, missing, removed, deviations, flaws })
+    }
+
+    /// Prints what is wrong with each row. Whatever changed since the examination, and however many rows it found, these
+    /// include all that will be sealed. Returns false if there is none.
+    fn print(&self) -> io::Result<bool> {
+        let mut rows = BTreeMap::<RowName, (Option<Flaw>, Option<&Deviation>)>::new();
+        for (row, flaw) in &self.flaws {
+            rows.entry(*row).or_default().0 = Some(*flaw);
+        }
+        for deviation in &self.deviations {
+            rows.entry(deviation.row).or_default().1 = Some(deviation);
+        }
+        for seen in &self.seen {
+            rows.entry(seen.row).or_default();
+        }
+        for row in &self.missing {
+            rows.entry(*row).or_default().0 = Some(Flaw::Missing);
+        }
+        let since: BTreeMap<_, _> = self.seen.iter().map(|seen| (seen.row, seen.since)).collect();
+        for (row, (flaw, deviation)) in &rows {
+            let flaw = match (flaw, deviation) {
+                (Some(flaw), _) => flaw.name(),
+                (None, Some(_)) => "counts",
+                (None, None) => "does not count",
+            };
+            let differs = deviation.map(described).or_else(|| self.events_of_missing(*row));
+            let differs = differs.unwrap_or_default();
+            let since =
+                since.get(row).map_or_else(String::new, |since| format!("  {}", told(*since)));
+            writeln!(io::stdout(), "{}  {}  {flaw}{differs}{since}", row.table, row.id)?;
+        }
+        let is_hiding = |(row, since): (&RowName, &SinceSealed)| {
+            HIDING.contains(&row.table) && *since != SinceSealed::Same
+        };
+        if since.iter().any(is_hiding) {
+            writeln!(io::stderr(), "{IN_NO_EVENT}")?;
+        }
+        Ok(!rows.is_empty())
+    }
+
+    /// What events say about a missing row that deviates from none.
+    fn events_of_missing(&self, row: RowName) -> Option<String> {
+        let known = match has_events(row.table) {
+            true => "  no sealed event says that it exists",
+            false => "  no event says whether it existed",
+        };
+        self.missing.contains(&row).then(|| known.to_owned())
+    }
+}
+
+/// How a row differs from its last event.
+fn described(deviation: &Deviation) -> String {
+    let members = deviation.members.join(", ");
+    let members = if members.is_empty() { members } else { format!(": {members}") };
+    format!("  {}{members}", deviation.difference)
+}
+
+fn told(since: SinceSealed) -> &'static str {
+    match since {
+        SinceSealed::Same => "as last sealed",
+        SinceSealed::Changed => "not as last sealed",
+        SinceSealed::Gone => "gone since last sealed",
+        SinceSealed::Unknown => "no former seal counts",
+    }
+}
+
+/// What an operator can do about rows that are still missing.
+fn still_missing(missing: usize) -> String {
+    match missing {
+        0 => String::new(),
+        _ => format!(
+            ", and {missing} are missing: insert them from a backup, or accept it with --accept-missing"
+        ),
+    }
+}
+
+fn confirm(rows: usize, missing: usize) -> io::Result<bool> {
+    let mut answer = String::new();
+    let missing = match missing {
+        0 => String::new(),
+        missing => format!(", and accept that {missing} more are missing"),
+    };
+    write!(io::stderr(), "Seal these {rows} rows as they are{missing}? Type yes: ")?;
+    io::stdin().read_line(&mut answer)?;
+    Ok(answer.trim() == "yes")
+}

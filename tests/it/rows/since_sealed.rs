@@ -1,0 +1,111 @@
+//! Whether a row is as it was last sealed: an operator who seals it again must know.
+
+use engine::resource::SeenRow;
+use engine::rows::invalid_rows;
+use engine::seals::SinceSealed;
+use serde_json::json;
+
+use super::Intruder;
+use testkit::{Process, Site, World};
+
+/// What an operator sees of the only row that does not count.
+async fn shown(world: &World) -> SinceSealed {
+    let mut connection = world.pool.acquire().await.expect("a connection");
+    let seen = invalid_rows(world.pool.rows_on(&mut connection), &[]).await.expect("the rows");
+    let [SeenRow { since, .. }] = seen[..] else {
+        panic!("{seen:?}");
+    };
+    since
+}
+
+/// A world with one service, whose tier was changed once.
+async fn changed_service() -> (World, Intruder) {
+    let world = World::new().await;
+    let path = format!("/admin/services/{}", world.service("billing").await);
+    let intruder = Intruder::of(&world);
+    intruder.keep(&world, "services").await;
+    world.admin().patch(&path, json!({ "tier": "professional" })).await.ok();
+    (world, intruder)
+}
+
+#[tokio::test]
+async fn a_row_without_its_seal_is_as_last_sealed() {
+    let (world, intruder) = changed_service().await;
+    intruder.run("UPDATE services SET seal = NULL").await;
+    assert_eq!(shown(&world).await, SinceSealed::Same);
+    intruder.run("UPDATE services SET revision = revision + 1").await;
+    assert_eq!(shown(&world).await, SinceSealed::Same);
+}
+
+#[tokio::test]
+async fn another_row_and_an_earlier_row_are_not_as_last_sealed() {
+    let (world, intruder) = changed_service().await;
+    intruder.run("UPDATE services SET publish_keys = true").await;
+    assert_eq!(shown(&world).await, SinceSealed::Changed);
+    intruder.put_back("services").await;
+    assert_eq!(shown(&world).await, SinceSealed::Changed);
+}
+
+/// Entries with the seal of another revision, another row or none hide the last seal from nobody.
+#[tokio::test]
+async fn added_entries_are_passed_over() {
+    let (world, intruder) = changed_service().await;
+    intruder
+        .run(
+            "INSERT INTO revisions (table_name, id, revision, what, content, kept_seal)
+             SELECT table_name, id, revision + 2, 'changed', content, kept_seal FROM revisions
+              WHERE table_name = 'services' AND what = 'made'",
+        )
+        .await;
+    intruder
+        .run(
+            "INSERT INTO revisions (table_name, id, revision, what, content)
+             SELECT 'services', id, 9, 'changed', sha256('') FROM services",
+        )
+        .await;
+    assert_eq!(shown(&world).await, SinceSealed::Same);
+    intruder.run("UPDATE services SET tier = 'standard'").await;
+    assert_eq!(shown(&world).await, SinceSealed::Changed);
+}
+
+#[tokio::test]
+async fn a_deleted_row_that_is_put_back_is_not_as_last_sealed() {
+    let (world, intruder) = changed_service().await;
+    let accepted = "INSERT INTO revisions (table_name, id, revision, what, accepted)
+                    SELECT 'services', id, revision + 1, 'gone', true FROM services";
+    sqlx::query(accepted).execute(&world.pool).await.expect("an accepted absence");
+    assert_eq!(shown(&world).await, SinceSealed::Gone);
+    intruder.run("DELETE FROM services").await;
+    world.service("other").await;
+    intruder
+        .run(
+            "INSERT INTO services (id, name, tier, created_at, updated_at)
+             VALUES (gen_random_uuid(), 'added', 'standard', now(), now())",
+        )
+        .await;
+    assert_eq!(shown(&world).await, SinceSealed::Unknown);
+}
+
+/// No event has the secret of an API key, and an attacker would wait until somebody seals the row.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operator_learns_that_the_secret_of_an_api_key_is_another_one() {
+    let site = Site::new().await;
+    let process = Process::start(&site).await;
+    process.bound_application().await;
+    process.terminate();
+    // The kept seals count after a new row key, too.
+    site.run(&["rows", "new-key"]).success();
+    let mut database = site.connect().await;
+    let unsealed = "UPDATE api_keys SET seal = NULL WHERE type <> 'admin'";
+    sqlx::query(unsealed).execute(&mut database).await.expect("a change");
+    let seen = site.run(&["rows", "reseal"]);
+    assert!(seen.stdout.contains("unsealed  as last sealed\n"), "{}", seen.stdout);
+    assert!(!seen.stderr.contains("no event has the secrets"), "{}", seen.stderr);
+    let stolen =
+        "UPDATE api_keys SET digest = sha256('a secret of somebody else') WHERE type <> 'admin'";
+    sqlx::query(stolen).execute(&mut database).await.expect("a change");
+    let seen = site.run(&["rows", "reseal"]);
+    assert!(seen.stdout.contains("unsealed  not as last sealed\n"), "{}", seen.stdout);
+    assert!(seen.stderr.contains("no event has the secrets of API keys"), "{}", seen.stderr);
+    seen.failure(1, &["no row was sealed"]);
+}
