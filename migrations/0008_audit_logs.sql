@@ -259,42 +259,13 @@ $$;
 
 COMMENT ON FUNCTION seal_audit_segments(smallint, text, bigint, bytea, bytea, uuid[], smallint[], bigint[], bytea[]) IS 'Gives segments the next positions in a log and moves its head, in one transaction. Returns the new size; null if the head is another one. Raises SW005 if a segment does not exist or is not valid.';
 
--- The lock waits for transactions that write segments under a former generation. A MAC begins with its generation,
--- which only grows: otherwise the login could take the MAC of a segment away until its records have another one, and
--- put it back.
-CREATE FUNCTION renew_audit_segments(which smallint, renewed uuid[], macs bytea[]) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET timezone = 'UTC' SET datestyle = 'ISO' AS $$
-DECLARE
-    changed bigint;
-BEGIN
-    LOCK TABLE audit_log_segments IN SHARE ROW EXCLUSIVE MODE;
-    UPDATE audit_log_segments s SET mac = named.mac FROM unnest(renewed, macs) AS named (id, mac)
-     WHERE s.log = which AND s.id = named.id
-       AND substr(named.mac, 1, 4) > substr(s.mac, 1, 4)
-       AND substr(named.mac, 1, 4) <= (SELECT substr(int8send(max(generation)), 5) FROM row_keys)
-       AND NOT EXISTS (
-               SELECT FROM audit_log_positions p JOIN audit_log_heads h ON h.log = p.log
-                WHERE p.log = s.log AND p.segment = s.id AND p.base + p.count <= h.checkpoint_size
-           );
-    GET DIAGNOSTICS changed = ROW_COUNT;
-    RETURN changed;
-END
-$$;
-
-COMMENT ON FUNCTION renew_audit_segments(smallint, uuid[], bytea[]) IS 'Replaces the MACs of segments that no checkpoint covers. Returns their number.';
-
 DO $$
 DECLARE
-    called regprocedure;
+    sealing regprocedure := 'seal_audit_segments(smallint, text, bigint, bytea, bytea, uuid[], smallint[], bigint[], bytea[])';
 BEGIN
-    FOREACH called IN ARRAY ARRAY[
-        'seal_audit_segments(smallint, text, bigint, bytea, bytea, uuid[], smallint[], bigint[], bytea[])',
-        'renew_audit_segments(smallint, uuid[], bytea[])'
-    ]::regprocedure[] LOOP
-        EXECUTE format('ALTER FUNCTION %s SET search_path = %I, pg_temp', called, current_schema());
-        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', called);
-        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO sealward_application', called);
-    END LOOP;
+    EXECUTE format('ALTER FUNCTION %s SET search_path = %I, pg_temp', sealing, current_schema());
+    EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', sealing);
+    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO sealward_application', sealing);
 END
 $$;
 

@@ -17,19 +17,32 @@ CREATE TABLE revisions (
     PRIMARY KEY (table_name, id, revision)
 );
 
+-- The newest entry of a kind is found without those between. With a text of both columns, no plan reads all entries of a row.
+CREATE INDEX revisions_by_kind ON revisions ((table_name || ' ' || what), id, revision);
 CREATE INDEX revisions_by_member ON revisions (member) WHERE member IS NOT NULL;
 
 -- Only the owner accepts that a row is missing.
 REVOKE INSERT, UPDATE, DELETE ON revisions FROM sealward_application;
 GRANT INSERT (table_name, id, revision, what, at, member, content, kept_seal) ON revisions TO sealward_application;
 
--- Without this bound, one entry with the last number would forbid every later one.
-CREATE FUNCTION limit_revision() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Without these bounds, one entry with the last number would forbid every later one, and one with a time in the future
+-- would shut a person out until then: whatever a person does before a lock or a logout does not count. The clocks of the
+-- instances can differ from that of Postgres. The newest entry has the latest time.
+CREATE FUNCTION limit_revision() RETURNS trigger LANGUAGE plpgsql SET timezone = 'UTC' SET datestyle = 'ISO' AS $$
+DECLARE
+    newest record;
 BEGIN
-    IF NEW.revision > 16777216 + (SELECT coalesce(max(revision), 0) FROM revisions
-                                   WHERE table_name = NEW.table_name AND id = NEW.id) THEN
+    IF NEW.at > now() + interval '5 minutes' THEN
+        RAISE EXCEPTION 'the time % of an entry is in the future', NEW.at USING ERRCODE = 'check_violation';
+    END IF;
+    SELECT revision, at INTO newest FROM revisions
+     WHERE table_name = NEW.table_name AND id = NEW.id ORDER BY revision DESC LIMIT 1;
+    IF NEW.revision > 16777216 + coalesce(newest.revision, 0) THEN
         RAISE EXCEPTION 'the revision % is too far from the one before it', NEW.revision
             USING ERRCODE = 'check_violation';
+    END IF;
+    IF NEW.revision > newest.revision THEN
+        NEW.at := greatest(NEW.at, newest.at);
     END IF;
     RETURN NEW;
 END
@@ -42,7 +55,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION limit_revision() IS 'Refuses an entry whose revision is more than 2^24 higher than the newest one.';
+COMMENT ON FUNCTION limit_revision() IS 'Refuses an entry whose revision is more than 2^24 higher than the newest one, or whose time is in the future. An entry is not older than the one before it.';
 
 CREATE TRIGGER revisions_limit
     BEFORE INSERT ON revisions

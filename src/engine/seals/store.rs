@@ -146,15 +146,32 @@ pub async fn accept_absence(database: impl PgExecutor<'_>, row: RowName) -> sqlx
 /// The columns of a query with [`entries_of`].
 pub const ENTRIES: &str = "entry_revisions, entry_whats, entry_times";
 
-/// The source of a query, after `table`, of the entries of its rows, each from its own revision on.
-pub fn entries_of(table: &str) -> String {
+/// The source of a query, after `table`, of those entries of its rows that decide: that of the revision of the row, after
+/// it the first and the last one that take `loses` away, and one of any other kind. Whoever writes to the database can add
+/// millions between them.
+pub fn entries_of(table: &str, loses: Option<What>) -> String {
+    let entry =
+        format!("SELECT revision, what, at FROM revisions WHERE id = {table}.id AND revision");
+    // The index that finds a kind has this text.
+    let later = |kinds: String| {
+        format!("{entry} > {table}.revision AND table_name || ' ' || what = {kinds}")
+    };
+    let others = What::ALL.into_iter().filter(|what| Some(*what) != loses);
+    let others: Vec<String> = others.map(|what| format!("{table} {what}")).collect();
+    let others = later(format!("ANY ('{{{}}}')", others.join(",")));
+    let taken = loses.map_or_else(String::new, |what| {
+        let taken = later(format!("'{table} {what}'"));
+        format!(
+            "UNION ({taken} ORDER BY revision LIMIT 1) UNION ({taken} ORDER BY revision DESC LIMIT 1)"
+        )
+    });
     format!(
         "CROSS JOIN LATERAL (
              SELECT array_agg(r.revision ORDER BY r.revision) AS entry_revisions,
                     array_agg(r.what ORDER BY r.revision) AS entry_whats,
                     array_agg(r.at ORDER BY r.revision) AS entry_times
-               FROM revisions r
-              WHERE r.table_name = '{table}' AND r.id = {table}.id AND r.revision >= {table}.revision
+               FROM (({entry} = {table}.revision AND table_name = '{table}') UNION ({others} LIMIT 1)
+                     {taken}) AS r
          ) AS {table}_entries"
     )
 }

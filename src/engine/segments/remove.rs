@@ -18,7 +18,7 @@ pub async fn remove_forged(pool: &Pool) -> sqlx::Result<Vec<Uuid>> {
     for log in Log::ALL {
         let mut after = Uuid::nil();
         loop {
-            let page = store::uncovered(&mut connection, log, after, PAGE).await?;
+            let page = store::without_position(&mut connection, log, after, PAGE).await?;
             let Some(last) = page.last() else {
                 break;
             };

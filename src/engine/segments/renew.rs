@@ -9,25 +9,25 @@ use crate::seals::RowKey;
 /// The number of segments in one statement.
 const PAGE: i64 = 500;
 
-/// Authenticates the segments that no checkpoint covers under the generation that seals now. Those that no instance
-/// wrote stay as they are. Returns the number of the others.
+/// Authenticates all segments under the generation that seals now, also those below a checkpoint: whoever removes the
+/// checkpoint must not make them look like those of somebody else. Those that no instance wrote stay as they are. Returns
+/// the number of the others. The login must own the schema.
 pub(crate) async fn renew(connection: &mut PgConnection, key: &RowKey) -> sqlx::Result<u64> {
+    store::wait_for_writers(&mut *connection).await?;
     let mut renewed = 0;
     for log in Log::ALL {
-        // Waits for transactions that write segments under a former generation.
-        store::put_macs(&mut *connection, log, &[], &[]).await?;
         let mut after = Uuid::nil();
         loop {
-            let page = store::uncovered(&mut *connection, log, after, PAGE).await?;
+            let from = (log, after);
+            let page = store::of_other_generations(&mut *connection, from, key.sealing(), PAGE);
+            let page = page.await?;
             let Some(last) = page.last() else {
                 break;
             };
             after = last.id;
             let macs = page.iter().filter_map(|it| Some((it.id, it.renewed(key)?)));
             let (ids, macs): (Vec<_>, Vec<_>) = macs.unzip();
-            if !ids.is_empty() {
-                renewed += store::put_macs(&mut *connection, log, &ids, &macs).await?;
-            }
+            renewed += store::put_macs(&mut *connection, log, (&ids, &macs)).await?;
         }
     }
     Ok(renewed)

@@ -2,7 +2,7 @@
 
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
-use sqlx::{AssertSqlSafe, FromRow, PgConnection, PgExecutor, Postgres, Row as _};
+use sqlx::{AssertSqlSafe, Connection as _, FromRow, PgConnection, PgExecutor, Postgres, Row as _};
 use uuid::Uuid;
 
 use super::place::Place;
@@ -111,8 +111,17 @@ pub(super) async fn places(
     places.collect()
 }
 
-/// The segments after `after` that no checkpoint covers.
-pub(super) async fn uncovered(
+/// Waits for transactions that write segments under a former generation of the row key.
+pub(super) async fn wait_for_writers(connection: &mut PgConnection) -> sqlx::Result<()> {
+    let mut transaction = connection.begin().await?;
+    sqlx::query("LOCK TABLE audit_log_segments IN SHARE ROW EXCLUSIVE MODE")
+        .execute(&mut *transaction)
+        .await?;
+    transaction.commit().await
+}
+
+/// The segments after `after` that have no position.
+pub(super) async fn without_position(
     connection: &mut PgConnection,
     log: Log,
     after: Uuid,
@@ -120,9 +129,8 @@ pub(super) async fn uncovered(
 ) -> sqlx::Result<Vec<Segment>> {
     let found: Vec<SegmentRow> = sqlx::query_as(
         "SELECT s.id, s.ids, s.hashes, s.mac FROM audit_log_segments s
-          WHERE s.log = $1 AND s.id > $2 AND NOT coalesce(
-                    (SELECT p.base + p.count <= h.checkpoint_size FROM audit_log_positions p
-                       JOIN audit_log_heads h ON h.log = p.log WHERE p.log = s.log AND p.segment = s.id), false)
+          WHERE s.log = $1 AND s.id > $2 AND NOT EXISTS (
+                    SELECT FROM audit_log_positions p WHERE p.log = s.log AND p.segment = s.id)
           ORDER BY s.id LIMIT $3",
     )
     .bind(log.number())
@@ -133,20 +141,42 @@ pub(super) async fn uncovered(
     Ok(found.into_iter().map(|row| row.of(log)).collect())
 }
 
-/// Replaces the MACs of segments that no checkpoint covers. Returns their number.
+/// The segments after `after` that another generation than this one has authenticated.
+pub(super) async fn of_other_generations(
+    connection: &mut PgConnection,
+    (log, after): (Log, Uuid),
+    generation: u32,
+    limit: i64,
+) -> sqlx::Result<Vec<Segment>> {
+    let found: Vec<SegmentRow> = sqlx::query_as(
+        "SELECT id, ids, hashes, mac FROM audit_log_segments
+          WHERE log = $1 AND id > $2 AND substr(mac, 1, 4) <> $3 ORDER BY id LIMIT $4",
+    )
+    .bind(log.number())
+    .bind(after)
+    .bind(generation.to_be_bytes())
+    .bind(limit)
+    .fetch_all(connection)
+    .await?;
+    Ok(found.into_iter().map(|row| row.of(log)).collect())
+}
+
+/// Replaces the MACs of segments, as the owner. Returns their number.
 pub(super) async fn put_macs(
     connection: &mut PgConnection,
     log: Log,
-    ids: &[Uuid],
-    macs: &[Vec<u8>],
+    (ids, macs): (&[Uuid], &[Vec<u8>]),
 ) -> sqlx::Result<u64> {
-    let changed: i64 = sqlx::query_scalar("SELECT renew_audit_segments($1, $2, $3)")
-        .bind(log.number())
-        .bind(ids)
-        .bind(macs)
-        .fetch_one(connection)
-        .await?;
-    u64::try_from(changed).map_err(undecodable)
+    let updated = sqlx::query(
+        "UPDATE audit_log_segments s SET mac = named.mac FROM unnest($2, $3) AS named (id, mac)
+          WHERE s.log = $1 AND s.id = named.id",
+    )
+    .bind(log.number())
+    .bind(ids)
+    .bind(macs)
+    .execute(connection)
+    .await?;
+    Ok(updated.rows_affected())
 }
 
 /// Removes those of these segments that have no position. Returns their identifiers.

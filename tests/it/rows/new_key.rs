@@ -223,3 +223,29 @@ async fn segments_that_wait_for_a_position_count_under_the_new_generation() {
     let invalid = process.admin().get("/admin/audit/management?action=row.invalid").await.ok();
     assert_eq!(invalid.json()["items"], json!([]));
 }
+
+/// Otherwise whoever removes the checkpoint would make these segments look like those of somebody else.
+#[tokio::test(flavor = "multi_thread")]
+async fn segments_below_a_checkpoint_count_under_the_new_generation() {
+    let site = Site::new().await;
+    site.run(&["audit", "init"]).success();
+    let process = Process::start(&site).await;
+    process.service("first").await;
+    let mut database = site.connect().await;
+    within(PATIENCE, async || {
+        let signed =
+            "SELECT size > 0 AND checkpoint_size = size FROM audit_log_heads WHERE log = 2";
+        sqlx::query_scalar(signed).fetch_one(&mut database).await.expect("the head")
+    })
+    .await;
+    process.terminate();
+    site.run(&["rows", "new-key"]).success();
+    let lost =
+        "UPDATE audit_log_heads SET checkpoint = NULL, checkpoint_size = 0, checkpoint_at = NULL";
+    as_owner(&site, lost).await;
+    assert_eq!(site.run(&["rows", "remove-segments"]).success().line(), "0 segments are removed");
+    site.run(&["audit", "init", "--new-origin"]).success();
+    let foreign = "SELECT sum(cardinality(foreign_segments)) FROM audit_log_origins";
+    let foreign: i64 = sqlx::query_scalar(foreign).fetch_one(&mut database).await.expect("them");
+    assert_eq!(foreign, 0);
+}

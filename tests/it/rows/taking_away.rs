@@ -5,9 +5,10 @@ use engine::keys::Vault;
 use engine::management::System;
 use engine::management::keys::destroy_due;
 use engine::management::taking_away::{TakingAway, people_named, take_away};
+use engine::seals::{What, entries_of};
 use formats::clock::{Clock, Entropy};
 use serde_json::json;
-use sqlx::AssertSqlSafe;
+use sqlx::{AssertSqlSafe, Row as _};
 
 use super::Intruder;
 use testkit::{PATIENCE, World, jwe, pool, token, within};
@@ -62,6 +63,56 @@ async fn the_login_only_adds_entries() {
         assert!(refused.contains("permission denied"), "{sql}: {refused}");
     }
     intruder.run("INSERT INTO revisions SELECT 'services', gen_random_uuid(), 1, 'made'").await;
+}
+
+/// What such an entry ends would begin again only at that time.
+#[tokio::test]
+async fn no_entry_has_a_time_in_the_future() {
+    let world = World::new().await;
+    let intruder = Intruder::of(&world);
+    world.service("one").await;
+    let add = |at: &str| {
+        format!(
+            "INSERT INTO revisions SELECT 'services', id, revision + 1, 'frozen', {at} FROM services"
+        )
+    };
+    let refused = sqlx::query(AssertSqlSafe(add("now() + interval '1 hour'")));
+    let refused = refused.execute(&intruder.pool).await.expect_err("a time in the future");
+    assert!(refused.to_string().contains("is in the future"), "{refused}");
+    // Nor is it older than the entry before it.
+    intruder.run(&add("'2001-01-01'")).await;
+    let times = "SELECT count(DISTINCT at) FROM revisions WHERE table_name = 'services'";
+    let times: i64 = sqlx::query_scalar(times).fetch_one(&world.pool).await.expect("the times");
+    assert_eq!(times, 1);
+}
+
+/// Whoever adds a million of them keeps nobody from the row.
+#[tokio::test]
+async fn a_row_is_read_with_the_entries_that_decide() {
+    const ADDED: i64 = 20_000;
+    let world = World::new().await;
+    let path = format!("/admin/services/{}", world.service("one").await);
+    let add = format!(
+        "INSERT INTO revisions SELECT 'services', id, revision + added, 'frozen'
+           FROM services, generate_series(1, {ADDED}) AS added"
+    );
+    Intruder::of(&world).run(&add).await;
+    let entries = entries_of("services", Some(What::Frozen));
+    let plan = format!(
+        "SET enable_seqscan = off; EXPLAIN (ANALYZE, TIMING off, COSTS off, SUMMARY off)
+         SELECT entry_revisions FROM services {entries}"
+    );
+    let plan = sqlx::raw_sql(AssertSqlSafe(plan)).fetch_all(&world.pool).await.expect("a plan");
+    let plan: Vec<String> = plan.iter().map(|row| row.get(0)).collect();
+    let read = plan.iter().filter_map(|line| {
+        let (_, rows) = line.split_once("(actual rows=")?;
+        rows.split_once(' ')?.0.parse::<f64>().ok()
+    });
+    assert!(read.clone().count() > 5 && read.clone().all(|rows| rows < 5.0), "{plan:#?}");
+    assert!(!plan.iter().any(|line| line.contains("Rows Removed")), "{plan:#?}");
+    assert_eq!(world.admin().get(&path).await.ok().text("status"), "frozen");
+    world.admin().post_nothing(&format!("{path}/unfreeze")).await.ok();
+    assert_eq!(world.admin().get(&path).await.ok().text("status"), "active");
 }
 
 /// Otherwise no later entry would have a place.

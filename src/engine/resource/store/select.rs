@@ -115,7 +115,7 @@ impl<R: Stored + Send + Unpin> Select<R> {
             return Err(error);
         }
         let (columns, table, rest) = (columns_of::<R>(), R::TABLE, self.rest);
-        let entries = entries_of(table);
+        let entries = entries_of(table, R::LOSES);
         let sql = format!("SELECT {columns}, seal, {ENTRIES} FROM {table} {entries} {rest}");
         let read = sqlx::query_as_with::<_, Read<R>, _>(AssertSqlSafe(sql), self.arguments);
         read.fetch_all(executor).await

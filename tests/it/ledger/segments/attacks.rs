@@ -77,6 +77,7 @@ async fn the_login_only_inserts_segments() {
     const FORBIDDEN: &str = "42501";
     for attempt in [
         "UPDATE audit_log_segments SET hashes = hashes",
+        "UPDATE audit_log_segments SET mac = mac",
         "DELETE FROM audit_log_segments",
         "INSERT INTO audit_log_positions VALUES (1, 0, 1, gen_random_uuid())",
         "UPDATE audit_log_positions SET base = 1",
@@ -105,28 +106,6 @@ async fn nodes_of_tiles_that_the_log_does_not_fill_are_refused() {
                FROM audit_log_heads h JOIN audit_log_segments s ON s.log = h.log WHERE h.log = 1"
         );
         assert_eq!(written.as_service(&seal).await, Err(INVALID.to_owned()), "{seal}");
-    }
-}
-
-/// Its records would get another segment meanwhile, and then have two positions.
-#[tokio::test]
-async fn the_mac_of_a_segment_is_not_put_back() {
-    let written = Written::new().await;
-    written.write(1).await;
-    let renew = async |mac: &str| {
-        let renewed = format!(
-            "SELECT renew_audit_segments(1::smallint, array_agg(id), array_agg({mac})) FROM audit_log_segments
-              WHERE log = 1"
-        );
-        written.count(&renewed).await
-    };
-    assert_eq!(renew(r"'\x00000002aa'::bytea").await, 0, "a generation that does not exist");
-    let second = "INSERT INTO row_keys VALUES (2, 1, decode(repeat('22', 32), 'hex'))";
-    sqlx::query(second).execute(&written.kept.owner).await.expect("a generation");
-    written.kept.execute("CREATE TABLE kept AS SELECT mac FROM audit_log_segments").await;
-    assert_eq!(renew(r"'\x00000002aa'::bytea").await, 1);
-    for mac in ["(SELECT mac FROM kept)", r"'\x00000002bb'::bytea", r"'\x00000003bb'::bytea"] {
-        assert_eq!(renew(mac).await, 0, "{mac}");
     }
 }
 
