@@ -32,7 +32,7 @@ CREATE FUNCTION limit_revision() RETURNS trigger LANGUAGE plpgsql SET timezone =
 DECLARE
     newest record;
 BEGIN
-    IF NEW.at > now() + interval '5 minutes' THEN
+    IF NEW.at > now() + interval '15 minutes' THEN
         RAISE EXCEPTION 'the time % of an entry is in the future', NEW.at USING ERRCODE = 'check_violation';
     END IF;
     SELECT revision, at INTO newest FROM revisions

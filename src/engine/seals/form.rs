@@ -1,5 +1,6 @@
 //! The canonical form of a row.
 
+use aws_lc_rs::digest;
 use sqlx::Postgres;
 use sqlx::encode::{Encode, IsNull};
 use sqlx::error::BoxDynError;
@@ -63,6 +64,12 @@ impl Form {
         }
         self.0.push(Column { since, is_default, bytes });
         Ok(())
+    }
+
+    /// The digest of the columns in this form. None if a column that came later does not have its default.
+    pub(super) fn digest(&self, form: u8) -> Option<Vec<u8>> {
+        let columns = self.in_form(form)?;
+        Some(digest::digest(&digest::SHA256, &columns).as_ref().to_vec())
     }
 
     /// The bytes of the row in this form. None if a column that came later does not have its default.

@@ -6,9 +6,9 @@ mod marks;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use aws_lc_rs::{digest, hkdf, hmac};
+use aws_lc_rs::{hkdf, hmac};
 
-use super::kept::Seal;
+use super::seal::Seal;
 use super::{FIRST_FORM, Flaw, Form, Forms, RowName};
 
 /// The number of bytes before the MAC: the form and the generation.
@@ -127,7 +127,7 @@ impl RowKey {
         revision: i64,
         (form, forms): (&Form, Forms),
     ) -> Option<Seal> {
-        let content = content(form, forms.written)?;
+        let content = form.digest(forms.written)?;
         let bytes = self.seal_content(row, revision, (forms.written, &content))?;
         Some(Seal { bytes, content, generation: self.sealing })
     }
@@ -168,7 +168,7 @@ impl RowKey {
         if !(FIRST_FORM..=forms.newest).contains(&version) {
             return Err(Flaw::OtherVersion);
         }
-        let content = content(form, version);
+        let content = form.digest(version);
         // Without the generation, nothing of the row is known to be false.
         self.verify_content(row, revision, content.as_deref().unwrap_or_default(), seal)
     }
@@ -217,12 +217,6 @@ pub(crate) fn generation_of(seal: &[u8]) -> Option<u32> {
 fn head(form: u8, generation: u32) -> [u8; HEAD] {
     let [a, b, c, d] = generation.to_be_bytes();
     [form, a, b, c, d]
-}
-
-/// The digest of the columns in this form. None if a column that came later does not have its default.
-pub(super) fn content(form: &Form, version: u8) -> Option<Vec<u8>> {
-    let columns = form.in_form(version)?;
-    Some(digest::digest(&digest::SHA256, &columns).as_ref().to_vec())
 }
 
 /// What is authenticated. Every part but the last has a fixed length or ends with a zero byte.

@@ -19,9 +19,9 @@ mod deviation;
 mod findings;
 mod form;
 mod group;
-mod kept;
 mod key;
 mod opening;
+mod seal;
 mod standing;
 mod store;
 
@@ -40,14 +40,15 @@ use self::findings::Findings;
 pub use self::findings::{Finding, Flaw};
 pub use self::form::{FIRST_FORM, Form, Forms, newest_of_forms};
 pub use self::group::{Group, GroupKind, Member};
-pub use self::kept::{Seal, SinceSealed, renew_kept, since_sealed};
 pub(crate) use self::key::generation_of;
 pub use self::key::{Endorsement, RowKey};
 pub use self::opening::{NotDerived, initialize};
+pub use self::seal::{Seal, SinceSealed};
 pub use self::standing::{Entry, Standing, What};
 pub use self::store::{
     ENTRIES, Entries, FURTHEST, accept_absence, add_entry, endorse, entries_of, ever_made,
-    forget_superseded, join, join_at, members, members_of, newest_entry, next_generation, was_made,
+    forget_superseded, join, join_at, members, members_of, newest_entry, next_generation,
+    renew_kept, since_sealed, was_made,
 };
 
 /// The key of the seals, once a token has answered, and the invalid rows that were seen. Clones share both.

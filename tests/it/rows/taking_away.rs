@@ -111,7 +111,7 @@ async fn a_row_is_read_with_the_entries_that_decide() {
     assert!(read.clone().count() > 5 && read.clone().all(|rows| rows < 5.0), "{plan:#?}");
     assert!(!plan.iter().any(|line| line.contains("Rows Removed")), "{plan:#?}");
     assert_eq!(world.admin().get(&path).await.ok().text("status"), "frozen");
-    world.admin().post_nothing(&format!("{path}/unfreeze")).await.ok();
+    world.admin().patch(&path, json!({ "status": "active" })).await.ok();
     assert_eq!(world.admin().get(&path).await.ok().text("status"), "active");
 }
 

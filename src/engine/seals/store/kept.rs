@@ -6,35 +6,10 @@ use futures_util::TryStreamExt as _;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::key::content;
-use super::{Form, RowKey, RowName, What};
+use crate::seals::{Form, RowKey, RowName, SinceSealed, What};
 
 /// The number of entries in one statement.
 const PAGE: i64 = 1_000;
-
-/// A seal, and what it covers.
-#[derive(Clone, Debug)]
-pub struct Seal {
-    /// The form, the generation and the MAC.
-    pub bytes: Vec<u8>,
-    /// The digest of the columns.
-    pub content: Vec<u8>,
-    /// The generation of the row key.
-    pub generation: u32,
-}
-
-/// What a row is, compared with what it was when it was last sealed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SinceSealed {
-    /// The same.
-    Same,
-    /// Another one.
-    Changed,
-    /// It was deleted, or an operator accepted its absence.
-    Gone,
-    /// Nobody can tell: no entry has a seal that counts.
-    Unknown,
-}
 
 /// Compares rows of one table, as they are, with the newest entries that keep a seal. Whoever writes to the database
 /// can add entries, so those whose seal does not count are passed over.
@@ -61,7 +36,7 @@ pub async fn since_sealed(
                 if key.verify_content(row, revision, &sealed, &seal).is_ok() =>
             {
                 let version = seal.first().copied().unwrap_or_default();
-                let present = rows.get(&id).and_then(|form| content(form, version));
+                let present = rows.get(&id).and_then(|form| form.digest(version));
                 let is_same = present.is_some_and(|present| present == sealed);
                 *known = if is_same { SinceSealed::Same } else { SinceSealed::Changed };
             }

@@ -1,11 +1,14 @@
 //! The table `revisions`.
 
+mod kept;
+
 use std::collections::HashMap;
 
 use sqlx::postgres::PgRow;
 use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
 use uuid::Uuid;
 
+pub use self::kept::{renew_kept, since_sealed};
 use super::{Endorsement, Entry, Group, GroupKind, Member, RowName, What};
 use formats::clock::Timestamp;
 
