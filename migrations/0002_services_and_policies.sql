@@ -22,7 +22,7 @@ CREATE TABLE services (
     burst               integer CHECK (burst > 0),
     publish_keys        boolean NOT NULL DEFAULT false,
     revision            bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
-    seal                bytea,
+    seal                bytea CHECK (octet_length(seal) <= 64),
     created_at          timestamptz NOT NULL,
     updated_at          timestamptz NOT NULL,
     deleted_at          timestamptz,
@@ -59,9 +59,9 @@ CREATE TABLE emergency (
     status    text NOT NULL CHECK (status IN ('active', 'frozen')),
     reason    text CHECK (char_length(reason) BETWEEN 1 AND 500),
     frozen_at timestamptz,
-    frozen_by text,
+    frozen_by text CHECK (char_length(frozen_by) <= 500),
     revision  bigint NOT NULL CHECK (revision > 0),
-    seal      bytea
+    seal      bytea CHECK (octet_length(seal) <= 64)
 );
 
 CREATE TRIGGER emergency_tells_catalog
@@ -91,15 +91,19 @@ CREATE TABLE policies (
         'RSA-OAEP', 'RSA-OAEP-256', 'ECDH-ES+A128KW', 'ECDH-ES+A256KW', 'HPKE-8-KE', 'HPKE-12-KE', 'HPKE-13-KE'
     )),
     enc                    text NOT NULL CHECK (enc IN ('A128GCM', 'A256GCM')),
-    headers                jsonb,
+    headers                jsonb CHECK (octet_length(headers::text) <= 4096),
     context_required       boolean NOT NULL DEFAULT false,
     require_binding        boolean NOT NULL DEFAULT false,
-    allowed_service_ids    uuid[] CHECK (array_position(allowed_service_ids, NULL) IS NULL),
-    allowed_operations     text[] NOT NULL CHECK (allowed_operations <@ ARRAY['protect', 'unprotect', 'rewrap']),
+    allowed_service_ids    uuid[] CHECK (
+        array_position(allowed_service_ids, NULL) IS NULL AND cardinality(allowed_service_ids) <= 1000
+    ),
+    allowed_operations     text[] NOT NULL CHECK (
+        allowed_operations <@ ARRAY['protect', 'unprotect', 'rewrap'] AND cardinality(allowed_operations) <= 1000
+    ),
     status                 text NOT NULL CHECK (status IN ('active', 'inactive')),
     failure_mode           text NOT NULL CHECK (failure_mode IN ('error', 'passthrough', 'drop')),
     revision               bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
-    seal                   bytea,
+    seal                   bytea CHECK (octet_length(seal) <= 64),
     created_at             timestamptz NOT NULL,
     updated_at             timestamptz NOT NULL,
     deleted_at             timestamptz,

@@ -24,13 +24,13 @@ CREATE TABLE keys (
     status        text NOT NULL CHECK (
         status IN ('active', 'retired', 'disabled', 'pending_destruction', 'destroyed')
     ),
-    token_id      bytea CHECK (octet_length(token_id) > 0),
-    token_label   text CHECK (token_label <> ''),
+    token_id      bytea CHECK (octet_length(token_id) BETWEEN 1 AND 255),
+    token_label   text CHECK (octet_length(token_label) BETWEEN 1 AND 2048),
     extractable   boolean,
-    public_key    bytea,
-    thumbprint    text,
+    public_key    bytea CHECK (octet_length(public_key) <= 8192),
+    thumbprint    text CHECK (octet_length(thumbprint) <= 64),
     partner_kid   text,
-    canary        bytea CHECK (octet_length(canary) > 0),
+    canary        bytea CHECK (octet_length(canary) BETWEEN 1 AND 16384),
     hpke_revision text CHECK (hpke_revision IN ('draft-ietf-jose-hpke-pq-pqt-01')),
     expires_at    timestamptz,
     rotation_days integer CHECK (rotation_days BETWEEN 1 AND 3650),
@@ -41,7 +41,7 @@ CREATE TABLE keys (
     destroy_at    timestamptz,
     destroying_at timestamptz,
     revision      bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
-    seal          bytea,
+    seal          bytea CHECK (octet_length(seal) <= 64),
     created_at    timestamptz NOT NULL,
     updated_at    timestamptz NOT NULL,
     CONSTRAINT keys_usage_fits_family CHECK (
@@ -135,7 +135,7 @@ CREATE TABLE key_intents (
     change_id  uuid,
     attempt    uuid,
     created_at timestamptz NOT NULL,
-    mac        bytea NOT NULL
+    mac        bytea NOT NULL CHECK (octet_length(mac) <= 64)
 );
 
 COMMENT ON TABLE key_intents IS 'Objects that are about to be created in a token. The transaction that records the key deletes the row, so that a row names the object that a crash left in a token.';
@@ -149,7 +149,7 @@ COMMENT ON COLUMN key_intents.mac IS 'The MAC of the other columns under the row
 
 CREATE TABLE key_presence (
     key_id  uuid NOT NULL REFERENCES keys (id),
-    token   text NOT NULL,
+    token   text NOT NULL CHECK (octet_length(token) <= 255),
     present boolean NOT NULL,
     seen_at timestamptz NOT NULL,
     PRIMARY KEY (key_id, token)
@@ -177,14 +177,14 @@ COMMENT ON INDEX key_encryptions_worn IS 'The keys with 2^31 encryptions, of whi
 CREATE TABLE import_keys (
     id           uuid PRIMARY KEY,
     mechanism    text NOT NULL CHECK (mechanism IN ('RSA_OAEP_SHA1_AES_KWP', 'RSA_OAEP_SHA256_AES_KWP')),
-    public_key   bytea NOT NULL,
+    public_key   bytea NOT NULL CHECK (octet_length(public_key) <= 8192),
     attempts     integer NOT NULL DEFAULT 0 CHECK (attempts BETWEEN 0 AND 3),
     attempted_at timestamptz,
     used_at      timestamptz,
     expires_at   timestamptz NOT NULL,
     destroyed_at timestamptz,
     revision     bigint NOT NULL CHECK (revision > 0),
-    seal         bytea,
+    seal         bytea CHECK (octet_length(seal) <= 64),
     created_at   timestamptz NOT NULL
 );
 
@@ -204,8 +204,8 @@ COMMENT ON COLUMN import_keys.seal IS 'The MAC of the row under the row key; a r
 COMMENT ON COLUMN import_keys.created_at IS 'The creation time.';
 
 CREATE TABLE refused_pins (
-    label      text NOT NULL,
-    serial     text NOT NULL,
+    label      text NOT NULL CHECK (octet_length(label) <= 255),
+    serial     text NOT NULL CHECK (octet_length(serial) <= 255),
     salt       bytea NOT NULL CHECK (octet_length(salt) = 16),
     digest     smallint NOT NULL CHECK (digest BETWEEN 0 AND 255),
     refused_at timestamptz NOT NULL DEFAULT now(),

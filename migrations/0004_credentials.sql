@@ -9,21 +9,27 @@ CREATE TABLE api_keys (
     allowed_operations text[] CHECK (
         allowed_operations <@ ARRAY[
             'protect', 'unprotect', 'rewrap', 'encrypt', 'decrypt', 'sign', 'verify', 'hash'
-        ]
+        ] AND cardinality(allowed_operations) <= 1000
     ),
-    allowed_cidrs      cidr[] CHECK (array_position(allowed_cidrs, NULL) IS NULL),
+    allowed_cidrs      cidr[] CHECK (
+        array_position(allowed_cidrs, NULL) IS NULL AND cardinality(allowed_cidrs) <= 1000
+    ),
     certificate_sha256 bytea CHECK (octet_length(certificate_sha256) = 32),
     roles              text[] NOT NULL DEFAULT '{}',
     person             text,
-    known_to           text[] NOT NULL DEFAULT '{}',
-    made_by            text[] NOT NULL DEFAULT '{}',
+    known_to           text[] NOT NULL DEFAULT '{}' CHECK (
+        cardinality(known_to) <= 1000 AND octet_length(array_to_string(known_to, '')) <= 65536
+    ),
+    made_by            text[] NOT NULL DEFAULT '{}' CHECK (
+        cardinality(made_by) <= 1000 AND octet_length(array_to_string(made_by, '')) <= 65536
+    ),
     digest             bytea NOT NULL CHECK (octet_length(digest) = 32),
     last_four          text NOT NULL CHECK (char_length(last_four) = 4),
     expires_at         timestamptz,
     revoked_at         timestamptz,
     last_used_at       timestamptz,
     revision           bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
-    seal               bytea,
+    seal               bytea CHECK (octet_length(seal) <= 64),
     created_at         timestamptz NOT NULL,
     updated_at         timestamptz NOT NULL,
     CONSTRAINT api_keys_admins_belong_to_no_service CHECK ((type = 'admin') = (service_id IS NULL)),
@@ -32,7 +38,7 @@ CREATE TABLE api_keys (
     CONSTRAINT api_keys_admins_have_persons CHECK (type = 'admin' OR person IS NULL),
     CONSTRAINT api_keys_person_length CHECK (char_length(person) BETWEEN 1 AND 128),
     CONSTRAINT api_keys_roles_are_known CHECK (
-        roles <@ ARRAY['owner', 'custodian', 'policy-admin', 'auditor']
+        roles <@ ARRAY['owner', 'custodian', 'policy-admin', 'auditor'] AND cardinality(roles) <= 1000
     )
 );
 
@@ -78,13 +84,15 @@ CREATE TABLE identities (
     allowed_operations text[] CHECK (
         allowed_operations <@ ARRAY[
             'protect', 'unprotect', 'rewrap', 'encrypt', 'decrypt', 'sign', 'verify', 'hash'
-        ]
+        ] AND cardinality(allowed_operations) <= 1000
     ),
-    match              jsonb NOT NULL CHECK (jsonb_typeof(match) = 'object'),
+    match              jsonb NOT NULL CHECK (
+        jsonb_typeof(match) = 'object' AND octet_length(match::text) <= 524288
+    ),
     status             text NOT NULL CHECK (status IN ('active', 'disabled')),
     last_used_at       timestamptz,
     revision           bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
-    seal               bytea,
+    seal               bytea CHECK (octet_length(seal) <= 64),
     created_at         timestamptz NOT NULL,
     updated_at         timestamptz NOT NULL,
     deleted_at         timestamptz

@@ -2,12 +2,12 @@
 
 CREATE TABLE people (
     id              uuid PRIMARY KEY,
-    issuer          text CHECK (issuer <> ''),
+    issuer          text CHECK (octet_length(issuer) BETWEEN 1 AND 4096),
     subject         text NOT NULL CHECK (char_length(subject) BETWEEN 1 AND 128),
-    name            text NOT NULL CHECK (name <> ''),
+    name            text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 500),
     roles           text[] NOT NULL,
     locked_at       timestamptz,
-    locked_by       text CHECK (locked_by <> ''),
+    locked_by       text CHECK (char_length(locked_by) BETWEEN 1 AND 500),
     lock_reason     text CHECK (char_length(lock_reason) BETWEEN 1 AND 500),
     tokens_from     timestamptz,
     issued_at       timestamptz,
@@ -16,12 +16,12 @@ CREATE TABLE people (
     by_access_token boolean NOT NULL,
     last_seen_at    timestamptz,
     revision        bigint NOT NULL CHECK (revision > 0),
-    seal            bytea,
+    seal            bytea CHECK (octet_length(seal) <= 64),
     created_at      timestamptz NOT NULL,
     updated_at      timestamptz NOT NULL,
     CONSTRAINT people_are_unique UNIQUE NULLS NOT DISTINCT (issuer, subject),
     CONSTRAINT people_roles_are_known CHECK (
-        roles <@ ARRAY['owner', 'custodian', 'policy-admin', 'auditor']
+        roles <@ ARRAY['owner', 'custodian', 'policy-admin', 'auditor'] AND cardinality(roles) <= 1000
     ),
     CONSTRAINT people_locks_have_times CHECK (
         locked_at IS NOT NULL OR num_nonnulls(locked_by, lock_reason) = 0
@@ -58,12 +58,13 @@ CREATE TABLE dashboard_sessions (
     digest      bytea NOT NULL CHECK (octet_length(digest) = 32),
     api_key_id  uuid REFERENCES api_keys (id),
     person_id   uuid REFERENCES people (id),
-    at_provider text CHECK (api_key_id IS NULL OR at_provider IS NULL),
+    at_provider text CHECK (octet_length(at_provider) <= 16384),
     checked_at  timestamptz NOT NULL,
     started_at  timestamptz NOT NULL,
     seen_at     timestamptz NOT NULL DEFAULT '-infinity',
     revision    bigint NOT NULL CHECK (revision > 0),
-    seal        bytea,
+    seal        bytea CHECK (octet_length(seal) <= 64),
+    CONSTRAINT dashboard_sessions_of_keys_have_no_provider CHECK (api_key_id IS NULL OR at_provider IS NULL),
     CONSTRAINT dashboard_sessions_digest_is_unique UNIQUE (digest),
     CONSTRAINT dashboard_sessions_have_one_administrator CHECK (num_nonnulls(api_key_id, person_id) = 1)
 );

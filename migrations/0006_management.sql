@@ -14,7 +14,7 @@ CREATE TABLE management_events (
     after          jsonb,
     change_id      uuid,
     approved_by    text[],
-    read_digest    bytea,
+    read_digest    bytea CHECK (octet_length(read_digest) = 32),
     client_address inet,
     request_id     text,
     CONSTRAINT management_events_people_have_issuers CHECK (
@@ -68,30 +68,34 @@ COMMENT ON COLUMN management_events.request_id IS 'The request ID; null for the 
 
 CREATE TABLE changes (
     id              uuid PRIMARY KEY,
-    kinds           text[] NOT NULL CHECK (cardinality(kinds) > 0),
-    summary         text NOT NULL CHECK (summary <> ''),
-    resource_type   text NOT NULL CHECK (resource_type <> ''),
+    kinds           text[] NOT NULL CHECK (
+        cardinality(kinds) BETWEEN 1 AND 100 AND octet_length(array_to_string(kinds, '')) <= 4096
+    ),
+    summary         text NOT NULL CHECK (char_length(summary) BETWEEN 1 AND 500),
+    resource_type   text NOT NULL CHECK (char_length(resource_type) BETWEEN 1 AND 100),
     resource_id     uuid,
     target_id       uuid,
     target_revision bigint,
-    before          jsonb,
-    after           jsonb,
-    call            jsonb NOT NULL,
+    -- As in management_events.
+    before          jsonb CHECK (octet_length(before::text) <= 524288),
+    after           jsonb CHECK (octet_length(after::text) <= 524288),
+    -- The body of the request as a string. Without spaces it is shorter, also if each character is escaped.
+    call            jsonb NOT NULL CHECK (octet_length(call::text) <= 1048576),
     proposer_key    uuid REFERENCES api_keys (id),
     proposer_id     uuid REFERENCES people (id),
     proposer_person text CHECK (char_length(proposer_person) BETWEEN 1 AND 128),
-    proposer_name   text NOT NULL CHECK (proposer_name <> ''),
+    proposer_name   text NOT NULL CHECK (char_length(proposer_name) BETWEEN 1 AND 500),
     proposed_at     timestamptz NOT NULL,
     expires_at      timestamptz NOT NULL,
     status          text NOT NULL CHECK (
         status IN ('pending', 'applied', 'rejected', 'withdrawn', 'stale')
     ),
     required        integer NOT NULL CHECK (required > 0),
-    approvals       jsonb NOT NULL DEFAULT '[]',
-    approver_ids    uuid[] NOT NULL DEFAULT '{}',
-    rejection       jsonb,
+    approvals       jsonb NOT NULL DEFAULT '[]' CHECK (octet_length(approvals::text) <= 131072),
+    approver_ids    uuid[] NOT NULL DEFAULT '{}' CHECK (cardinality(approver_ids) <= 100),
+    rejection       jsonb CHECK (octet_length(rejection::text) <= 16384),
     revision        bigint NOT NULL CHECK (revision > 0),
-    seal            bytea,
+    seal            bytea CHECK (octet_length(seal) <= 64),
     CONSTRAINT changes_target_has_revision CHECK ((target_id IS NULL) = (target_revision IS NULL)),
     CONSTRAINT changes_applied_name_their_resource CHECK (
         (status = 'applied') = (resource_id IS NOT NULL)
@@ -136,15 +140,15 @@ COMMENT ON COLUMN changes.seal IS 'The MAC of the row under the row key; a row w
 
 CREATE TABLE idempotent_calls (
     caller        uuid NOT NULL,
-    path          text NOT NULL,
-    key           text NOT NULL,
+    path          text NOT NULL CHECK (octet_length(path) <= 1024),
+    key           text NOT NULL CHECK (octet_length(key) <= 128),
     fingerprint   bytea NOT NULL CHECK (octet_length(fingerprint) = 32),
     attempt       uuid NOT NULL,
     begun_at      timestamptz NOT NULL,
-    resource_type text,
-    answer        text,
+    resource_type text CHECK (octet_length(resource_type) <= 100),
+    answer        text CHECK (octet_length(answer) <= 2097152),
     changed_to    bigint,
-    mac           bytea,
+    mac           bytea CHECK (octet_length(mac) <= 64),
     PRIMARY KEY (caller, path, key),
     CONSTRAINT idempotent_calls_name_what_they_answer CHECK ((answer IS NULL) = (resource_type IS NULL))
 );

@@ -3,10 +3,10 @@
 
 CREATE TABLE audit_log_keys (
     id         uuid PRIMARY KEY,
-    public_key bytea NOT NULL,
+    public_key bytea NOT NULL CHECK (octet_length(public_key) <= 8192),
     created_at timestamptz NOT NULL,
     revision   bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
-    seal       bytea
+    seal       bytea CHECK (octet_length(seal) <= 64)
 );
 
 COMMENT ON TABLE audit_log_keys IS 'The keys that sign checkpoints. The newest one signs.';
@@ -18,10 +18,10 @@ COMMENT ON COLUMN audit_log_keys.seal IS 'The MAC of the row under the row key; 
 
 CREATE TABLE audit_log_cosigners (
     id         uuid PRIMARY KEY,
-    public_key bytea NOT NULL,
+    public_key bytea NOT NULL CHECK (octet_length(public_key) <= 8192),
     created_at timestamptz NOT NULL,
     revision   bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
-    seal       bytea
+    seal       bytea CHECK (octet_length(seal) <= 64)
 );
 
 COMMENT ON TABLE audit_log_cosigners IS 'The keys of the logs'' own cosignatures with ML-DSA-44. The newest one cosigns.';
@@ -33,10 +33,10 @@ COMMENT ON COLUMN audit_log_cosigners.seal IS 'The MAC of the row under the row 
 
 CREATE TABLE report_keys (
     id         uuid PRIMARY KEY,
-    public_key bytea NOT NULL,
+    public_key bytea NOT NULL CHECK (octet_length(public_key) <= 8192),
     created_at timestamptz NOT NULL,
     revision   bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
-    seal       bytea
+    seal       bytea CHECK (octet_length(seal) <= 64)
 );
 
 COMMENT ON TABLE report_keys IS 'The keys that sign reports, which name checkpoints. The newest one signs.';
@@ -47,12 +47,14 @@ COMMENT ON COLUMN report_keys.revision IS 'Grows by one with each change.';
 COMMENT ON COLUMN report_keys.seal IS 'The MAC of the row under the row key; a row without one does not count.';
 
 CREATE TABLE audit_log_origins (
-    id       uuid PRIMARY KEY,
-    origin   text NOT NULL,
+    id       uuid PRIMARY KEY CHECK (
+        id IN ('00000000-0000-0000-0000-000000000001', '00000000-0000-0000-0000-000000000002')
+    ),
+    origin   text NOT NULL CHECK (octet_length(origin) <= 2048),
     accepted bigint NOT NULL CHECK (accepted >= 0),
-    foreign_segments uuid[] NOT NULL,
+    foreign_segments uuid[] NOT NULL CHECK (cardinality(foreign_segments) <= 1048576),
     revision bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
-    seal     bytea
+    seal     bytea CHECK (octet_length(seal) <= 64)
 );
 
 COMMENT ON TABLE audit_log_origins IS 'The origins of the logs, which sealward audit init seals. A head with another origin is not signed.';
@@ -83,6 +85,7 @@ CREATE TABLE audit_log_heads (
         AND checkpoint_at >= '2000-01-01' AND checkpoint_at < '9999-01-01'
         AND cosigned_at >= '2000-01-01' AND cosigned_at < '9999-01-01'
         AND published_at >= '2000-01-01' AND published_at < '9999-01-01'
+        AND octet_length(origin) <= 2048
         AND octet_length(checkpoint) <= 65536 AND octet_length(cosigned) <= 65536 AND octet_length(published) <= 65536
     )
 );
@@ -198,7 +201,7 @@ COMMENT ON COLUMN audit_log_nodes.hash IS 'The root of a full tile of the level 
 
 CREATE TABLE audit_log_witnesses (
     log         smallint NOT NULL CHECK (log IN (1, 2)),
-    witness     text NOT NULL,
+    witness     text NOT NULL CHECK (octet_length(witness) <= 2048),
     size        bigint NOT NULL CHECK (size >= 0),
     cosigned_at timestamptz CHECK (cosigned_at >= '2000-01-01' AND cosigned_at < '9999-01-01'),
     failure     text CHECK (octet_length(failure) <= 65536),

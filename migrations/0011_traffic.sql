@@ -2,8 +2,9 @@
 
 CREATE TABLE traffic_minutes (
     minute    timestamptz NOT NULL,
-    operation text NOT NULL,
-    outcome   text NOT NULL,
+    -- As in crypto_operations_audit, whose records the login of the service writes.
+    operation text NOT NULL CHECK (char_length(operation) <= 512),
+    outcome   text NOT NULL CHECK (char_length(outcome) <= 512),
     bucket    smallint NOT NULL CHECK (bucket BETWEEN 0 AND 79),
     requests  bigint NOT NULL CHECK (requests > 0),
     PRIMARY KEY (minute, operation, outcome, bucket)
@@ -56,7 +57,7 @@ CREATE TABLE key_opening_days (
     key_id        uuid NOT NULL,
     day           date NOT NULL,
     service_id    uuid NOT NULL,
-    policy_number text NOT NULL,
+    policy_number text NOT NULL CHECK (char_length(policy_number) <= 512),
     openings      bigint NOT NULL CHECK (openings > 0),
     rewraps       bigint NOT NULL CHECK (rewraps BETWEEN 0 AND openings),
     PRIMARY KEY (key_id, day, service_id, policy_number)

@@ -1,7 +1,7 @@
 -- The jobs that one instance at a time runs.
 
 CREATE TABLE job_leaders (
-    job    text PRIMARY KEY,
+    job    text PRIMARY KEY CHECK (octet_length(job) <= 100),
     -- One that the service cannot read would hide the other jobs.
     led_at timestamptz NOT NULL CHECK (led_at >= '2000-01-01' AND led_at < '9999-01-01'),
     mac    bytea CHECK (octet_length(mac) <= 64)

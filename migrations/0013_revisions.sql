@@ -2,7 +2,7 @@
 -- row, and nobody but the owner changes or deletes them: a row counts at its newest revision only.
 
 CREATE TABLE revisions (
-    table_name text NOT NULL,
+    table_name text NOT NULL CHECK (octet_length(table_name) <= 100),
     id         uuid NOT NULL,
     revision   bigint NOT NULL CHECK (revision > 0),
     what       text NOT NULL CHECK (

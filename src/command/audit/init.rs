@@ -36,6 +36,12 @@ pub(super) async fn run(
     let made = initialize(database.pool(), &token, time, origin, renewal).await;
     token.close().await;
     let made = made.map_err(|error| Failure::Other(error.to_string()))?;
+    for log in made.restored {
+        writeln!(
+            io::stderr(),
+            "the origin of the {log} log was changed in the database: it is the sealed one again"
+        )?;
+    }
     for segment in made.foreign {
         writeln!(
             io::stderr(),

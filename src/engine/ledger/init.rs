@@ -37,6 +37,8 @@ pub struct Initialized {
     pub keys: Vec<VerifierKey>,
     /// The segments that no instance wrote, and that the logs keep under their new origins.
     pub foreign: Vec<Uuid>,
+    /// The logs whose origin was changed in the database, and which have the sealed one again.
+    pub restored: Vec<Log>,
 }
 
 /// Why the logs were not initialized.
@@ -59,7 +61,7 @@ pub enum InitError {
     Database(#[from] sqlx::Error),
 }
 
-/// Makes what is missing: a signing key, and the heads of the logs under `origin`.
+/// Makes what is missing: a signing key, and the heads of the logs under `origin`. Puts the sealed origins of logs back.
 ///
 /// # Errors
 /// The token or the database fails. It can run again.
@@ -76,7 +78,8 @@ pub async fn initialize(
     let signing =
         store::whole_keys(pool.rows_on(&mut transaction)).await?.ok_or(SealError::Rows)?;
     let before = keys(pool.rows_on(&mut transaction)).await?;
-    let mut changed = false;
+    let restored = restore_origins(pool, &mut transaction).await?;
+    let mut changed = !restored.is_empty();
     // Not every token has ML-DSA, and one without it makes nothing.
     let cosigners = store::cosigners(pool.rows_on(&mut transaction)).await?;
     if renewal.post_quantum && (cosigners.is_empty() || renewal.key) {
@@ -110,7 +113,23 @@ pub async fn initialize(
         .await?;
     }
     transaction.commit().await?;
-    Ok(Initialized { changed, keys, foreign })
+    Ok(Initialized { changed, keys, foreign, restored })
+}
+
+/// Gives each log its sealed origin again, if the login of the service has changed it. Returns these logs.
+async fn restore_origins(pool: &Pool, connection: &mut PgConnection) -> sqlx::Result<Vec<Log>> {
+    let mut restored = Vec::new();
+    for log in Log::ALL {
+        let head = store::head(&mut *connection, log).await?;
+        let sealed = store::origin(pool.rows_on(&mut *connection), log).await?;
+        if let Some((head, sealed)) = head.zip(sealed)
+            && head.origin != sealed.origin
+        {
+            store::restore_origin(&mut *connection, log, &sealed.origin).await?;
+            restored.push(log);
+        }
+    }
+    Ok(restored)
 }
 
 /// Begins the logs that do not exist under the first prefix, and continues the others under the second one. Returns the
@@ -137,15 +156,15 @@ async fn put_origins(
     Ok(foreign)
 }
 
-/// The public keys that sign and cosign each log now.
+/// The public keys that sign and cosign each log now, under its sealed origin: a head can have any other one.
 async fn keys(mut rows: Rows<&mut PgConnection>) -> Result<Vec<VerifierKey>, InitError> {
     let signing = store::keys(rows.again()).await?;
     let cosigning = store::cosigners(rows.again()).await?;
     let mut verifiers = Vec::new();
     for key in [signing.first(), cosigning.first()].into_iter().flatten() {
         for log in Log::ALL {
-            if let Some(head) = store::head(&mut *rows.executor, log).await? {
-                verifiers.push(key.verifier(&head.origin).map_err(|_| InitError::Key)?);
+            if let Some(sealed) = store::origin(rows.again(), log).await? {
+                verifiers.push(key.verifier(&sealed.origin).map_err(|_| InitError::Key)?);
             }
         }
     }

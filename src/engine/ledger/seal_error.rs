@@ -37,9 +37,17 @@ pub enum SealError {
          `sealward rows remove-segments`"
     )]
     Broken(Log),
-    /// The origin is not the one of `audit init`.
-    #[error("the origin of the {0} log was changed in the database")]
+    /// The origin is not the one that `audit init` sealed.
+    #[error(
+        "the origin of the {0} log was changed in the database. Find out why, then run `sealward audit init`, which \
+         puts it back"
+    )]
     Origin(Log),
+    /// `audit init` has sealed no origin, or an operator has accepted that its row is missing.
+    #[error(
+        "the {0} log has no sealed origin. Find out why, then run `sealward audit init --new-origin`"
+    )]
+    NoOrigin(Log),
     /// The row of a key or of an origin does not count.
     #[error(
         "the row of a key or an origin of the audit logs was changed or removed in the database: see \"Rows that do not \

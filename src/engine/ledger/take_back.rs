@@ -30,7 +30,7 @@ pub async fn take_back(pool: &Pool) -> sqlx::Result<Vec<(Log, u64)>> {
         let origin = store::origin(pool.rows_on(&mut transaction), log).await?;
         if origin.is_none_or(|origin| origin.origin != head.origin) {
             return Err(undecodable(
-                "the origin of the log is not the one of `sealward audit init`",
+                "the origin of the log is not the sealed one: run `sealward audit init` first",
             ));
         }
         let trusted = trusted_size(pool.rows_on(&mut transaction), log, &head).await?;

@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use engine::ledger::{self, Log, Renewal, SealState};
+use engine::ledger::{self, Log, Renewal, SealState, take_back};
 use formats::tlog::Checkpoint;
+use sqlx::AssertSqlSafe;
 
 use super::fixture::{Kept, ORIGIN, OwnSealer, initialize_in};
 use testkit::{PATIENCE, within};
@@ -194,6 +195,33 @@ async fn a_log_with_the_origin_of_the_other_log_is_not_signed() {
     kept.record(1).await;
     sealer.state(is_other_origin).await;
     assert!(kept.checkpoint().await.is_none());
+}
+
+/// The login of the service can write any origin, also one that no key can have.
+#[tokio::test]
+async fn initialization_puts_the_sealed_origin_back() {
+    let kept = Kept::new().await;
+    let sealer = kept.sealer().await;
+    kept.record(3).await;
+    kept.covered(3).await;
+    let others = ["x", "no name+", &format!("{ORIGIN}/management")];
+    for (size, other) in (4..).zip(others) {
+        let change = format!("UPDATE audit_log_heads SET origin = '{other}' WHERE log = 1");
+        let change = sqlx::raw_sql(AssertSqlSafe(change)).execute(&kept.pool).await;
+        change.expect("a change of the login of the service");
+        kept.record(1).await;
+        let SealState::Failed(error) = sealer.state(is_other_origin).await else {
+            panic!("{other}: records are sealed");
+        };
+        assert!(error.contains("run `sealward audit init`"), "{error}");
+        let refused = take_back(&kept.owner).await.expect_err(other).to_string();
+        assert!(refused.contains("run `sealward audit init`"), "{refused}");
+
+        initialize_in(&kept.pool, Renewal::default()).await;
+        sealer.state(|state| *state == SealState::Sealing).await;
+        let checkpoint = kept.covered(size).await;
+        assert_eq!(checkpoint.origin, format!("{ORIGIN}/operations"));
+    }
 }
 
 #[tokio::test]

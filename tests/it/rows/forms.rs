@@ -17,6 +17,12 @@ const FORMS: [(&str, &str, &str); 1] =
 /// The revision of the rows: they were sealed after they were inserted.
 const REVISION: i64 = 2;
 
+/// Puts a row of each table whose rows are sealed into the database.
+pub(super) async fn with_a_row_of_each_table(database: &Database) -> Pool {
+    let [.., (_, rows, _)] = FORMS;
+    with_rows(database, rows).await
+}
+
 /// A database with these rows, and the row key of their seals.
 async fn with_rows(database: &Database, rows: &str) -> Pool {
     let pool = pool(database.options().clone());

@@ -3,6 +3,7 @@
 mod absent;
 mod answers;
 mod approvals;
+mod bounds;
 mod caches;
 mod counting;
 mod decisions;

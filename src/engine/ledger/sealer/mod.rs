@@ -190,15 +190,15 @@ impl Sealer {
             let head = head.ok_or(SealError::NotInitialized)?;
             // Under another origin, the checkpoints of this log would not be compared.
             let origin = store::origin(self.pool.rows_on(&mut *connection), log).await?;
-            if origin.as_ref().map(|it| &it.origin) != Some(&head.origin) {
+            let origin = origin.ok_or(SealError::NoOrigin(log))?;
+            if origin.origin != head.origin {
                 return Err(SealError::Origin(log));
             }
             let tree = load_tree(&mut *connection, log, head.size).await?;
             let tree = tree.filter(|tree| tree.root() == head.root);
             let mut open = OpenLog::new(log, head, tree.ok_or(SealError::Broken(log))?);
             let signed = self.check(&mut *connection, &keys, &mut open).await?;
-            let accepted = origin.map_or(0, |origin| origin.accepted.unsigned_abs());
-            let trusted = signed.max(accepted.min(open.head.size));
+            let trusted = signed.max(origin.accepted.unsigned_abs().min(open.head.size));
             grown(connection, self.pool.seals(), (log, &open.head), trusted).await?;
             self.compare(&mut *connection, &keys, &mut open).await?;
             if self.moved.as_ref() == Some(&(log, open.head.origin.clone())) {

@@ -123,6 +123,20 @@ pub(in crate::ledger) async fn put_origin(
     Ok(())
 }
 
+/// Puts the origin of a log back. Its checkpoints stay, because the log is the same.
+pub(in crate::ledger) async fn restore_origin(
+    connection: &mut PgConnection,
+    log: Log,
+    origin: &str,
+) -> sqlx::Result<()> {
+    sqlx::query("UPDATE audit_log_heads SET origin = $2 WHERE log = $1")
+        .bind(log.number())
+        .bind(origin)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
 /// Serializes runs of `audit init`, until the transaction ends.
 pub(in crate::ledger) async fn lock_init(connection: &mut PgConnection) -> sqlx::Result<()> {
     sqlx::query("SELECT pg_advisory_xact_lock(hashtext('audit_log_heads'), 1)")

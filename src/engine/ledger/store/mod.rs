@@ -15,7 +15,7 @@ pub(super) use self::checkpoints::{
     publish, published, put_checkpoint, put_cosigned, put_witness, witnesses,
 };
 pub(super) use self::clock::now;
-pub(super) use self::head::{head, lock_head, lock_init, put_origin, shorten};
+pub(super) use self::head::{head, lock_head, lock_init, put_origin, restore_origin, shorten};
 pub(super) use self::keys::{
     accepted_segments, cosigners, keep_origin, keys, newest_keys, origin, whole_keys,
 };

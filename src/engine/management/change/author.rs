@@ -1,5 +1,7 @@
 //! Who makes a change.
 
+use std::collections::HashSet;
+
 use super::Change;
 use crate::auth::Person;
 use crate::ids::ApiKeyId;
@@ -41,12 +43,29 @@ impl Change<'_> {
     /// The people who may act as the author: its person, and those who may know its API key.
     pub(in crate::management) fn people(&self) -> Vec<String> {
         let author = self.author.iter();
-        author.flat_map(|author| author.person.iter().chain(&author.known_to).cloned()).collect()
+        each_once(author.flat_map(|author| author.person.iter().chain(&author.known_to)))
     }
 
     /// The people who create what the author creates: its person, and those who created its API key.
     pub(in crate::management) fn makers(&self) -> Vec<String> {
         let author = self.author.iter();
-        author.flat_map(|author| author.person.iter().chain(&author.made_by).cloned()).collect()
+        each_once(author.flat_map(|author| author.person.iter().chain(&author.made_by)))
+    }
+}
+
+/// The people without repetitions, which would lengthen the list with each key that creates the next one.
+fn each_once<'n>(people: impl Iterator<Item = &'n String>) -> Vec<String> {
+    let mut named = HashSet::new();
+    people.filter(|person| named.insert(*person)).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::each_once;
+
+    #[test]
+    fn nobody_is_named_twice() {
+        let people = ["ada", "bob", "ada", "cai", "bob"].map(str::to_owned);
+        assert_eq!(each_once(people.iter()), ["ada", "bob", "cai"]);
     }
 }

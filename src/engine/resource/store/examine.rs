@@ -10,6 +10,9 @@ use super::select::select;
 use crate::resource::stored::Stored;
 use crate::seals::{Flaw, RowName, What};
 
+/// The number of rows in one statement. A row of the largest kind, a change, has two megabytes at most.
+const PAGE: i64 = 50;
+
 /// Examines every row of one kind, so that those that do not count are findings.
 pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
     rows: &Rows<E>,
@@ -17,7 +20,7 @@ pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
     let mut invalid = HashSet::new();
     let mut after = Uuid::nil();
     loop {
-        let page = select::<R>("WHERE id > $1 ORDER BY id LIMIT 1000").bind(after);
+        let page = select::<R>("WHERE id > $1 ORDER BY id LIMIT $2").bind(after).bind(PAGE);
         let page = page.fetch_marked(rows.clone()).await?;
         let Some(last) = page.last() else {
             break;
