@@ -21,6 +21,11 @@ use uuid::Uuid;
 
 use formats::clock::{Clock, Entropy, Timestamp};
 
+/// The time in a UUIDv7: its first 48 bits.
+pub(crate) fn time_of(id: Uuid) -> Timestamp {
+    Timestamp::from_millis(i64::try_from(id.as_u128() >> 80).unwrap_or_default())
+}
+
 /// The kind of a resource, with the prefix of its identifiers.
 pub trait Named {
     /// The text before the underscore.
@@ -136,9 +141,9 @@ impl<K: Named> Id<K> {
         Self(uuid, PhantomData)
     }
 
-    /// The creation time, from its first 48 bits.
+    /// The creation time.
     pub fn created_at(self) -> Timestamp {
-        Timestamp::from_millis(i64::try_from(self.0.as_u128() >> 80).unwrap_or_default())
+        time_of(self.0)
     }
 
     pub const fn uuid(self) -> Uuid {

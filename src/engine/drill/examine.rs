@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::store;
 use crate::db::Pool;
-use crate::ids::KeyId;
+use crate::ids::{KeyId, time_of};
 use crate::keys::Vault;
 use crate::ledger::Log;
 use crate::ledger::verify::{NotVerified, VerifiedLog, anchored};
@@ -131,11 +131,6 @@ async fn other_objects(restored: &Pool, service: &Pool) -> sqlx::Result<Vec<Stri
     let is_relation = |name: &str| name.starts_with("the relation ");
     let added = found.keys().filter(|it| !expected.contains_key(*it) && !is_relation(it));
     Ok(differing.map(|(name, _)| name).chain(added).cloned().collect())
-}
-
-/// The time in the identifier of a record.
-fn time_of(id: Uuid) -> Timestamp {
-    Timestamp::from_millis(i64::try_from(id.as_u128() >> 80).unwrap_or_default())
 }
 
 async fn rows(restored: &Pool, clock: &Clock) -> sqlx::Result<ExaminedRows> {

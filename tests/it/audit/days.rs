@@ -15,17 +15,17 @@ use testkit::{Database, PATIENCE, RECORD_ID, pool, within, write};
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// An audit log with one row per day, for this number of days before today and for today.
-struct AuditLog {
-    owner: Pool,
-    application: Pool,
+pub(super) struct AuditLog {
+    pub(super) owner: Pool,
+    pub(super) application: Pool,
     /// The login that detaches days.
-    retention: PgConnectOptions,
+    pub(super) retention: PgConnectOptions,
     now: Timestamp,
     _database: Database,
 }
 
 impl AuditLog {
-    async fn of_days(days: u32) -> Self {
+    pub(super) async fn of_days(days: u32) -> Self {
         let database = Database::new().await;
         let owner = database.pool();
         let fill = format!(
@@ -58,7 +58,11 @@ impl AuditLog {
     }
 
     /// Retires days with its own login.
-    async fn retire(&self, days: u32, drop: bool) -> Result<Vec<Retired>, RetentionError> {
+    pub(super) async fn retire(
+        &self,
+        days: u32,
+        drop: bool,
+    ) -> Result<Vec<Retired>, RetentionError> {
         self.retire_at(self.now, days, drop, Duration::ZERO).await
     }
 
@@ -78,12 +82,12 @@ impl AuditLog {
     }
 
     /// The result of a query of the owner as text.
-    async fn texts(&self, sql: &'static str) -> Vec<String> {
+    pub(super) async fn texts(&self, sql: &'static str) -> Vec<String> {
         sqlx::query_scalar(sql).fetch_all(&self.owner).await.unwrap()
     }
 
     /// The days in the audit log, determined by their rows.
-    async fn days(&self) -> Vec<String> {
+    pub(super) async fn days(&self) -> Vec<String> {
         self.texts("SELECT request_id FROM crypto_operations_audit ORDER BY ts DESC").await
     }
 
@@ -276,86 +280,4 @@ async fn an_instance_whose_clock_is_weeks_ahead_writes_no_records() {
     let pending = recorder.submit(record("ahead")).unwrap();
     assert!(pending.receipt().await.is_err());
     assert_eq!(recorder.is_healthy(), Some(false));
-}
-
-/// Tables are found by the digits of their day, which dates before Christ or after 9999 share.
-#[tokio::test]
-async fn dates_that_share_the_digits_of_other_days_are_refused() {
-    let audit_log = AuditLog::of_days(3).await;
-    let days = audit_log.days().await;
-    let mut retention = audit_log.retention.connect().await.unwrap();
-    let mut application = audit_log.application.acquire().await.unwrap();
-    let dates = ["'2999-01-01 BC'", "'-infinity'", "'10000-01-01'", "NULL"];
-    for date in dates {
-        let call = |function: &str| AssertSqlSafe(format!("SELECT {function}({date}::date)"));
-        for function in ["detach_audit_day", "drop_audit_day"] {
-            let refused = sqlx::raw_sql(call(function)).execute(&mut retention).await;
-            let refused = refused.expect_err(date);
-            let code = refused.as_database_error().unwrap().code();
-            assert_eq!(code.as_deref(), Some("22008"), "{function} {date}");
-        }
-        let made = sqlx::raw_sql(call("make_audit_day"));
-        let refused = made.execute(&mut *application).await;
-        refused.expect_err(date);
-    }
-    let closed = sqlx::query_scalar("SELECT close_audit_day('2999-01-01 BC') IS NOT NULL");
-    let is_closed: bool = closed.fetch_one(&mut *application).await.unwrap();
-    assert!(!is_closed);
-    assert_eq!(audit_log.days().await, days);
-}
-
-#[tokio::test]
-async fn days_younger_than_the_minimum_are_refused() {
-    let audit_log = AuditLog::of_days(3).await;
-    let set = |days: u32| {
-        let sql = format!("UPDATE audit_retention SET minimum_days = {days}");
-        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&audit_log.owner)
-    };
-    set(90).await.unwrap();
-    for days in [0, 1, 89] {
-        let refused = audit_log.retire(days, true).await.unwrap_err();
-        assert!(matches!(refused, RetentionError::TooYoung(_)), "{refused:?}");
-        let message = refused.to_string();
-        assert!(message.contains("retain.days") && message.contains("90 days"), "{message}");
-    }
-    assert_eq!(audit_log.retire(90, true).await.unwrap(), []);
-    set(2).await.unwrap();
-    // The functions refuse recent dates for every caller.
-    for function in ["detach_audit_day", "drop_audit_day"] {
-        for back in ["- 1", "+ 0", "+ 9"] {
-            let call = format!("SELECT {function}((now() AT TIME ZONE 'UTC')::date {back})");
-            let mut connection = audit_log.retention.connect().await.unwrap();
-            let refused = sqlx::raw_sql(AssertSqlSafe(call)).execute(&mut connection).await;
-            let refused = refused.unwrap_err();
-            let code = refused.as_database_error().unwrap().code();
-            assert_eq!(code.as_deref(), Some("SW001"), "{function} {back}: {refused}");
-        }
-    }
-    assert_eq!(audit_log.days().await.len(), 4);
-    let retired = audit_log.retire(2, false).await.unwrap();
-    assert_eq!(retired.len(), 1);
-    assert_eq!(audit_log.days().await, ["day 0", "day 1", "day 2"]);
-}
-
-#[tokio::test]
-async fn only_the_owner_can_access_a_detached_day() {
-    let audit_log = AuditLog::of_days(3).await;
-    audit_log.retire(2, false).await.unwrap();
-    let day = "SELECT relname::text FROM pg_class
-                WHERE relkind = 'r' AND NOT relispartition AND relname LIKE 'crypto_operations_audit_%'";
-    let day = audit_log.texts(day).await.concat();
-    for sql in [
-        format!("SELECT count(*) FROM {day}"),
-        format!("DELETE FROM {day}"),
-        format!("INSERT INTO {day} SELECT * FROM crypto_operations_audit LIMIT 0"),
-        format!("UPDATE {day} SET request_id = 'another'"),
-        format!("DROP TABLE {day}"),
-    ] {
-        let refused = sqlx::raw_sql(AssertSqlSafe(sql.clone()))
-            .execute(&audit_log.application)
-            .await
-            .expect_err(&sql);
-        let code = refused.as_database_error().unwrap().code();
-        assert_eq!(code.as_deref(), Some("42501"), "{sql}: {refused}");
-    }
 }

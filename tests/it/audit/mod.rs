@@ -5,6 +5,7 @@ mod days;
 mod downloads;
 mod listing;
 mod recorder;
+mod refused_days;
 mod restarts;
 mod roles;
 mod traffic;

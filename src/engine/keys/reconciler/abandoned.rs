@@ -31,7 +31,7 @@ impl Vault {
                 return Ok(destroyed);
             };
             let id = KeyId::from_uuid(intent.id);
-            if !intent.has(self.pool.seals(), &mac).await? {
+            if !intent.is_authentic(self.pool.seals(), &mac).await? {
                 tracing::error!(key = %id, "no instance wrote the intent of a key of a change that failed: its object stays");
                 left.push(intent.id);
                 continue;

@@ -3,7 +3,7 @@
 use formats::algorithms::ImportMechanism;
 use hsm::{HsmError, NewKey, Purpose};
 
-use super::intent::{self, Intent};
+use super::intent::{IntendedObject, Intent};
 use super::{Assignment, UnrecordedKey, Vault, VaultError, no_public_half, store};
 use crate::ids::ImportKeyId;
 use formats::material::{Algorithm, PublicKey};
@@ -42,7 +42,7 @@ impl Vault {
             )));
         }
         let id = ImportKeyId::new(&self.clock, &self.entropy);
-        let intent = Intent::of(id.uuid(), intent::Purpose::ImportKey, self.clock.now());
+        let intent = Intent::of(id.uuid(), IntendedObject::ImportKey, self.clock.now());
         store::intend(self.pool.rows(), &intent).await?;
         let unrecorded = self.token.generate(NewKey {
             id: id.uuid().as_bytes().to_vec(),

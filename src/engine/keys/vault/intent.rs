@@ -17,7 +17,7 @@ const REVISION: i64 = 1;
 
 /// The purpose of an intended object.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::keys) enum Purpose {
+pub(in crate::keys) enum IntendedObject {
     /// A key with this assignment.
     Key(Assignment),
     /// The wrapping key of an import.
@@ -42,10 +42,10 @@ pub(in crate::keys) struct Intent {
 }
 
 impl Intent {
-    pub(super) fn of(id: Uuid, purpose: Purpose, created_at: Timestamp) -> Self {
+    pub(super) fn of(id: Uuid, purpose: IntendedObject, created_at: Timestamp) -> Self {
         let (purpose, assignment) = match purpose {
-            Purpose::Key(assignment) => ("key", Some(assignment)),
-            Purpose::ImportKey => ("import_key", None),
+            IntendedObject::Key(assignment) => ("key", Some(assignment)),
+            IntendedObject::ImportKey => ("import_key", None),
         };
         Self {
             id,
@@ -63,7 +63,11 @@ impl Intent {
     }
 
     /// Whether an instance wrote it, with this MAC.
-    pub(in crate::keys) async fn has(&self, seals: &Seals, mac: &[u8]) -> sqlx::Result<bool> {
+    pub(in crate::keys) async fn is_authentic(
+        &self,
+        seals: &Seals,
+        mac: &[u8],
+    ) -> sqlx::Result<bool> {
         if let Some(generation) = seals.unknown([mac].into_iter()) {
             seals.learn(generation).await;
         }

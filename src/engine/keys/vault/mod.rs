@@ -30,7 +30,7 @@ use formats::problem::{Code, Problem};
 
 pub use self::adopt::DescribedKey;
 pub use self::import::Wrapped;
-use self::intent::{Intent, Purpose};
+use self::intent::{IntendedObject, Intent};
 pub use self::unrecorded::{UnrecordedKey, VaultError};
 
 /// How often the tokens are compared with the records.
@@ -157,7 +157,7 @@ impl Vault {
 
     async fn intend(&self, assignment: Assignment) -> sqlx::Result<KeyId> {
         let id = KeyId::new(&self.clock, &self.entropy);
-        let intent = Intent::of(id.uuid(), Purpose::Key(assignment), self.clock.now());
+        let intent = Intent::of(id.uuid(), IntendedObject::Key(assignment), self.clock.now());
         store::intend(self.pool.rows(), &intent).await?;
         Ok(id)
     }

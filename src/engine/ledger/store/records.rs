@@ -6,6 +6,7 @@ use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
 use super::natural;
+use crate::ids::time_of;
 use crate::ledger::Log;
 use formats::clock::Timestamp;
 
@@ -27,10 +28,6 @@ impl RecordKey {
         let millis = u128::try_from(self.ts.as_millis()).unwrap_or_default();
         if self.id.is_nil() { Uuid::from_u128(millis << 80) } else { self.id }
     }
-}
-
-fn time_of(id: Uuid) -> Timestamp {
-    Timestamp::from_millis(i64::try_from(id.as_u128() >> 80).unwrap_or_default())
 }
 
 /// The `limit` records after `after`, in the order of an index. Only committed records are visible, so the order of
