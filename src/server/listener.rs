@@ -236,7 +236,8 @@ impl<A: Answers> ConnectionServer<A> {
             }
             let exchange = of_requests.begin_exchange();
             let timers = of_requests.clone();
-            let request = request.map(|body| Body::new(RequestBody::new(body, timers)));
+            let of_body = of_requests.clone();
+            let request = request.map(|body| Body::new(RequestBody::new(body, of_body)));
             let (front, is_draining) = (front.clone(), is_draining.clone());
             async move {
                 let refused = framing::refused_head(&request);
@@ -247,7 +248,9 @@ impl<A: Answers> ConnectionServer<A> {
                 if response.extensions().get::<Unanswered>().is_some() {
                     return Err(Unanswered);
                 }
-                if refused.is_some() || is_draining.load(Ordering::Relaxed) {
+                // The rest of a body could still arrive, so the connection takes no other request.
+                let is_closing = is_draining.load(Ordering::Relaxed) || timers.has_unread_body();
+                if refused.is_some() || is_closing {
                     let headers = response.headers_mut();
                     headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
                 }
