@@ -173,6 +173,17 @@ impl Call {
             ..self.record
         }
     }
+
+    /// The record of an item that was done, in a batch that is refused as a whole with this status.
+    pub(super) fn into_unsent_record(self, status: RecordedStatus) -> Record {
+        Record {
+            response_status: status.number,
+            error_code: status.code,
+            outcome: Outcome::Failed,
+            error_message: Some("the operation was done; its result was not sent".into()),
+            ..self.record
+        }
+    }
 }
 
 /// The application, unless it is frozen.
