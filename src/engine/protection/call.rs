@@ -150,6 +150,12 @@ impl Call {
         self.record.ctx = ctx;
     }
 
+    /// The keys that it has used so far.
+    pub(super) fn keys(&self) -> impl Iterator<Item = KeyId> {
+        let sealing = self.record.sealing.as_ref().and_then(|sealing| sealing.key_id);
+        self.record.key_id.into_iter().chain(sealing)
+    }
+
     /// The part of a rewrap that creates the new envelope.
     pub(super) fn sealing(&mut self) -> &mut RewrapTarget {
         self.record.sealing.get_or_insert_default()

@@ -117,7 +117,9 @@ impl Protection {
         let key = self.dependencies.keyring.to_protect(&permit).instrument(step.clone()).await;
         let key = key.map_err(Refusal::of_destination)?;
         call.note_key(key.id());
-        step.in_scope(|| self.new_data_key(call, &key, &request))
+        let made = step.in_scope(|| self.new_data_key(call, &key, &request))?;
+        self.check_again(call, &application, Some(permit.grounds())).await?;
+        Ok(made)
     }
 
     fn new_data_key(

@@ -7,6 +7,7 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod again;
 mod answer;
 mod authentication;
 mod batch;
@@ -44,7 +45,6 @@ pub use self::by_name::{
     RsaPadding, SignedInput, SigningWish, VersionedSealed,
 };
 pub use self::call::Call;
-use self::call::FRESH_FOR;
 pub use self::data_key::{DataKey, DataKeyRequest};
 pub use self::long_work::LongWorkStatus;
 use self::long_work::{Cost, LongWork};
@@ -58,7 +58,6 @@ pub use self::unprotect::{UnprotectRequest, Unprotected};
 use crate::audit::{Recorder, Unrecorded};
 use crate::auth::Application;
 use crate::floor::Floor;
-use crate::ids::ServiceId;
 use crate::keys::Keyring;
 use crate::policy::{Policies, Policy, PolicyPermit, to};
 use crate::telemetry::step;
@@ -211,21 +210,6 @@ impl Protection {
             Ok(self.dependencies.policies.permit(application, policy, keys).await?)
         };
         permitted.instrument(step!("permit")).await
-    }
-
-    /// Refuses an operation that took long if its credential lost a right or something was frozen meanwhile.
-    async fn check_again(
-        &self,
-        call: &Call,
-        application: &Application,
-        destinations: &[ServiceId],
-    ) -> Result<(), Refusal> {
-        let now = self.dependencies.clock.monotonic();
-        if now.saturating_sub(call.arrived()) >= FRESH_FOR {
-            call.check_credential(application).await?;
-            self.dependencies.policies.check_again(application, destinations).await?;
-        }
-        Ok(())
     }
 
     /// The policy that a request names or defaults to. The record notes its number, whether it exists

@@ -125,9 +125,22 @@ impl Protection {
         let context = request.context.as_ref();
         permit.policy().check_context("context", context.is_some())?;
         let payload = request.payload.as_str();
+        let answer = self.carry_out(call, &permit, context, payload).await?;
+        self.check_again(call, application, Some(permit.grounds())).await?;
+        Ok(answer)
+    }
+
+    /// Does with the payload what the state of the policy says.
+    async fn carry_out(
+        &self,
+        call: &mut Call,
+        permit: &PolicyPermit<to::Protect>,
+        context: Option<&Context>,
+        payload: &str,
+    ) -> Result<Body, Refusal> {
         match permit.policy().verdict() {
             Verdict::Protect => {
-                let sealed = self.seal(call, &permit, context, payload);
+                let sealed = self.seal(call, permit, context, payload);
                 sealed.instrument(step!("crypto")).await
             }
             Verdict::Refuse => Err(Refusal::PolicyNotActive),

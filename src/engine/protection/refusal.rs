@@ -172,6 +172,8 @@ impl From<NotPermitted> for Refusal {
         match refused {
             NotPermitted::NotAllowed(not_allowed) => not_allowed.into(),
             NotPermitted::LostDestination => Self::DestinationKeyNotFound,
+            NotPermitted::Deleted => Self::PolicyNotFound,
+            NotPermitted::Switched => Self::PolicyNotActive,
             NotPermitted::Unreadable(unreadable) => unreadable.into(),
         }
     }

@@ -127,7 +127,7 @@ impl Protection {
         let name = key.unwrap_or_default();
         let operation = self.operate_on(call, application, name, &item.operation);
         let result = operation.instrument(step!("crypto")).await?;
-        self.check_again(call, application, &[]).await?;
+        self.check_again(call, application, None).await?;
         Ok(result)
     }
 
