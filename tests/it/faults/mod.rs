@@ -12,6 +12,7 @@ mod fixture;
 mod idempotency;
 mod jobs;
 mod killed;
+mod late_items;
 mod load;
 mod network;
 mod revoked;

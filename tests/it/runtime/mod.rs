@@ -30,5 +30,6 @@ mod signatures;
 mod unavailable;
 mod uniform;
 mod unprotect;
+mod waiting;
 mod workloads;
 mod worn_keys;
