@@ -159,11 +159,6 @@ impl ConnectionTimers {
         self.state().delayed = None;
     }
 
-    /// Whether the present request was answered before its body was read.
-    pub(super) fn has_unread_body(&self) -> bool {
-        self.state().has_unread_body
-    }
-
     /// Whether the client has sent, or may send, bytes that are not read.
     pub(super) fn has_unread_input(&self) -> bool {
         let state = self.state();
