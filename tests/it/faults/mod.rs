@@ -19,3 +19,4 @@ mod revoked;
 mod sigterm;
 mod tokens;
 mod two_tokens;
+mod waiting;

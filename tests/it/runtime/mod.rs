@@ -30,6 +30,5 @@ mod signatures;
 mod unavailable;
 mod uniform;
 mod unprotect;
-mod waiting;
 mod workloads;
 mod worn_keys;
