@@ -100,7 +100,7 @@ impl Protection {
             let outcome = this.try_protect(&mut call, &body).await;
             this.record(call, outcome)
         });
-        // The work on a small body waits for nothing, so it has no task of its own.
+        // With warm caches, the work on a small body waits for nothing and has no task of its own.
         recorded.await?.answer().await
     }
 
