@@ -8,6 +8,7 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use maud::Markup;
+use serde::de::DeserializeOwned;
 
 use super::app::SharedDashboard;
 use super::error::PageError;
@@ -34,6 +35,10 @@ pub(super) struct PageContext {
     /// What every page shows.
     status: PageStatus,
 }
+
+/// The segments of a path. One that cannot be decoded is answered like an unknown one.
+#[derive(Debug)]
+pub(super) struct Segments<T>(pub(super) T);
 
 /// The submitted form. [`access`](super::access) has read it and checked its token.
 #[derive(Debug)]
@@ -146,6 +151,18 @@ impl FromRequestParts<SharedDashboard> for Query {
     }
 }
 
+impl<T: DeserializeOwned + Send> FromRequestParts<SharedDashboard> for Segments<T> {
+    type Rejection = PageError;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        state: &SharedDashboard,
+    ) -> Result<Self, PageError> {
+        let segments = Path::from_request_parts(parts, state).await;
+        segments.map(|Path(segments)| Self(segments)).map_err(|_| PageError::NotFound)
+    }
+}
+
 impl<T: FromStr> FromRequestParts<SharedDashboard> for Addressed<T> {
     type Rejection = PageError;
 
@@ -154,8 +171,7 @@ impl<T: FromStr> FromRequestParts<SharedDashboard> for Addressed<T> {
         parts: &mut Parts,
         state: &SharedDashboard,
     ) -> Result<Self, PageError> {
-        let path = Path::<String>::from_request_parts(parts, state).await;
-        let Path(text) = path.map_err(|_| PageError::NotFound)?;
+        let Segments(text) = Segments::<String>::from_request_parts(parts, state).await?;
         text.parse().map(Self).map_err(|_| PageError::NotFound)
     }
 }

@@ -21,6 +21,12 @@ impl PolicyNumber {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Whether it names one policy everywhere: it cannot be the identifier of another one, and is no segment of
+    /// a path that clients resolve.
+    pub(crate) fn is_distinct(&self) -> bool {
+        !self.0.starts_with("pol_") && self.0.bytes().any(|byte| byte != b'.')
+    }
 }
 
 /// The two ways to name a policy.
@@ -106,6 +112,23 @@ mod tests {
         let too_long = "x".repeat(65);
         for bad in ["", " ", "a b", "ä", "a\0", "a/b", &too_long] {
             assert!(bad.parse::<PolicyNumber>().is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_distinct_number_is_neither_an_identifier_nor_a_step_of_a_path() {
+        for (number, is_distinct) in [
+            ("POL-000001", true),
+            ("a.b", true),
+            ("pol", true),
+            ("pol_01h455vb4pex5vsknk084sn02q", false),
+            ("pol_", false),
+            (".", false),
+            ("..", false),
+            ("...", false),
+        ] {
+            let number: PolicyNumber = number.parse().unwrap();
+            assert_eq!(number.is_distinct(), is_distinct, "{number}");
         }
     }
 }

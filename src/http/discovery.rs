@@ -4,12 +4,12 @@ use std::sync::{Arc, OnceLock};
 
 use axum::Extension;
 use axum::body::Bytes;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest as _, Sha256};
 
+use super::admin::Segments;
 use super::app::App;
 use super::error::ApiError;
 use crate::error_code::errors;
@@ -70,11 +70,9 @@ impl IntoResponse for Published {
 pub(super) async fn jwks(
     State(App(app)): State<App>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
-    service: Result<Path<String>, PathRejection>,
+    Segments(service): Segments<String>,
     headers: HeaderMap,
 ) -> Result<Published, ApiError> {
-    // A segment that cannot be decoded is answered like an unknown id.
-    let Path(service) = service.map_err(|_| ApiError::NotFound)?;
     let service: ServiceId = service.parse().map_err(|_| ApiError::NotFound)?;
     let mut look_up = app.engine.limiter.look_up(client);
     let admission = async { look_up.turn().await.map_err(ApiError::from) };

@@ -3,12 +3,11 @@
 //! A published tree has the size of the published checkpoint. Records are not published.
 
 use axum::Extension;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
-use super::admin::{LogText, LogTile, log_named, tile_at};
+use super::admin::{LogText, LogTile, Segments, log_named, tile_at};
 use super::app::{App, AppState};
 use super::error::ApiError;
 use crate::error_code::errors;
@@ -34,10 +33,8 @@ pub(super) struct PublishedTile(LogTile);
 pub(super) async fn checkpoint(
     State(App(app)): State<App>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
-    log: Result<Path<String>, PathRejection>,
+    Segments(log): Segments<String>,
 ) -> Result<PublishedCheckpoint, ApiError> {
-    // A segment that cannot be decoded is answered like an unknown log.
-    let Path(log) = log.map_err(|_| ApiError::NotFound)?;
     let log = log_named(&log)?;
     let logs = published(&app)?;
     let mut look_up = app.engine.limiter.look_up(client);
@@ -59,9 +56,8 @@ pub(super) async fn checkpoint(
 pub(super) async fn tile(
     State(App(app)): State<App>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
-    tile: Result<Path<(String, String)>, PathRejection>,
+    Segments((log, path)): Segments<(String, String)>,
 ) -> Result<PublishedTile, ApiError> {
-    let Path((log, path)) = tile.map_err(|_| ApiError::NotFound)?;
     let (log, tile) = (log_named(&log)?, tile_at(&path)?);
     let logs = published(&app)?;
     let mut look_up = app.engine.limiter.look_up(client);

@@ -19,7 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use super::bodies::{RequestBody, ResponseBody};
+use super::bodies::{RequestBody, ResponseBody, UnreadBody};
 use super::connections::{Connections, OpenConnection};
 use super::framing;
 use super::front::Answers;
@@ -235,8 +235,11 @@ impl<A: Answers> ConnectionServer<A> {
                 request.extensions_mut().insert(certificate.clone());
             }
             let exchange = of_requests.begin_exchange();
-            let timers = of_requests.clone();
-            let request = request.map(|body| Body::new(RequestBody::new(body, timers)));
+            let (timers, unread) = (of_requests.clone(), UnreadBody::default());
+            let rest = unread.clone();
+            let request = request.map(|body| Body::new(RequestBody::new(body, timers, unread)));
+            // Such a client sends the body only if somebody reads it.
+            let is_expecting = request.headers().contains_key(header::EXPECT);
             let (front, is_draining) = (front.clone(), is_draining.clone());
             async move {
                 let refused = framing::refused_head(&request);
@@ -247,7 +250,9 @@ impl<A: Answers> ConnectionServer<A> {
                 if response.extensions().get::<Unanswered>().is_some() {
                     return Err(Unanswered);
                 }
-                if refused.is_some() || is_draining.load(Ordering::Relaxed) {
+                // While the rest of a body can arrive, the connection takes no other request.
+                let is_over = if is_expecting { rest.is_absent() } else { rest.skip().await };
+                if refused.is_some() || !is_over || is_draining.load(Ordering::Relaxed) {
                     let headers = response.headers_mut();
                     headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
                 }

@@ -170,6 +170,7 @@ impl From<Refusal> for Refused {
             Refusal::NotBegun
             | Refusal::QueueFull
             | Refusal::Unchecked
+            | Refusal::TimedOut { .. }
             | Refusal::ClientLeft { .. } => Self::unavailable().because(&refusal),
             Refusal::Unreadable(unreadable) => unreadable.into(),
             // Operations here have no envelopes and no policies.

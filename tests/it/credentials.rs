@@ -178,6 +178,32 @@ async fn administrators_have_a_rate_limit_and_its_headers() {
     assert_eq!(limited.header("retry-after"), "1");
 }
 
+/// The answer of an extractor would have another format.
+#[tokio::test]
+async fn a_path_that_cannot_be_decoded_is_not_found() {
+    let world = World::new().await;
+    let application = world.application("alice").await;
+    let mut asked = 0;
+    for (method, path) in routes(&world).await {
+        let segments = path.split('/').map(|it| if it.starts_with('{') { "%ff" } else { it });
+        let undecodable = segments.collect::<Vec<_>>().join("/");
+        if undecodable == path {
+            continue;
+        }
+        let key = match path.starts_with("/admin/") {
+            true => world.admin_key(),
+            false => application.key.as_ref().unwrap(),
+        };
+        let answer = ask(&world, &method, &undecodable, &[bearer(key)]).await;
+        assert_eq!(answer.status, 404, "{method} {path}: {}", answer.body);
+        assert_eq!(answer.header("content-type"), "application/json", "{method} {path}");
+        let code = answer.json()["error"]["code"].clone();
+        assert!(code.as_str().is_some_and(|code| code.ends_with("NOT_FOUND")), "{path}: {code}");
+        asked += 1;
+    }
+    assert!(asked > 20, "{asked}");
+}
+
 /// The `Authorization` lines of each kind of bad credential.
 async fn bad_credentials(world: &World, clock: &Clock) -> Vec<(&'static str, Vec<String>)> {
     let unknown = ApiKeySecret::generate(&Entropy::system(), ApiKeyType::Test);

@@ -1,12 +1,11 @@
 //! Changes that need the approval of other people: the list, one change, and the decisions.
 
-use axum::extract::Path;
 use axum::response::Response;
 use maud::{Markup, html};
 
 use super::keys::rules;
 use crate::error::PageError;
-use crate::extract::{Addressed, PageContext, Query, Submitted, done};
+use crate::extract::{Addressed, PageContext, Query, Segments, Submitted, done};
 use crate::form::Body;
 use crate::view::difference;
 use crate::view::filters::Filters;
@@ -90,7 +89,7 @@ pub(crate) async fn show(
 
 pub(crate) async fn decide(
     cx: PageContext,
-    Path((id, decision)): Path<(String, String)>,
+    Segments((id, decision)): Segments<(String, String)>,
     Submitted(form): Submitted,
 ) -> Result<Response, PageError> {
     let id = id.parse().map_err(|_| PageError::NotFound)?;

@@ -200,6 +200,11 @@ impl Keyring {
         Ok(published.map(|keys| keys.at(self.clock.now())))
     }
 
+    /// The state of a key, if it exists.
+    pub(crate) async fn status(&self, id: KeyId) -> Result<Option<KeyStatus>, Unreadable> {
+        Ok(self.by_id(id).await?.map(|key| key.status))
+    }
+
     async fn by_id(&self, id: KeyId) -> Result<Option<Arc<Usable>>, Unreadable> {
         Ok(self.by_id.get(&id).await?.flatten())
     }

@@ -34,7 +34,9 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod again;
 mod allowed_services;
+mod grounds;
 mod headers;
 mod known;
 mod opening;
@@ -46,6 +48,7 @@ mod rule;
 mod store;
 
 pub use self::allowed_services::AllowedServices;
+pub(crate) use self::grounds::Grounds;
 pub use self::headers::EnvelopeHeaders;
 pub use self::opening::OpeningPermit;
 pub(crate) use self::permit::may_protect;

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use super::grounds::{Grounds, Under};
 use super::known::Known;
 use super::permit::{NotAllowed, Permittable, PolicyPermit, authorize, to};
 use super::policies::NotPermitted;
 use super::{Policies, Policy};
 use crate::auth::Application;
 use crate::catalog::Unreadable;
+use crate::ids::PolicyId;
 use formats::envelope::Envelope;
 
 /// Proof that a caller may open one envelope. The policy that the request names allows it, and so does
@@ -35,6 +37,12 @@ impl OpeningPermit {
         self.permit.policy()
     }
 
+    /// The policies that decided.
+    pub(crate) fn grounds(&self) -> Grounds {
+        let policy = Under::of(self.policy());
+        Grounds::Opening { policy, sealed_under: policy_of(&self.envelope) }
+    }
+
     pub fn envelope(&self) -> &Envelope {
         &self.envelope
     }
@@ -60,25 +68,29 @@ impl Policies {
         envelope: Envelope,
     ) -> Result<OpeningPermit, NotPermitted> {
         let permit: PolicyPermit<to::Unprotect> = authorize(application)?.under(policy)?;
-        let sealed_under = self.of_envelope(permit.shared_policy(), &envelope).await?;
+        let sealed_under = self.sealed_under(permit.shared_policy(), policy_of(&envelope)).await?;
         let permit = permit.opening(&sealed_under, envelope)?;
         self.check_destination(permit.policy()).await?;
         Ok(permit)
     }
 
-    /// The policy in the `pol` of `envelope`, if it is known here. `named` is the policy that the
-    /// request names.
-    pub(super) async fn of_envelope(
+    /// The policy `id` of an envelope, if it is known here. `named` is the policy that the request names.
+    pub(super) async fn sealed_under(
         &self,
         named: &Arc<Policy>,
-        envelope: &Envelope,
+        id: Option<PolicyId>,
     ) -> Result<Known, Unreadable> {
-        match envelope.pol().and_then(|pol| pol.parse().ok()) {
+        match id {
             Some(id) if id == named.id => Ok(Known::Policy(Arc::clone(named))),
             Some(id) => self.known(id).await,
             None => Ok(Known::Never),
         }
     }
+}
+
+/// The policy in the `pol` of `envelope`.
+pub(super) fn policy_of(envelope: &Envelope) -> Option<PolicyId> {
+    envelope.pol().and_then(|pol| pol.parse().ok())
 }
 
 impl PolicyPermit<to::Unprotect> {
@@ -88,21 +100,22 @@ impl PolicyPermit<to::Unprotect> {
         sealed_under: &Known,
         envelope: Envelope,
     ) -> Result<OpeningPermit, NotAllowed> {
+        self.check_opening(sealed_under)?;
+        Ok(OpeningPermit { permit: self, envelope })
+    }
+
+    /// Checks that the policy `sealed_under` of an envelope permits to open it too.
+    pub(super) fn check_opening(&self, sealed_under: &Known) -> Result<(), NotAllowed> {
         let operation = to::Unprotect::OPERATION;
         let service = self.application().service_id();
         match sealed_under {
             // The permit already has the permission of the policy that it names.
-            Known::Policy(policy) if policy.id == self.policy().id => {}
-            Known::Policy(policy) if policy.allows(service, operation) => {}
+            Known::Policy(policy) if policy.id == self.policy().id => Ok(()),
+            Known::Policy(policy) if policy.allows(service, operation) => Ok(()),
             // Nobody knows any more what it allowed.
-            Known::Policy(_) | Known::Lost => {
-                return Err(NotAllowed::ByPolicyOfEnvelope(operation));
-            }
-            Known::Never if self.policy().require_binding => {
-                return Err(NotAllowed::Unbound);
-            }
-            Known::Never => {}
+            Known::Policy(_) | Known::Lost => Err(NotAllowed::ByPolicyOfEnvelope(operation)),
+            Known::Never if self.policy().require_binding => Err(NotAllowed::Unbound),
+            Known::Never => Ok(()),
         }
-        Ok(OpeningPermit { permit: self, envelope })
     }
 }

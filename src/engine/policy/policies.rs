@@ -36,6 +36,12 @@ pub(crate) enum NotPermitted {
     /// The row of the destination is missing or invalid. It could have been frozen.
     #[error("the row of the destination service does not count")]
     LostDestination,
+    /// The policy was deleted since it permitted the operation.
+    #[error("the policy was deleted")]
+    Deleted,
+    /// The policy was switched on or off since it permitted the operation.
+    #[error("the state of the policy has changed")]
+    Switched,
     /// The database does not answer.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
@@ -113,18 +119,17 @@ impl Policies {
         keys.into_iter().try_for_each(|key| self.floor.check(key))
     }
 
-    /// Checks that nothing was frozen since an operation of `application` was permitted: the answer of a token
-    /// can take longer than a freeze.
-    pub(crate) async fn check_again(
+    /// Checks that neither everything, nor the service of `application`, nor one of `destinations` is frozen.
+    pub(super) async fn check_frozen(
         &self,
         application: &Application,
-        destinations: &[ServiceId],
+        destinations: impl IntoIterator<Item = ServiceId>,
     ) -> Result<(), NotPermitted> {
         if self.emergency.is_set().await? {
             return Err(NotAllowed::Frozen(Frozen::Everything).into());
         }
         let caller = (application.service_id(), Frozen::Caller);
-        let destinations = destinations.iter().map(|id| (*id, Frozen::Destination));
+        let destinations = destinations.into_iter().map(|id| (id, Frozen::Destination));
         for (service, frozen) in std::iter::once(caller).chain(destinations) {
             if self.frozen.get(&service).await? != Some(false) {
                 return Err(NotAllowed::Frozen(frozen).into());
@@ -140,6 +145,11 @@ impl Policies {
             Some(true) => Err(NotAllowed::Frozen(Frozen::Destination).into()),
             None => Err(NotPermitted::LostDestination),
         }
+    }
+
+    /// The policy with this identifier, unless it was deleted.
+    pub(super) async fn living(&self, id: PolicyId) -> Result<Option<Arc<Policy>>, Unreadable> {
+        self.by_name.get(&PolicyName::Id(id)).await
     }
 
     /// The policy with the number in a request of `application`, otherwise the policy that is bound

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::grounds::{Grounds, Under};
 use super::known::Known;
-use super::opening::OpeningPermit;
+use super::opening::{OpeningPermit, policy_of};
 use super::permit::{NotAllowed, PolicyPermit, authorize, to};
 use super::policies::NotPermitted;
 use super::{Policies, Policy};
@@ -40,6 +41,12 @@ impl RewrapPermit {
         self.sealing.policy()
     }
 
+    /// The policies that decided.
+    pub(crate) fn grounds(&self) -> Grounds {
+        let (from, to) = (Under::of(self.source()), Under::of(self.target()));
+        Grounds::Rewrapping { from, to, sealed_under: policy_of(self.opening.envelope()) }
+    }
+
     /// The permits to open the envelope and to seal its payload.
     pub fn into_parts(self) -> (OpeningPermit, PolicyPermit<to::Protect>) {
         (self.opening, self.sealing)
@@ -61,29 +68,39 @@ impl Policies {
         envelope: Envelope,
         key: Option<Algorithm>,
     ) -> Result<RewrapPermit, NotPermitted> {
-        let sealed_under = self.of_envelope(&from, &envelope).await?;
-        let is_sealed_under_it = match &sealed_under {
-            Known::Policy(policy) => policy.id == from.id,
-            Known::Never => true,
-            Known::Lost => false,
-        };
-        let is_one_policy = from.id == target.id && is_sealed_under_it;
-        let rewrap = if is_one_policy { may_rewrap(application, &from) } else { Err(None) };
-        let (unprotect, protect) = match rewrap {
-            Ok(()) => (
-                PolicyPermit::of_rewrap(application, &from),
-                PolicyPermit::of_rewrap(application, &target),
-            ),
-            Err(no_rewrap) => {
-                let both = unprotect_and_protect(application, from, target);
-                both.map_err(|not_allowed| no_rewrap.unwrap_or(not_allowed))?
-            }
-        };
+        let sealed_under = self.sealed_under(&from, policy_of(&envelope)).await?;
+        let (unprotect, protect) = both_halves(application, from, target, &sealed_under)?;
         let opening = unprotect.opening(&sealed_under, envelope)?;
         self.check_floor(protect.policy(), key).map_err(NotAllowed::from)?;
         self.check_destination(opening.policy()).await?;
         self.check_destination(protect.policy()).await?;
         Ok(RewrapPermit { opening, sealing: protect })
+    }
+}
+
+/// The permits for both halves of a rewrap, without that of the policy `sealed_under` of the envelope.
+pub(super) fn both_halves(
+    application: &Application,
+    from: Arc<Policy>,
+    target: Arc<Policy>,
+    sealed_under: &Known,
+) -> Result<(PolicyPermit<to::Unprotect>, PolicyPermit<to::Protect>), NotAllowed> {
+    let is_sealed_under_it = match sealed_under {
+        Known::Policy(policy) => policy.id == from.id,
+        Known::Never => true,
+        Known::Lost => false,
+    };
+    let is_one_policy = from.id == target.id && is_sealed_under_it;
+    let rewrap = if is_one_policy { may_rewrap(application, &from) } else { Err(None) };
+    match rewrap {
+        Ok(()) => Ok((
+            PolicyPermit::of_rewrap(application, &from),
+            PolicyPermit::of_rewrap(application, &target),
+        )),
+        Err(no_rewrap) => {
+            let both = unprotect_and_protect(application, from, target);
+            both.map_err(|not_allowed| no_rewrap.unwrap_or(not_allowed))
+        }
     }
 }
 

@@ -15,8 +15,8 @@ use formats::problem::{Code, Problem, Problems};
 resource! {
     /// Defines how payloads are protected for one destination service, and for which callers.
     pub struct Policy(PolicyId) in "policies", requested by PolicyRequest {
-        /// The number that callers send. Unique. A new policy without one gets the next number of the
-        /// form `POL-000001`.
+        /// The number that callers send. Unique. It does not begin with `pol_` and does not consist of dots
+        /// only. A new policy without one gets the next number of the form `POL-000001`.
         "Policy number" policy_number: PolicyNumber, optional;
         /// Identifies the policy to people.
         "Name" name: Name;

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use tracing::Instrument as _;
+
 use super::Refusal;
-use crate::audit::Receipt;
+use crate::audit::{Pending, Receipt, Unrecorded};
+use crate::telemetry::step;
 use formats::wiped::Wiped;
 
 /// An answer in JSON. It may hold a plaintext, so it wipes itself when it is dropped.
@@ -38,6 +41,24 @@ impl<T> Answer<T> {
     /// The body of a success.
     pub fn into_outcome(self) -> Result<T, Refusal> {
         self.outcome
+    }
+}
+
+/// An outcome whose record is handed over, and may not be committed yet.
+pub(super) struct Recorded<T> {
+    pending: Pending,
+    outcome: Result<T, Refusal>,
+}
+
+impl<T> Recorded<T> {
+    pub(super) fn new(pending: Pending, outcome: Result<T, Refusal>) -> Self {
+        Self { pending, outcome }
+    }
+
+    /// Waits for the receipt. A record is committed even if nobody waits for it.
+    pub(super) async fn answer(self) -> Result<Answer<T>, Unrecorded> {
+        let receipt = self.pending.receipt().instrument(step!("audit")).await?;
+        Ok(Answer::new(receipt, self.outcome))
     }
 }
 

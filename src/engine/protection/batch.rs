@@ -8,8 +8,6 @@ mod work;
 
 use std::num::NonZeroU32;
 
-use tracing::Instrument as _;
-
 pub use self::body::MOST_ITEMS;
 use self::body::Results;
 pub use self::body::{
@@ -22,11 +20,10 @@ pub(super) use self::work::{BatchWork, Done, ItemWork};
 use super::body::written;
 use super::call::lane_of;
 use super::long_work::Cost;
-use super::{Answer, Authentication, Body, Call, Protection, Refusal};
+use super::{Answer, Authentication, Body, Call, Protection, Recorded, Refusal};
 use crate::audit::Unrecorded;
 use crate::auth::Caller;
 use crate::body_memory::BodyBytes;
-use crate::telemetry::step;
 use formats::wiped::Wiped;
 
 impl Protection {
@@ -59,7 +56,7 @@ impl Protection {
             let done = work.run().await?;
             let size = done.iter().flat_map(|done| &done.outcome).map(|body| body.0.len()).sum();
             let writing = |outcomes| this.written_batch(batch, &call, outcomes);
-            this.conclude_items(&call, done, size, writing).await
+            this.conclude_items(&call, done, size, |_| None, writing).await
         })
         .await
     }
@@ -76,29 +73,39 @@ impl Protection {
         self.long_work.run(lane, Cost::Low, size, count).await
     }
 
-    /// Records all outcomes in one commit, and makes the answer from the receipt. `write` writes about `size`
-    /// bytes.
+    /// Records all outcomes in one commit, and makes the answer from the receipt. `whole` is the refusal of the
+    /// request as a whole, although its items were done. Otherwise, `write` writes about `size` bytes.
     pub(super) async fn conclude_items<T, A>(
         &self,
         call: &Call,
         done: Vec<Done<T>>,
         size: usize,
+        whole: impl FnOnce(&[Result<T, Refusal>]) -> Option<Refusal>,
         write: impl FnOnce(Vec<Result<T, Refusal>>) -> Result<A, Refusal>,
     ) -> Result<Answer<A>, Unrecorded> {
-        let mut records = Vec::with_capacity(done.len());
-        let mut outcomes = Vec::with_capacity(done.len());
-        for Done { call, outcome, .. } in done {
+        let concluded = done.into_iter().map(|Done { call, outcome, .. }| {
             let outcome = self.awaited(&call, outcome);
-            let refusal = outcome.as_ref().err();
-            records.push(call.into_record((self.status)(refusal), refusal));
-            outcomes.push(outcome);
-        }
-        let pending = self.dependencies.recorder.submit_batch(records)?;
-        // Writing takes no longer than the commit.
-        let writing = || write(outcomes);
-        let written = self.long_work.finish(call.lane(), Cost::Low, size, writing).await;
-        let receipt = pending.receipt().instrument(step!("audit")).await?;
-        Ok(Answer::new(receipt, written))
+            (call, outcome)
+        });
+        let (calls, outcomes): (Vec<_>, Vec<_>) = concluded.unzip();
+        let whole = whole(&outcomes);
+        let unsent = whole.as_ref().map(|refusal| (self.status)(Some(refusal)));
+        let records =
+            calls.into_iter().zip(&outcomes).map(|(call, outcome)| match (outcome, unsent) {
+                (Ok(_), Some(status)) => call.into_unsent_record(status),
+                (Ok(_), None) => call.into_record((self.status)(None), None),
+                (Err(refusal), _) => call.into_record((self.status)(Some(refusal)), Some(refusal)),
+            });
+        let pending = self.dependencies.recorder.submit_batch(records.collect())?;
+        let written = match whole {
+            Some(refusal) => Err(refusal),
+            None => {
+                // Writing takes no longer than the commit.
+                let writing = || write(outcomes);
+                self.long_work.finish(call.lane(), Cost::Low, size, writing).await
+            }
+        };
+        Recorded::new(pending, written).answer().await
     }
 
     fn written_batch(

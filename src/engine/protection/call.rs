@@ -150,6 +150,12 @@ impl Call {
         self.record.ctx = ctx;
     }
 
+    /// The keys that it has used so far.
+    pub(super) fn keys(&self) -> impl Iterator<Item = KeyId> {
+        let sealing = self.record.sealing.as_ref().and_then(|sealing| sealing.key_id);
+        self.record.key_id.into_iter().chain(sealing)
+    }
+
     /// The part of a rewrap that creates the new envelope.
     pub(super) fn sealing(&mut self) -> &mut RewrapTarget {
         self.record.sealing.get_or_insert_default()
@@ -170,6 +176,17 @@ impl Call {
             error_code: status.code,
             outcome: refusal.map_or(self.record.outcome, |_| status.outcome),
             error_message: refusal.map(|refusal| refusal.to_string().into()),
+            ..self.record
+        }
+    }
+
+    /// The record of an item that was done, in a batch that is refused as a whole with this status.
+    pub(super) fn into_unsent_record(self, status: RecordedStatus) -> Record {
+        Record {
+            response_status: status.number,
+            error_code: status.code,
+            outcome: Outcome::Failed,
+            error_message: Some("the operation was done; its result was not sent".into()),
             ..self.record
         }
     }

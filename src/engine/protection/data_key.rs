@@ -7,10 +7,12 @@ use zeroize::Zeroizing;
 
 use super::body::{Base64, Reference, request, require_policy, written};
 use super::sealing::Sealed;
-use super::{Answer, Body, Call, Protection, Refusal, caught};
+use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
+use crate::body_memory::BodyBytes;
 use crate::closed_set::ClosedSet;
-use crate::policy::{PolicyNumber, Verdict};
+use crate::keys::PermittedKey;
+use crate::policy::{PolicyNumber, PolicyPermit, Verdict, to};
 use crate::request_tag::RequestTag;
 use crate::telemetry::step;
 use formats::binary::append_base64;
@@ -82,13 +84,17 @@ impl DataKeyAlgorithm {
 
 impl Protection {
     /// Makes a data key under the policy that `body` names.
-    pub async fn make_data_key(&self, mut call: Call, body: &[u8]) -> Result<Answer, Unrecorded> {
-        self.dependencies.recorder.ready()?;
-        caught(async {
-            let outcome = self.try_make_data_key(&mut call, body).await;
-            self.conclude(call, outcome).await
-        })
-        .await
+    pub async fn make_data_key(
+        &self,
+        mut call: Call,
+        body: BodyBytes,
+    ) -> Result<Answer, Unrecorded> {
+        let this = self.clone();
+        let recorded = self.run_to_completion(call.lane(), async move {
+            let outcome = this.try_make_data_key(&mut call, &body).await;
+            this.record(call, outcome)
+        });
+        recorded.await?.answer().await
     }
 
     async fn try_make_data_key(&self, call: &mut Call, body: &[u8]) -> Result<Body, Refusal> {
@@ -96,12 +102,10 @@ impl Protection {
         let is_bound = application.bound_policy().is_some();
         let request = read(text, is_bound)?;
         let number = request.policy_number.as_deref();
-        let algorithm = request.algorithm.unwrap_or_default();
-        let data_key = Some(algorithm.algorithm());
+        let data_key = Some(request.algorithm.unwrap_or_default().algorithm());
         let permit = self.permit(call, &application, number, data_key).await?;
-        let context = request.context.as_ref();
         let policy = permit.policy();
-        policy.check_context("context", context.is_some())?;
+        policy.check_context("context", request.context.is_some())?;
         // No failure mode applies: a data key that is not protected would be lost.
         match policy.verdict() {
             Verdict::Protect => {}
@@ -112,13 +116,25 @@ impl Protection {
         let step = step!("crypto");
         let key = self.dependencies.keyring.to_protect(&permit).instrument(step.clone()).await;
         let key = key.map_err(Refusal::of_destination)?;
-        let _entered = step.entered();
         call.note_key(key.id());
+        let made = step.in_scope(|| self.new_data_key(call, &key, &request))?;
+        self.check_again(call, &application, Some(permit.grounds())).await?;
+        Ok(made)
+    }
+
+    fn new_data_key(
+        &self,
+        call: &mut Call,
+        key: &PermittedKey<'_, PolicyPermit<to::Protect>>,
+        request: &DataKeyRequest<'_>,
+    ) -> Result<Body, Refusal> {
+        let entropy = &self.dependencies.entropy;
+        let algorithm = request.algorithm.unwrap_or_default();
         let mut bytes = Zeroizing::new([0; DataKeyAlgorithm::Aes256.bytes()]);
-        self.dependencies.entropy.fill(bytes.as_mut_slice());
+        entropy.fill(bytes.as_mut_slice());
         let data_key = bytes.get(..algorithm.bytes()).unwrap_or_default();
         let payload = string_of(data_key);
-        let sealed = Sealed::new(&key, &self.dependencies.entropy, context, &payload)?;
+        let sealed = Sealed::new(key, entropy, request.context.as_ref(), &payload)?;
         call.note_ctx(sealed.ctx);
         let is_wanted = request.plaintext.unwrap_or(true);
         let answer = DataKey {

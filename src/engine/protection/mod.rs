@@ -7,6 +7,7 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod again;
 mod answer;
 mod authentication;
 mod batch;
@@ -25,15 +26,14 @@ mod run_to_completion;
 mod sealing;
 mod unprotect;
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
 use hsm::Caller;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
+use self::answer::Recorded;
 pub use self::answer::{Answer, Body};
 pub use self::authentication::Authentication;
 pub use self::batch::{Batch, BatchLimits, MOST_ITEMS};
@@ -45,7 +45,6 @@ pub use self::by_name::{
     RsaPadding, SignedInput, SigningWish, VersionedSealed,
 };
 pub use self::call::Call;
-use self::call::FRESH_FOR;
 pub use self::data_key::{DataKey, DataKeyRequest};
 pub use self::long_work::LongWorkStatus;
 use self::long_work::{Cost, LongWork};
@@ -59,7 +58,6 @@ pub use self::unprotect::{UnprotectRequest, Unprotected};
 use crate::audit::{Recorder, Unrecorded};
 use crate::auth::Application;
 use crate::floor::Floor;
-use crate::ids::ServiceId;
 use crate::keys::Keyring;
 use crate::policy::{Policies, Policy, PolicyPermit, to};
 use crate::telemetry::step;
@@ -132,14 +130,21 @@ impl Protection {
     }
 
     /// Records the outcome, and makes the answer from the receipt.
-    ///
-    /// The record is handed over before anything is awaited: a client that disconnects cannot
-    /// cancel the request between the work and its record.
     async fn conclude<T>(
         &self,
         call: Call,
         outcome: Result<T, Refusal>,
     ) -> Result<Answer<T>, Unrecorded> {
+        self.record(call, outcome)?.answer().await
+    }
+
+    /// Hands over the record of the outcome. It waits for nothing, so that a client that disconnects cannot
+    /// cancel the request between the work and its record.
+    fn record<T>(
+        &self,
+        call: Call,
+        outcome: Result<T, Refusal>,
+    ) -> Result<Recorded<T>, Unrecorded> {
         let outcome = self.awaited(&call, outcome);
         let refusal = outcome.as_ref().err();
         let is_over_limit = matches!(refusal, Some(Refusal::Limited(_)));
@@ -149,19 +154,20 @@ impl Protection {
         } else {
             self.dependencies.recorder.submit(record)?
         };
-        let receipt = pending.receipt().instrument(step!("audit")).await?;
-        Ok(Answer::new(receipt, outcome))
+        Ok(Recorded::new(pending, outcome))
     }
 
-    /// The outcome of a request; that of a client that has closed the connection is that it left. After
-    /// the time limit of the request, the client has an answer.
+    /// The outcome of a request. If nobody waits for it any more, the client has left, or has the answer that
+    /// the time limit of the request gives.
     fn awaited<T>(&self, call: &Call, outcome: Result<T, Refusal>) -> Result<T, Refusal> {
+        if !Caller::is_gone() {
+            return outcome;
+        }
         let Dependencies { clock, request_timeout, .. } = &self.dependencies;
-        let has_left = Caller::is_gone()
-            && clock.monotonic().saturating_sub(call.arrived()) < *request_timeout;
-        match has_left {
-            true => Err(Refusal::ClientLeft { done: outcome.is_ok() }),
-            false => outcome,
+        let done = outcome.is_ok();
+        match clock.monotonic().saturating_sub(call.arrived()) < *request_timeout {
+            true => Err(Refusal::ClientLeft { done }),
+            false => Err(Refusal::TimedOut { done }),
         }
     }
 
@@ -177,9 +183,9 @@ impl Protection {
     }
 
     /// Does `work` to its end, even if the client disconnects. Its token operations wait in `lane`.
-    async fn run_to_completion<F, T>(&self, lane: u64, work: F) -> Result<Answer<T>, Unrecorded>
+    async fn run_to_completion<F, T>(&self, lane: u64, work: F) -> Result<T, Unrecorded>
     where
-        F: Future<Output = Result<Answer<T>, Unrecorded>> + Send + 'static,
+        F: Future<Output = Result<T, Unrecorded>> + Send + 'static,
         T: Send + 'static,
     {
         self.dependencies.recorder.ready()?;
@@ -206,21 +212,6 @@ impl Protection {
         permitted.instrument(step!("permit")).await
     }
 
-    /// Refuses an operation that took long if its credential lost a right or something was frozen meanwhile.
-    async fn check_again(
-        &self,
-        call: &Call,
-        application: &Application,
-        destinations: &[ServiceId],
-    ) -> Result<(), Refusal> {
-        let now = self.dependencies.clock.monotonic();
-        if now.saturating_sub(call.arrived()) >= FRESH_FOR {
-            call.check_credential(application).await?;
-            self.dependencies.policies.check_again(application, destinations).await?;
-        }
-        Ok(())
-    }
-
     /// The policy that a request names or defaults to. The record notes its number, whether it exists
     /// or not.
     async fn resolve(
@@ -234,12 +225,4 @@ impl Protection {
         call.note_policy(Some(policy.policy_number.as_str()));
         Ok(policy)
     }
-}
-
-/// Work that panics is not recorded.
-async fn caught(
-    work: impl Future<Output = Result<Answer, Unrecorded>>,
-) -> Result<Answer, Unrecorded> {
-    let done = AssertUnwindSafe(work).catch_unwind().await;
-    done.unwrap_or(Err(Unrecorded::Closed))
 }

@@ -8,9 +8,10 @@ use utoipa::openapi::schema::{Array, ArrayBuilder, Object, ObjectBuilder, Type};
 use super::body::{MessageType, Reference, request, require_policy, written};
 use super::long_work::Cost;
 use super::sealing::Sealed;
-use super::{Answer, Body, Call, Protection, Refusal, caught};
+use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::{Outcome, Unrecorded};
 use crate::auth::Application;
+use crate::body_memory::BodyBytes;
 use crate::policy::{PolicyNumber, PolicyPermit, Verdict, to};
 use crate::request_tag::RequestTag;
 use crate::telemetry::step;
@@ -93,15 +94,14 @@ fn always_true() -> Object {
 
 impl Protection {
     /// Protects the payload of `body` under the policy that it names.
-    ///
-    /// Needs no token, and nothing is awaited between sealing and handing over the record.
-    pub async fn protect(&self, mut call: Call, body: &[u8]) -> Result<Answer, Unrecorded> {
-        self.dependencies.recorder.ready()?;
-        caught(async {
-            let outcome = self.try_protect(&mut call, body).await;
-            self.conclude(call, outcome).await
-        })
-        .await
+    pub async fn protect(&self, mut call: Call, body: BodyBytes) -> Result<Answer, Unrecorded> {
+        let this = self.clone();
+        let recorded = self.run_to_completion(call.lane(), async move {
+            let outcome = this.try_protect(&mut call, &body).await;
+            this.record(call, outcome)
+        });
+        // With warm caches, the work on a small body waits for nothing and has no task of its own.
+        recorded.await?.answer().await
     }
 
     async fn try_protect(&self, call: &mut Call, body: &[u8]) -> Result<Body, Refusal> {
@@ -125,9 +125,22 @@ impl Protection {
         let context = request.context.as_ref();
         permit.policy().check_context("context", context.is_some())?;
         let payload = request.payload.as_str();
+        let answer = self.carry_out(call, &permit, context, payload).await?;
+        self.check_again(call, application, Some(permit.grounds())).await?;
+        Ok(answer)
+    }
+
+    /// Does with the payload what the state of the policy says.
+    async fn carry_out(
+        &self,
+        call: &mut Call,
+        permit: &PolicyPermit<to::Protect>,
+        context: Option<&Context>,
+        payload: &str,
+    ) -> Result<Body, Refusal> {
         match permit.policy().verdict() {
             Verdict::Protect => {
-                let sealed = self.seal(call, &permit, context, payload);
+                let sealed = self.seal(call, permit, context, payload);
                 sealed.instrument(step!("crypto")).await
             }
             Verdict::Refuse => Err(Refusal::PolicyNotActive),

@@ -109,6 +109,13 @@ pub enum Refusal {
         /// Whether the operation was done.
         done: bool,
     },
+    /// The time limit of the request passed before the response. The record says whether the operation was
+    /// done; its result is wiped.
+    #[error("the request exceeded its time limit; the operation was {}done", if *.done { "" } else { "not " })]
+    TimedOut {
+        /// Whether the operation was done.
+        done: bool,
+    },
     /// Too many large bodies wait for a processor.
     #[error("too many large bodies wait for a processor")]
     QueueFull,
@@ -165,6 +172,8 @@ impl From<NotPermitted> for Refusal {
         match refused {
             NotPermitted::NotAllowed(not_allowed) => not_allowed.into(),
             NotPermitted::LostDestination => Self::DestinationKeyNotFound,
+            NotPermitted::Deleted => Self::PolicyNotFound,
+            NotPermitted::Switched => Self::PolicyNotActive,
             NotPermitted::Unreadable(unreadable) => unreadable.into(),
         }
     }

@@ -115,10 +115,10 @@ impl Protection {
                 request.to_context.as_ref(),
             )?,
         };
-        let destinations = [permit.source(), permit.target()].map(|it| it.destination_service_id);
+        let grounds = permit.grounds();
         let resealed = self.reseal(call, permit, contexts, member);
         let resealed = resealed.instrument(step!("crypto")).await?;
-        self.check_again(call, application, &destinations).await?;
+        self.check_again(call, application, Some(grounds)).await?;
         Ok(resealed)
     }
 

@@ -1,25 +1,35 @@
 //! Work that completes even if its caller is dropped.
 
+use std::panic::AssertUnwindSafe;
+use std::task::Poll;
+
+use futures_util::{FutureExt as _, poll};
 use hsm::CancelGuard;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
-/// Runs `work` in a task of its own, so that a started token operation is recorded. When the caller is
-/// dropped, its token operations that still wait in `lane` are cancelled. None if the work panics.
+/// Runs `work` so that it is recorded whatever becomes of its caller. Work that waits continues in a task of
+/// its own; work that does not wait needs none. When the caller is dropped, its token operations that still
+/// wait in `lane` are cancelled. None if the work panics.
 pub(super) async fn run_to_completion<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
     lane: u64,
     tasks: &TaskTracker,
 ) -> Option<T> {
     let waiting = CancelGuard::in_lane(lane);
-    let task = tasks.spawn(waiting.scope(work).in_current_span());
-    task.await.ok()
+    let work = AssertUnwindSafe(work).catch_unwind();
+    let mut work = Box::pin(waiting.scope(work).in_current_span());
+    let done = match poll!(&mut work) {
+        Poll::Ready(done) => done,
+        Poll::Pending => tasks.spawn(work).await.ok()?,
+    };
+    done.ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use futures_util::poll;
     use tokio::sync::oneshot;
+    use tokio::task::yield_now;
 
     use super::*;
 
@@ -46,12 +56,33 @@ mod tests {
     async fn the_caller_gets_the_result() {
         let tasks = TaskTracker::new();
         assert_eq!(run_to_completion(async { 7 }, 0, &tasks).await, Some(7));
+        let waiting = async {
+            yield_now().await;
+            7
+        };
+        assert_eq!(run_to_completion(waiting, 0, &tasks).await, Some(7));
+    }
+
+    #[tokio::test]
+    async fn work_that_does_not_wait_has_no_task_of_its_own() {
+        let here = tokio::spawn(async {
+            let work = async { tokio::task::id() };
+            let done = run_to_completion(work, 0, &TaskTracker::new()).await;
+            assert_eq!(done, Some(tokio::task::id()));
+        });
+        here.await.unwrap();
     }
 
     #[tokio::test]
     async fn the_caller_learns_of_a_panic() {
-        let work = async { panic!("on purpose") };
-        let done: Option<()> = run_to_completion(work, 0, &TaskTracker::new()).await;
+        let at_once = async { panic!("on purpose") };
+        let done: Option<()> = run_to_completion(at_once, 0, &TaskTracker::new()).await;
+        assert_eq!(done, None);
+        let later = async {
+            yield_now().await;
+            panic!("on purpose")
+        };
+        let done: Option<()> = run_to_completion(later, 0, &TaskTracker::new()).await;
         assert_eq!(done, None);
     }
 }

@@ -96,10 +96,10 @@ impl Protection {
             Ok::<_, Refusal>(policies.permit_opening(application, policy, envelope).await?)
         };
         let permit = permitted.instrument(step!("permit")).await?;
-        let destination = permit.policy().destination_service_id;
+        let grounds = permit.grounds();
         let recovered = self.recover(call, permit, request.context.as_ref(), member);
         let recovered = recovered.instrument(step!("crypto")).await?;
-        self.check_again(call, application, &[destination]).await?;
+        self.check_again(call, application, Some(grounds)).await?;
         Ok(recovered)
     }
 

@@ -2,14 +2,14 @@
 //! logs grow.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::extract::accepted;
+use super::extract::{Segments, accepted};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::error_code::errors;
@@ -62,7 +62,7 @@ pub(crate) struct ProofBody {
 pub(crate) async fn checkpoint(
     _: Authorized<ReadAudit>,
     State(App(app)): State<App>,
-    Path(log): Path<String>,
+    Segments(log): Segments<String>,
 ) -> Result<LogText, ApiError> {
     let note = ledger::checkpoint(&app.engine.database, log_named(&log)?).await;
     let note = note.map_err(Unreadable::from)?;
@@ -80,7 +80,7 @@ pub(crate) async fn checkpoint(
 pub(crate) async fn key(
     _: Authorized<ReadAudit>,
     State(App(app)): State<App>,
-    Path(log): Path<String>,
+    Segments(log): Segments<String>,
 ) -> Result<LogText, ApiError> {
     let keys = ledger::keys(&app.engine.database, log_named(&log)?).await;
     let keys = keys.map_err(Unreadable::from)?.ok_or(ApiError::NotFound)?;
@@ -100,7 +100,7 @@ pub(crate) async fn key(
 pub(crate) async fn tile(
     _: Authorized<ReadAudit>,
     State(App(app)): State<App>,
-    Path((log, path)): Path<(String, String)>,
+    Segments((log, path)): Segments<(String, String)>,
 ) -> Result<LogTile, ApiError> {
     let bytes = ledger::tile(&app.engine.database, log_named(&log)?, &tile_at(&path)?).await;
     let bytes = bytes.map_err(Unreadable::from)?;
@@ -118,7 +118,7 @@ pub(crate) async fn tile(
 pub(crate) async fn proof(
     _: Authorized<ReadAudit>,
     State(App(app)): State<App>,
-    Path(id): Path<String>,
+    Segments(id): Segments<String>,
     headers: HeaderMap,
 ) -> Result<RecordProof, ApiError> {
     let (log, id) = record(&id).ok_or(ApiError::NotFound)?;

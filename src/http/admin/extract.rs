@@ -7,6 +7,7 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{IntoResponse as _, Response};
+use serde::de::DeserializeOwned;
 
 use super::answer::Replayed;
 use crate::app::{App, AppState};
@@ -28,6 +29,10 @@ use formats::problem::Code;
 /// The `{id}` of the path.
 #[derive(Debug)]
 pub(crate) struct PathId<T>(pub(crate) T);
+
+/// The segments of a path. One that cannot be decoded is answered like an unknown one.
+#[derive(Debug)]
+pub(crate) struct Segments<T>(pub(crate) T);
 
 /// The body of a request that creates a resource.
 #[derive(Debug)]
@@ -123,6 +128,15 @@ impl<T: Address> FromRequestParts<App> for PathId<T> {
         let Path(text) =
             Path::<String>::from_request_parts(parts, app).await.map_err(|_| missing())?;
         text.parse().map(Self).map_err(|_| missing())
+    }
+}
+
+impl<T: DeserializeOwned + Send> FromRequestParts<App> for Segments<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let segments = Path::from_request_parts(parts, app).await;
+        segments.map(|Path(segments)| Self(segments)).map_err(|_| ApiError::NotFound)
     }
 }
 

@@ -23,6 +23,7 @@ pub(super) use self::answer::{
 pub(super) use self::audit_log::{LogText, LogTile, ProofBody, RecordProof, log_named, tile_at};
 pub(super) use self::export::{Order, RecordsAnswer};
 pub(super) use self::extract::{
-    Address, CreateBody, DecisionBody, IfMatch, NoMembers, PathId, RestoreBody, UpdateBody,
+    Address, CreateBody, DecisionBody, IfMatch, NoMembers, PathId, RestoreBody, Segments,
+    UpdateBody,
 };
 pub(super) use self::reports::{BillOfMaterials, KeyRegisterFile, SIGNATURE};

@@ -98,7 +98,7 @@ impl From<protection::Refusal> for ApiError {
             Refusal::Token(error) => Self::Token(error),
             Refusal::TokenOut(error) | Refusal::KeyUnusable(error) => Self::TokenOut(error),
             Refusal::Unauthenticated(refused) => Self::Unauthenticated(refused),
-            Refusal::NotBegun => Self::TimedOut,
+            Refusal::NotBegun | Refusal::TimedOut { .. } => Self::TimedOut,
             // The client that left receives no answer.
             Refusal::QueueFull | Refusal::Unchecked | Refusal::ClientLeft { .. } => {
                 Self::Unavailable

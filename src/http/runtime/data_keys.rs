@@ -27,7 +27,7 @@ use engine::protection::{DataKey, DataKeyRequest};
 pub(crate) async fn make(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
     match receive(&app, Endpoint::DataKeys, request).await {
         Ok(received) => {
-            let made = app.protection.make_data_key(received.call, &received.body);
+            let made = app.protection.make_data_key(received.call, received.body);
             respond(made.await, received.standing, received.share)
         }
         Err(refused) => refused,

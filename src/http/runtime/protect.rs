@@ -27,7 +27,7 @@ use engine::protection::{ProtectRequest, ProtectedPayload};
 pub(crate) async fn protect(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
     match receive(&app, Endpoint::Protect, request).await {
         Ok(received) => {
-            let answered = app.protection.protect(received.call, &received.body).await;
+            let answered = app.protection.protect(received.call, received.body).await;
             respond(answered, received.standing, received.share)
         }
         Err(refused) => refused,

@@ -104,11 +104,12 @@ impl NamedFormat for OperationFormat {
         Ok(self.reply.one(&self.tag, result))
     }
 
+    fn refuse_all(&self, outcomes: &[Result<NamedResult, Refusal>]) -> Option<Refusal> {
+        self.reply.whole(outcomes)
+    }
+
     fn write_all(&self, outcomes: Vec<Result<NamedResult, Refusal>>) -> Result<Written, Refusal> {
-        match self.reply.whole(&outcomes) {
-            Some(refusal) => Err(refusal),
-            None => Ok(self.reply.all(self.parameters.operation, &self.tag, outcomes)),
-        }
+        Ok(self.reply.all(self.parameters.operation, &self.tag, outcomes))
     }
 }
 

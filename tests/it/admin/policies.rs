@@ -58,6 +58,26 @@ async fn generated_numbers_skip_explicit_numbers() {
     renamed.refused(409, "CONFLICT");
 }
 
+/// In a path or a request, such a number would stand for another policy, or for none.
+#[tokio::test]
+async fn a_number_that_reads_as_an_id_or_as_a_step_is_refused() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let service = world.service("billing").await;
+    world.policy(&service).await;
+    for number in ["pol_01h455vb4pex5vsknk084sn02q", "pol_", ".", "..", "..."] {
+        let body = json!({ "name": "n", "destinationServiceId": service,
+            "allowedServiceIds": [service], "policyNumber": number });
+        let refused = admin.post("/admin/policies", body).await;
+        refused.invalid(&[("policyNumber", "format")]);
+        let renamed = json!({ "policyNumber": number });
+        let refused = admin.patch("/admin/policies/POL-000001", renamed).await;
+        refused.invalid(&[("policyNumber", "format")]);
+    }
+    let renamed = json!({ "policyNumber": "a..pol_" });
+    admin.patch("/admin/policies/POL-000001", renamed).await.ok();
+}
+
 #[tokio::test]
 async fn all_errors_of_a_body_are_reported_at_once() {
     let world = World::new().await;

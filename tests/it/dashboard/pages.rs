@@ -124,7 +124,14 @@ fn fits(route: &str, path: &str) -> bool {
 async fn unknown_pages_are_not_found() {
     let world = empty().await;
     let mut browser = Browser::signed_in(&world).await;
-    for place in ["keys/key_00000000000000000000000000", "policies/NONE", "audit/x"] {
+    for place in [
+        "keys/key_00000000000000000000000000",
+        "policies/NONE",
+        "audit/x",
+        "keys/%ff",
+        "keys/%ff/disable",
+        "keys/key_00000000000000000000000000/%ff",
+    ] {
         let missing = browser.get(&format!("/dashboard/{place}")).await;
         assert_eq!(missing.status, StatusCode::NOT_FOUND, "{place}");
     }

@@ -1,4 +1,4 @@
-//! Credentials that are revoked, and services that are frozen, during long requests.
+//! Credentials, policies and keys that are taken away, and services that are frozen, during long requests.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use faulty_token::Fault;
 use serde_json::{Value, json};
 
 use super::fixture::{Fixture, create};
-use testkit::{PATIENCE, Site, UNPROTECT_BATCH, within};
+use testkit::{Answer, PATIENCE, Site, UNPROTECT_BATCH, within};
 
 /// The token takes longer than the freeze.
 #[tokio::test(flavor = "multi_thread")]
@@ -53,6 +53,64 @@ async fn an_envelope_that_waits_for_the_token_does_not_open_after_its_api_key_is
             Some(_) => answer.refused(403, "OPERATION_NOT_ALLOWED"),
         };
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_envelope_that_waits_for_the_token_does_not_open_without_its_policy_or_key() {
+    let fixture = Fixture::at(Site::with_faults().await, &[]).await;
+    let admin = fixture.process().admin();
+    let path = format!("/admin/policies/{}", policy(&fixture).await.as_str().unwrap());
+    let narrow = json!({ "allowedOperations": ["protect"] });
+    let answer = opened_during(&fixture, async || drop(admin.patch(&path, narrow).await.ok()));
+    answer.await.refused(403, "OPERATION_NOT_ALLOWED");
+    let wide = json!({ "allowedOperations": ["protect", "unprotect"] });
+    admin.patch(&path, wide).await.ok();
+
+    let keys = admin.get("/admin/keys?use=enc&status=active").await.ok().json();
+    let path = format!("/admin/keys/{}", keys["items"][0]["id"].as_str().unwrap());
+    let disable = json!({ "status": "disabled" });
+    let answer = opened_during(&fixture, async || drop(admin.patch(&path, disable).await.ok()));
+    answer.await.refused(500, "DESTINATION_KEY_NOT_FOUND");
+    let sql = "SELECT count(*) FROM crypto_operations_audit
+                WHERE operation_type = 'decrypt' AND outcome = 'done'";
+    let opened: i64 =
+        sqlx::query_scalar(sql).fetch_one(&mut fixture.site().connect().await).await.expect("rows");
+    assert_eq!(opened, 0);
+}
+
+/// The answer to a request that waits for the token until `change` is made.
+async fn opened_during(fixture: &Fixture, change: impl AsyncFnOnce()) -> Answer {
+    let faults = fixture.site().faults();
+    faults.rules(&[Fault::Delay(Duration::from_secs(3)).on("C_DeriveKey")]);
+    let before = faults.calls("C_DeriveKey");
+    let application = fixture.application();
+    let changing = async {
+        within(PATIENCE, async || faults.calls("C_DeriveKey") > before).await;
+        change().await;
+    };
+    tokio::join!(application.unprotect(&fixture.client.envelope), changing).0
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ciphertext_that_waits_for_the_token_does_not_open_after_its_key_is_disabled() {
+    let fixture = Fixture::at(Site::with_faults().await, &[]).await;
+    let (application, admin) = (fixture.application(), fixture.process().admin());
+    let key = fixture.process().key(&fixture.client.service, "data", "AES-256").await;
+    let encrypt = json!({ "algorithm": "AES-256-GCM", "keyId": key, "data": 1 });
+    let sealed = application.operate("encrypt", encrypt).await.ok().json()["result"].clone();
+    let faults = fixture.site().faults();
+    faults.rules(&[Fault::Delay(Duration::from_secs(3)).on("C_DecryptInit")]);
+    let before = faults.calls("C_DecryptInit");
+    let decrypt = json!({ "algorithm": "AES-256-GCM", "keyId": key, "iv": sealed["iv"],
+        "ciphertext": sealed["ciphertext"], "tag": sealed["tag"] });
+    let opening = application.operate("decrypt", decrypt);
+    let disabling = async {
+        within(PATIENCE, async || faults.calls("C_DecryptInit") > before).await;
+        let disable = json!({ "status": "disabled" });
+        admin.patch(&format!("/admin/keys/{key}"), disable).await.ok();
+    };
+    let (answer, ()) = tokio::join!(opening, disabling);
+    answer.refused(403, "OPERATION_NOT_ALLOWED");
 }
 
 /// Without the check, a batch goes on until it ends.

@@ -2,13 +2,12 @@
 
 use std::str::FromStr;
 
-use axum::extract::Path;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use maud::{Markup, html};
 
 use super::{PLACE, SECTION, page};
 use crate::error::{PageError, refusal};
-use crate::extract::{PageContext, Submitted, invalid_form};
+use crate::extract::{PageContext, Segments, Submitted, invalid_form};
 use crate::form::Form;
 use crate::view::fields::{Field, Fields, Sheet};
 use engine::ids::{ApiKeyId, KeyId, PersonId, ServiceId};
@@ -29,7 +28,7 @@ closed_set! {
 /// Finds what the form names, and leads to the page that asks about it.
 pub(crate) async fn find(
     cx: PageContext,
-    Path(step): Path<String>,
+    Segments(step): Segments<String>,
     Submitted(form): Submitted,
 ) -> Result<Response, PageError> {
     let step: EmergencyStep = step.parse().map_err(|_| PageError::NotFound)?;

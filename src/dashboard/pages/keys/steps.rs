@@ -1,12 +1,11 @@
 //! The actions on a key, with their confirmations.
 
-use axum::extract::Path;
 use axum::response::Response;
 use maud::{Markup, html};
 
 use super::{SECTION, place, rules, status};
 use crate::error::{PageError, refusal};
-use crate::extract::{PageContext, Submitted, done, refused};
+use crate::extract::{PageContext, Segments, Submitted, done, refused};
 use crate::form::{Body, Form};
 use crate::view::confirm::Question;
 use crate::view::notice::Notice;
@@ -113,7 +112,7 @@ fn named((id, step): (String, String)) -> Result<(KeyId, KeyAction), PageError> 
 
 pub(crate) async fn confirm(
     cx: PageContext,
-    Path(path): Path<(String, String)>,
+    Segments(path): Segments<(String, String)>,
 ) -> Result<Markup, PageError> {
     let (id, step) = named(path)?;
     cx.authorize::<ManageKeys>()?;
@@ -122,7 +121,7 @@ pub(crate) async fn confirm(
 
 pub(crate) async fn take(
     cx: PageContext,
-    Path(path): Path<(String, String)>,
+    Segments(path): Segments<(String, String)>,
     Submitted(form): Submitted,
 ) -> Result<Response, PageError> {
     let (id, step) = named(path)?;

@@ -74,6 +74,7 @@ pub async fn create(
     change.propose_as(StoredRequest::create(ResourceType::Policy, &request));
     let id = PolicyId::new(&context.clock, &context.entropy);
     let (mut problems, mut body) = (request.problems, request.body);
+    check_number(&mut problems, None, &body);
     check_alg(context.post_quantum, &mut problems, None, &body);
     check_services(change.connection(), &mut problems, None, &mut body).await?;
     infer_alg(change.connection(), context.post_quantum, &mut body).await?;
@@ -116,6 +117,7 @@ pub async fn update(
     change.propose_as(StoredRequest::update(ResourceType::Policy, &request));
     request.check_read_only(&before);
     let (mut problems, mut body) = (request.problems, request.body);
+    check_number(&mut problems, Some(&before), &body);
     check_alg(context.post_quantum, &mut problems, Some(&before), &body);
     check_services(change.connection(), &mut problems, Some(&before), &mut body).await?;
     let after = body.update(&before, &mut problems);
@@ -151,6 +153,19 @@ async fn lock(
         store::lock(change.rows(), name).await?.ok_or(Error::Missing(ResourceType::Policy))?;
     expected.check(policy.revision)?;
     Ok(policy)
+}
+
+/// Checks that a policy does not newly get a number that paths and requests can take for something else.
+fn check_number(problems: &mut Problems, before: Option<&Policy>, body: &PolicyRequest) {
+    let Some(number) = body.policy_number.given() else {
+        return;
+    };
+    let is_new = before.is_none_or(|before| before.policy_number != *number);
+    if is_new && !number.is_distinct() {
+        let message =
+            "must not begin with pol_, as the IDs of policies do, or consist of dots only";
+        problems.note(Problem::new("policyNumber", Code::Format, message));
+    }
 }
 
 /// Checks that a policy newly gets an algorithm of HPKE only if the settings allow it.

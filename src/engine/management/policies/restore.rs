@@ -1,6 +1,8 @@
 //! The restoration of deleted policies.
 
-use super::{Policy, PolicyName, check_alg, check_services, is_taken, number_taken, store};
+use super::{
+    Policy, PolicyName, check_alg, check_number, check_services, is_taken, number_taken, store,
+};
 use crate::management::changes::StoredRequest;
 use crate::management::check::checked;
 use crate::management::{
@@ -46,6 +48,7 @@ pub async fn restore(
     change.propose_as(StoredRequest::restore(ResourceType::Policy, &request));
     let (mut problems, mut body) = (request.problems, request.body);
     check_status(&mut problems, &body);
+    check_number(&mut problems, Some(&before), &body);
     check_alg(context.post_quantum, &mut problems, Some(&before), &body);
     check_services(change.connection(), &mut problems, Some(&before), &mut body).await?;
     let after = body.update(&before.clone().restored(), &mut problems);

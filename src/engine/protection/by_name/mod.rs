@@ -40,6 +40,9 @@ pub trait NamedFormat: Send + Sync + 'static {
     /// Writes the result of one operation.
     fn write(&self, result: NamedResult) -> Result<Self::Answer, Refusal>;
 
+    /// The refusal of a request as a whole because of the outcomes of its operations.
+    fn refuse_all(&self, outcomes: &[Result<NamedResult, Refusal>]) -> Option<Refusal>;
+
     /// Writes the outcomes of several operations, in the order of the request.
     fn write_all(
         &self,
@@ -87,8 +90,9 @@ impl Protection {
                     let results = done.iter().flat_map(|done| &done.outcome);
                     // The answer repeats parts of the request, such as the references of the items.
                     let size = sent + results.map(NamedResult::size).sum::<usize>();
+                    let whole = |outcomes: &[_]| format.refuse_all(outcomes);
                     let writing = |outcomes| format.write_all(outcomes);
-                    this.conclude_items(&call, done, size, writing).await
+                    this.conclude_items(&call, done, size, whole, writing).await
                 }
             }
         })
@@ -123,7 +127,7 @@ impl Protection {
         let name = key.unwrap_or_default();
         let operation = self.operate_on(call, application, name, &item.operation);
         let result = operation.instrument(step!("crypto")).await?;
-        self.check_again(call, application, &[]).await?;
+        self.check_again(call, application, None).await?;
         Ok(result)
     }
 

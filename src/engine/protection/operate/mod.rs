@@ -111,7 +111,7 @@ impl Protection {
         let request = self.long_work.run(lane, Cost::High, size, read).await?;
         let performed = self.perform(call, &application, request);
         let performed = performed.instrument(step!("crypto")).await?;
-        self.check_again(call, &application, &[]).await?;
+        self.check_again(call, &application, None).await?;
         Ok(performed)
     }
 

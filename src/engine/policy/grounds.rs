@@ -1,0 +1,58 @@
+//! The policies that permitted an operation.
+
+use super::permit::{PolicyPermit, to};
+use super::{Policy, Verdict};
+use crate::ids::{PolicyId, ServiceId};
+
+/// The policies that permitted an operation, from which it is decided again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Grounds {
+    Protecting(Under),
+    Opening {
+        policy: Under,
+        /// The policy in the envelope.
+        sealed_under: Option<PolicyId>,
+    },
+    Rewrapping {
+        from: Under,
+        to: Under,
+        /// The policy in the envelope.
+        sealed_under: Option<PolicyId>,
+    },
+}
+
+/// A policy, as it was when it permitted the operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Under {
+    pub(super) policy: PolicyId,
+    pub(super) destination: ServiceId,
+    pub(super) verdict: Verdict,
+}
+
+impl Under {
+    pub(super) fn of(policy: &Policy) -> Self {
+        Self {
+            policy: policy.id,
+            destination: policy.destination_service_id,
+            verdict: policy.verdict(),
+        }
+    }
+}
+
+impl Grounds {
+    /// The services whose keys are used.
+    pub(super) fn destinations(self) -> impl Iterator<Item = ServiceId> {
+        let (first, second) = match self {
+            Self::Protecting(under) | Self::Opening { policy: under, .. } => (under, None),
+            Self::Rewrapping { from, to, .. } => (from, Some(to)),
+        };
+        std::iter::once(first).chain(second).map(|under| under.destination)
+    }
+}
+
+impl PolicyPermit<to::Protect> {
+    /// The policy that decided.
+    pub(crate) fn grounds(&self) -> Grounds {
+        Grounds::Protecting(Under::of(self.policy()))
+    }
+}
