@@ -29,6 +29,11 @@ CREATE TABLE services (
     CONSTRAINT services_limits_are_for_enterprise CHECK (
         (tier = 'enterprise') = (requests_per_second IS NOT NULL)
         AND (tier = 'enterprise') = (burst IS NOT NULL)
+    ),
+    -- The calendar of the service ends before that of Postgres. A row that it cannot read would hide the others.
+    CONSTRAINT services_times_can_be_read CHECK (
+        least(created_at, updated_at, deleted_at) >= '1970-01-01'
+        AND greatest(created_at, updated_at, deleted_at) < '9999-01-01'
     )
 );
 
@@ -58,7 +63,7 @@ CREATE TABLE emergency (
     id        uuid PRIMARY KEY CHECK (id = '00000000-0000-0000-0000-000000000001'),
     status    text NOT NULL CHECK (status IN ('active', 'frozen')),
     reason    text CHECK (char_length(reason) BETWEEN 1 AND 500),
-    frozen_at timestamptz,
+    frozen_at timestamptz CHECK (frozen_at >= '1970-01-01' AND frozen_at < '9999-01-01'),
     frozen_by text CHECK (char_length(frozen_by) <= 500),
     revision  bigint NOT NULL CHECK (revision > 0),
     seal      bytea CHECK (octet_length(seal) <= 64)
@@ -112,6 +117,10 @@ CREATE TABLE policies (
     ),
     CONSTRAINT policies_have_headers_for_destinations CHECK (
         key_ownership = 'destination_managed' OR headers IS NULL
+    ),
+    CONSTRAINT policies_times_can_be_read CHECK (
+        least(created_at, updated_at, deleted_at) >= '1970-01-01'
+        AND greatest(created_at, updated_at, deleted_at) < '9999-01-01'
     )
 );
 

@@ -74,6 +74,12 @@ CREATE TABLE keys (
     ),
     CONSTRAINT keys_destruction_is_final CHECK (
         destroying_at IS NULL OR status IN ('pending_destruction', 'destroyed')
+    ),
+    -- The API accepts the last time of the calendar for an expiry, and no plan is later.
+    CONSTRAINT keys_times_can_be_read CHECK (
+        least(activated_at, destroying_at, created_at, updated_at, expires_at, retire_at, destroy_at) >= '1970-01-01'
+        AND greatest(activated_at, destroying_at, created_at, updated_at) < '9999-01-01'
+        AND greatest(expires_at, retire_at, destroy_at) <= '9999-12-30 22:00Z'
     )
 );
 
@@ -134,7 +140,7 @@ CREATE TABLE key_intents (
     service_id uuid REFERENCES services (id),
     change_id  uuid,
     attempt    uuid,
-    created_at timestamptz NOT NULL,
+    created_at timestamptz NOT NULL CHECK (created_at >= '1970-01-01' AND created_at < '9999-01-01'),
     mac        bytea NOT NULL CHECK (octet_length(mac) <= 64)
 );
 
@@ -151,7 +157,7 @@ CREATE TABLE key_presence (
     key_id  uuid NOT NULL REFERENCES keys (id),
     token   text NOT NULL CHECK (octet_length(token) <= 255),
     present boolean NOT NULL,
-    seen_at timestamptz NOT NULL,
+    seen_at timestamptz NOT NULL CHECK (seen_at >= '1970-01-01' AND seen_at < '9999-01-01'),
     PRIMARY KEY (key_id, token)
 );
 
@@ -185,7 +191,11 @@ CREATE TABLE import_keys (
     destroyed_at timestamptz,
     revision     bigint NOT NULL CHECK (revision > 0),
     seal         bytea CHECK (octet_length(seal) <= 64),
-    created_at   timestamptz NOT NULL
+    created_at   timestamptz NOT NULL,
+    CONSTRAINT import_keys_times_can_be_read CHECK (
+        least(attempted_at, used_at, expires_at, destroyed_at, created_at) >= '1970-01-01'
+        AND greatest(attempted_at, used_at, expires_at, destroyed_at, created_at) < '9999-01-01'
+    )
 );
 
 CREATE INDEX import_keys_to_destroy ON import_keys (expires_at) WHERE destroyed_at IS NULL;
@@ -208,7 +218,7 @@ CREATE TABLE refused_pins (
     serial     text NOT NULL CHECK (octet_length(serial) <= 255),
     salt       bytea NOT NULL CHECK (octet_length(salt) = 16),
     digest     smallint NOT NULL CHECK (digest BETWEEN 0 AND 255),
-    refused_at timestamptz NOT NULL DEFAULT now(),
+    refused_at timestamptz NOT NULL DEFAULT now() CHECK (refused_at >= '1970-01-01' AND refused_at < '9999-01-01'),
     PRIMARY KEY (label, serial, salt)
 );
 

@@ -39,6 +39,12 @@ CREATE TABLE api_keys (
     CONSTRAINT api_keys_person_length CHECK (char_length(person) BETWEEN 1 AND 128),
     CONSTRAINT api_keys_roles_are_known CHECK (
         roles <@ ARRAY['owner', 'custodian', 'policy-admin', 'auditor'] AND cardinality(roles) <= 1000
+    ),
+    -- As in keys.
+    CONSTRAINT api_keys_times_can_be_read CHECK (
+        least(expires_at, revoked_at, last_used_at, created_at, updated_at) >= '1970-01-01'
+        AND greatest(revoked_at, last_used_at, created_at, updated_at) < '9999-01-01'
+        AND expires_at <= '9999-12-30 22:00Z'
     )
 );
 
@@ -95,7 +101,11 @@ CREATE TABLE identities (
     seal               bytea CHECK (octet_length(seal) <= 64),
     created_at         timestamptz NOT NULL,
     updated_at         timestamptz NOT NULL,
-    deleted_at         timestamptz
+    deleted_at         timestamptz,
+    CONSTRAINT identities_times_can_be_read CHECK (
+        least(last_used_at, created_at, updated_at, deleted_at) >= '1970-01-01'
+        AND greatest(last_used_at, created_at, updated_at, deleted_at) < '9999-01-01'
+    )
 );
 
 CREATE INDEX identities_by_issuer ON identities ((match->>'issuer'), (match->>'subject'))

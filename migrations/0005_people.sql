@@ -25,6 +25,10 @@ CREATE TABLE people (
     ),
     CONSTRAINT people_locks_have_times CHECK (
         locked_at IS NOT NULL OR num_nonnulls(locked_by, lock_reason) = 0
+    ),
+    CONSTRAINT people_times_can_be_read CHECK (
+        least(locked_at, tokens_from, issued_at, last_seen_at, created_at, updated_at) >= '1970-01-01'
+        AND greatest(locked_at, tokens_from, issued_at, last_seen_at, created_at, updated_at) < '9999-01-01'
     )
 );
 
@@ -61,12 +65,16 @@ CREATE TABLE dashboard_sessions (
     at_provider text CHECK (octet_length(at_provider) <= 16384),
     checked_at  timestamptz NOT NULL,
     started_at  timestamptz NOT NULL,
-    seen_at     timestamptz NOT NULL DEFAULT '-infinity',
+    seen_at     timestamptz NOT NULL DEFAULT '2000-01-01',
     revision    bigint NOT NULL CHECK (revision > 0),
     seal        bytea CHECK (octet_length(seal) <= 64),
     CONSTRAINT dashboard_sessions_of_keys_have_no_provider CHECK (api_key_id IS NULL OR at_provider IS NULL),
     CONSTRAINT dashboard_sessions_digest_is_unique UNIQUE (digest),
-    CONSTRAINT dashboard_sessions_have_one_administrator CHECK (num_nonnulls(api_key_id, person_id) = 1)
+    CONSTRAINT dashboard_sessions_have_one_administrator CHECK (num_nonnulls(api_key_id, person_id) = 1),
+    CONSTRAINT dashboard_sessions_times_can_be_read CHECK (
+        least(checked_at, started_at, seen_at) >= '1970-01-01'
+        AND greatest(checked_at, started_at, seen_at) < '9999-01-01'
+    )
 );
 
 CREATE INDEX dashboard_sessions_by_last_sight ON dashboard_sessions (seen_at);
@@ -85,7 +93,7 @@ COMMENT ON COLUMN dashboard_sessions.seal IS 'The MAC of the row under the row k
 
 CREATE TABLE finished_sign_ins (
     state_digest bytea PRIMARY KEY CHECK (octet_length(state_digest) = 32),
-    finished_at  timestamptz NOT NULL
+    finished_at  timestamptz NOT NULL CHECK (finished_at >= '1970-01-01' AND finished_at < '9999-01-01')
 );
 
 CREATE INDEX finished_sign_ins_by_time ON finished_sign_ins (finished_at);
@@ -96,7 +104,7 @@ COMMENT ON COLUMN finished_sign_ins.finished_at IS 'The time of the exchange.';
 
 CREATE TABLE finished_logouts (
     token_digest bytea PRIMARY KEY CHECK (octet_length(token_digest) = 32),
-    finished_at  timestamptz NOT NULL
+    finished_at  timestamptz NOT NULL CHECK (finished_at >= '1970-01-01' AND finished_at < '9999-01-01')
 );
 
 CREATE INDEX finished_logouts_by_time ON finished_logouts (finished_at);

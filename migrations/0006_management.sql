@@ -75,7 +75,7 @@ CREATE TABLE changes (
     resource_type   text NOT NULL CHECK (char_length(resource_type) BETWEEN 1 AND 100),
     resource_id     uuid,
     target_id       uuid,
-    target_revision bigint,
+    target_revision bigint CHECK (target_revision >= 0),
     -- As in management_events.
     before          jsonb CHECK (octet_length(before::text) <= 524288),
     after           jsonb CHECK (octet_length(after::text) <= 524288),
@@ -105,6 +105,9 @@ CREATE TABLE changes (
     ),
     CONSTRAINT changes_approvals_name_their_approvers CHECK (
         jsonb_array_length(approvals) = cardinality(approver_ids)
+    ),
+    CONSTRAINT changes_times_can_be_read CHECK (
+        least(proposed_at, expires_at) >= '1970-01-01' AND greatest(proposed_at, expires_at) < '9999-01-01'
     )
 );
 
@@ -144,10 +147,10 @@ CREATE TABLE idempotent_calls (
     key           text NOT NULL CHECK (octet_length(key) <= 128),
     fingerprint   bytea NOT NULL CHECK (octet_length(fingerprint) = 32),
     attempt       uuid NOT NULL,
-    begun_at      timestamptz NOT NULL,
+    begun_at      timestamptz NOT NULL CHECK (begun_at >= '1970-01-01' AND begun_at < '9999-01-01'),
     resource_type text CHECK (octet_length(resource_type) <= 100),
     answer        text CHECK (octet_length(answer) <= 2097152),
-    changed_to    bigint,
+    changed_to    bigint CHECK (changed_to >= 0),
     mac           bytea CHECK (octet_length(mac) <= 64),
     PRIMARY KEY (caller, path, key),
     CONSTRAINT idempotent_calls_name_what_they_answer CHECK ((answer IS NULL) = (resource_type IS NULL))

@@ -4,7 +4,7 @@
 CREATE TABLE audit_log_keys (
     id         uuid PRIMARY KEY,
     public_key bytea NOT NULL CHECK (octet_length(public_key) <= 8192),
-    created_at timestamptz NOT NULL,
+    created_at timestamptz NOT NULL CHECK (created_at >= '1970-01-01' AND created_at < '9999-01-01'),
     revision   bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
     seal       bytea CHECK (octet_length(seal) <= 64)
 );
@@ -19,7 +19,7 @@ COMMENT ON COLUMN audit_log_keys.seal IS 'The MAC of the row under the row key; 
 CREATE TABLE audit_log_cosigners (
     id         uuid PRIMARY KEY,
     public_key bytea NOT NULL CHECK (octet_length(public_key) <= 8192),
-    created_at timestamptz NOT NULL,
+    created_at timestamptz NOT NULL CHECK (created_at >= '1970-01-01' AND created_at < '9999-01-01'),
     revision   bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
     seal       bytea CHECK (octet_length(seal) <= 64)
 );
@@ -34,7 +34,7 @@ COMMENT ON COLUMN audit_log_cosigners.seal IS 'The MAC of the row under the row 
 CREATE TABLE report_keys (
     id         uuid PRIMARY KEY,
     public_key bytea NOT NULL CHECK (octet_length(public_key) <= 8192),
-    created_at timestamptz NOT NULL,
+    created_at timestamptz NOT NULL CHECK (created_at >= '1970-01-01' AND created_at < '9999-01-01'),
     revision   bigint NOT NULL DEFAULT 1 CHECK (revision > 0),
     seal       bytea CHECK (octet_length(seal) <= 64)
 );
@@ -71,7 +71,7 @@ CREATE TABLE audit_log_heads (
     size            bigint NOT NULL CHECK (size >= 0),
     root            bytea NOT NULL CHECK (length(root) = 32),
     checkpoint      text,
-    checkpoint_size bigint NOT NULL DEFAULT 0 CHECK (checkpoint_size <= size),
+    checkpoint_size bigint NOT NULL DEFAULT 0 CHECK (checkpoint_size BETWEEN 0 AND size),
     checkpoint_at   timestamptz,
     cosigned        text,
     cosigned_size   bigint NOT NULL DEFAULT 0,
@@ -81,7 +81,7 @@ CREATE TABLE audit_log_heads (
     published_at    timestamptz,
     -- What the service could not read, or could not replace, would stop the log.
     CONSTRAINT audit_log_heads_can_be_read CHECK (
-        cosigned_size <= size AND published_size <= size
+        cosigned_size BETWEEN 0 AND size AND published_size BETWEEN 0 AND size
         AND checkpoint_at >= '2000-01-01' AND checkpoint_at < '9999-01-01'
         AND cosigned_at >= '2000-01-01' AND cosigned_at < '9999-01-01'
         AND published_at >= '2000-01-01' AND published_at < '9999-01-01'

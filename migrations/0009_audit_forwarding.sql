@@ -4,7 +4,7 @@
 CREATE TABLE audit_forward_positions (
     target    text NOT NULL CHECK (length(target) BETWEEN 1 AND 64),
     log       smallint NOT NULL CHECK (log IN (1, 2)),
-    sent      bigint NOT NULL DEFAULT 0 CHECK (sent >= confirmed),
+    sent      bigint NOT NULL DEFAULT 0 CHECK (sent >= 0 AND sent >= confirmed),
     confirmed bigint NOT NULL DEFAULT 0 CHECK (confirmed >= 0),
     PRIMARY KEY (target, log)
 );

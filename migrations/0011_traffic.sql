@@ -1,12 +1,13 @@
--- Sums of the audit records, so that charts and alerts do not scan them.
+-- Sums of the audit records, so that charts and alerts do not scan them. What the service could not read, or not add up,
+-- would stop its reports: so no number is more than 2^40, and a time is one of the calendar.
 
 CREATE TABLE traffic_minutes (
-    minute    timestamptz NOT NULL,
+    minute    timestamptz NOT NULL CHECK (minute >= '1970-01-01' AND minute < '9999-01-01'),
     -- As in crypto_operations_audit, whose records the login of the service writes.
     operation text NOT NULL CHECK (char_length(operation) <= 512),
     outcome   text NOT NULL CHECK (char_length(outcome) <= 512),
     bucket    smallint NOT NULL CHECK (bucket BETWEEN 0 AND 79),
-    requests  bigint NOT NULL CHECK (requests > 0),
+    requests  bigint NOT NULL CHECK (requests BETWEEN 1 AND 1099511627776),
     PRIMARY KEY (minute, operation, outcome, bucket)
 );
 
@@ -18,9 +19,9 @@ COMMENT ON COLUMN traffic_minutes.bucket IS 'The response time: bucket n begins 
 COMMENT ON COLUMN traffic_minutes.requests IS 'The number of requests.';
 
 CREATE TABLE service_minutes (
-    minute         timestamptz NOT NULL,
+    minute         timestamptz NOT NULL CHECK (minute >= '1970-01-01' AND minute < '9999-01-01'),
     service_id uuid NOT NULL,
-    requests       bigint NOT NULL CHECK (requests > 0),
+    requests       bigint NOT NULL CHECK (requests BETWEEN 1 AND 1099511627776),
     limited        bigint NOT NULL CHECK (limited BETWEEN 0 AND requests),
     PRIMARY KEY (minute, service_id)
 );
@@ -33,15 +34,19 @@ COMMENT ON COLUMN service_minutes.limited IS 'The number of requests that exceed
 
 CREATE TABLE key_use_days (
     key_id            uuid NOT NULL,
-    day               date NOT NULL,
-    protections       bigint NOT NULL CHECK (protections >= 0),
-    openings          bigint NOT NULL CHECK (openings >= 0),
+    day               date NOT NULL CHECK (day >= '1970-01-01' AND day < '9999-01-01'),
+    protections       bigint NOT NULL CHECK (protections BETWEEN 0 AND 1099511627776),
+    openings          bigint NOT NULL CHECK (openings BETWEEN 0 AND 1099511627776),
     last_protected_at timestamptz,
     last_opened_at    timestamptz,
     PRIMARY KEY (key_id, day),
     CONSTRAINT key_use_days_have_uses CHECK (protections + openings > 0),
     CONSTRAINT key_use_days_date_their_uses CHECK (
         (protections > 0) = (last_protected_at IS NOT NULL) AND (openings > 0) = (last_opened_at IS NOT NULL)
+    ),
+    CONSTRAINT key_use_days_times_can_be_read CHECK (
+        least(last_protected_at, last_opened_at) >= '1970-01-01'
+        AND greatest(last_protected_at, last_opened_at) < '9999-01-01'
     )
 );
 
@@ -55,10 +60,10 @@ COMMENT ON COLUMN key_use_days.last_opened_at IS 'The time of the last of the la
 
 CREATE TABLE key_opening_days (
     key_id        uuid NOT NULL,
-    day           date NOT NULL,
+    day           date NOT NULL CHECK (day >= '1970-01-01' AND day < '9999-01-01'),
     service_id    uuid NOT NULL,
     policy_number text NOT NULL CHECK (char_length(policy_number) <= 512),
-    openings      bigint NOT NULL CHECK (openings > 0),
+    openings      bigint NOT NULL CHECK (openings BETWEEN 1 AND 1099511627776),
     rewraps       bigint NOT NULL CHECK (rewraps BETWEEN 0 AND openings),
     PRIMARY KEY (key_id, day, service_id, policy_number)
 );
@@ -73,7 +78,7 @@ COMMENT ON COLUMN key_opening_days.rewraps IS 'The number of those that made a n
 
 CREATE TABLE traffic_progress (
     sole         boolean PRIMARY KEY DEFAULT true CHECK (sole),
-    summed_up_to timestamptz
+    summed_up_to timestamptz CHECK (summed_up_to >= '1970-01-01' AND summed_up_to < '9999-01-01')
 );
 
 INSERT INTO traffic_progress DEFAULT VALUES;

@@ -26,8 +26,8 @@ REVOKE INSERT, UPDATE, DELETE ON revisions FROM sealward_application;
 GRANT INSERT (table_name, id, revision, what, at, member, content, kept_seal) ON revisions TO sealward_application;
 
 -- Without these bounds, one entry with the last number would forbid every later one, and one with a time in the future
--- would shut a person out until then: whatever a person does before a lock or a logout does not count. The clocks of the
--- instances can differ from that of Postgres. The newest entry has the latest time.
+-- would shut a person out until then: whatever a person does before a lock or a logout does not count. An entry that was
+-- deleted does not come back below a newer one. The clocks of the instances can differ from that of Postgres.
 CREATE FUNCTION limit_revision() RETURNS trigger LANGUAGE plpgsql SET timezone = 'UTC' SET datestyle = 'ISO' AS $$
 DECLARE
     newest record;
@@ -37,13 +37,11 @@ BEGIN
     END IF;
     SELECT revision, at INTO newest FROM revisions
      WHERE table_name = NEW.table_name AND id = NEW.id ORDER BY revision DESC LIMIT 1;
-    IF NEW.revision > 16777216 + coalesce(newest.revision, 0) THEN
+    IF NEW.revision > 16777216 + coalesce(newest.revision, 0) OR NEW.revision < newest.revision THEN
         RAISE EXCEPTION 'the revision % is too far from the one before it', NEW.revision
             USING ERRCODE = 'check_violation';
     END IF;
-    IF NEW.revision > newest.revision THEN
-        NEW.at := greatest(NEW.at, newest.at);
-    END IF;
+    NEW.at := greatest(NEW.at, newest.at, now() - interval '15 minutes');
     RETURN NEW;
 END
 $$;
@@ -55,7 +53,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION limit_revision() IS 'Refuses an entry whose revision is more than 2^24 higher than the newest one, or whose time is in the future. An entry is not older than the one before it.';
+COMMENT ON FUNCTION limit_revision() IS 'Refuses an entry whose revision is lower than the newest one or more than 2^24 higher, or whose time is in the future. An entry is not older than the one before it, and at most 15 minutes old.';
 
 CREATE TRIGGER revisions_limit
     BEFORE INSERT ON revisions
@@ -142,13 +140,15 @@ COMMENT ON COLUMN locked_people.subject IS 'The subject of the person.';
 
 -- No row counts because these entries are absent: an earlier row needs the entry of its own revision, and if somebody
 -- adds that again, the newest entry still follows it. Members of groups stay, and logouts as long as a session that
--- they end can last. The login of the service cannot call this.
+-- they end can last. Whoever adds an entry without a seal must not remove the last seal of a row at once: for 30 days, an
+-- operator can still compare them. The login of the service cannot call this.
 CREATE FUNCTION forget_superseded_revisions() RETURNS bigint LANGUAGE sql SECURITY DEFINER
     SET timezone = 'UTC' SET datestyle = 'ISO' AS $$
     WITH forgotten AS (
         DELETE FROM revisions r
          USING (SELECT table_name, id, max(revision) AS revision
                   FROM revisions WHERE what IN ('made', 'changed', 'gone') AND member IS NULL
+                   AND at < now() - interval '30 days'
                  GROUP BY table_name, id) AS newest
          WHERE r.table_name = newest.table_name AND r.id = newest.id AND r.revision < newest.revision
            AND r.member IS NULL
@@ -159,7 +159,7 @@ CREATE FUNCTION forget_superseded_revisions() RETURNS bigint LANGUAGE sql SECURI
     SELECT count(*) FROM forgotten
 $$;
 
-COMMENT ON FUNCTION forget_superseded_revisions() IS 'Deletes the entries before the newest made, changed or gone of each row. Returns their number.';
+COMMENT ON FUNCTION forget_superseded_revisions() IS 'Deletes the entries before the newest made, changed or gone of each row that is older than 30 days. Returns their number.';
 
 DO $$
 BEGIN

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use serde::Serialize;
-use uuid::Uuid;
 
 use super::store;
 use crate::db::Pool;

@@ -46,7 +46,7 @@ pub use self::opening::{NotDerived, initialize};
 pub use self::seal::{Seal, SinceSealed};
 pub use self::standing::{Entry, Standing, What};
 pub use self::store::{
-    ENTRIES, Entries, FURTHEST, accept_absence, add_entry, endorse, entries_of, ever_made,
+    ENTRIES, Entries, FURTHEST, Since, accept_absence, add_entry, endorse, entries_of, ever_made,
     forget_superseded, join, join_at, members, members_of, newest_entry, next_generation,
     renew_kept, since_sealed, was_made,
 };

@@ -107,3 +107,25 @@ async fn an_operator_learns_that_the_secret_of_an_api_key_is_another_one() {
     assert!(seen.stderr.contains("no event has the secrets of API keys"), "{}", seen.stderr);
     seen.failure(1, &["no row was sealed"]);
 }
+
+/// An entry that takes something away counts, whatever revision the row says that it has.
+#[tokio::test(flavor = "multi_thread")]
+async fn sealing_a_row_at_another_revision_gives_nothing_back() {
+    let site = Site::new().await;
+    let process = Process::start(&site).await;
+    process.admin().post("/admin/emergency/freeze", json!({ "reason": "a drill" })).await.ok();
+    process.admin().post_nothing("/admin/emergency/unfreeze").await.ok();
+    process.terminate();
+    site.run(&["emergency", "freeze", "--all"]).success();
+    let forged = "SET ROLE sealward_application;
+        INSERT INTO revisions (table_name, id, revision, what)
+        SELECT table_name, id, max(revision) + 1, 'changed' FROM revisions
+         WHERE table_name = 'emergency' GROUP BY table_name, id;
+        UPDATE emergency SET revision = (SELECT max(revision) FROM revisions WHERE table_name = 'emergency')";
+    sqlx::raw_sql(forged).execute(&mut site.connect().await).await.expect("a change");
+    let sealed = site.run(&["rows", "reseal", "--yes"]).success().stdout;
+    assert!(sealed.contains("not as last sealed"), "{sealed}");
+    let process = Process::start(&site).await;
+    let switch = process.admin().get("/admin/emergency").await.ok();
+    assert_eq!(switch.text("status"), "frozen");
+}

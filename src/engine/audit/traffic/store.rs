@@ -11,16 +11,20 @@ use crate::ids::KeyId;
 use crate::policy_number::PolicyNumber;
 use formats::clock::Timestamp;
 
+/// The largest number in an aggregate. Whoever writes to the database must not make a sum too large.
+const MOST: i64 = 1 << 40;
+
 /// Aggregates up to an hour, until `complete_until`, and returns whether there is more. Only one instance
 /// works at a time.
 pub(super) async fn sum_some(db: &Pool, complete_until: Timestamp) -> sqlx::Result<bool> {
     let mut transaction = db.begin().await?;
-    // The first run starts at the oldest record. Without a time that an instance wrote, the minutes that are summed say it.
+    // The first run starts at the oldest record. Minutes that are summed are not summed again, whatever the time says.
     let bounds: Option<(Timestamp, Timestamp, bool)> = sqlx::query_as(
         "WITH bounds AS (
              SELECT date_trunc('minute', coalesce(
-                        CASE WHEN summed_up_to <= $1 THEN summed_up_to END,
-                        (SELECT max(minute) + interval '1 minute' FROM traffic_minutes WHERE minute < $1),
+                        greatest(CASE WHEN summed_up_to <= $1 THEN summed_up_to END,
+                                 (SELECT max(minute) + interval '1 minute' FROM traffic_minutes
+                                   WHERE minute < $1)),
                         (SELECT min(ts) FROM crypto_operations_audit), $1)) AS start,
                     date_trunc('minute', $1::timestamptz) AS stop
                FROM (SELECT summed_up_to FROM traffic_progress FOR UPDATE SKIP LOCKED) AS progress
@@ -46,7 +50,8 @@ pub(super) async fn sum_some(db: &Pool, complete_until: Timestamp) -> sqlx::Resu
                     count(*)
                FROM crypto_operations_audit
               WHERE ts >= $1 AND ts < $2
-              GROUP BY 1, 2, 3, 4",
+              GROUP BY 1, 2, 3, 4
+                 ON CONFLICT (minute, operation, outcome, bucket) DO UPDATE SET requests = excluded.requests",
         )
         .bind(from)
         .bind(to)
@@ -61,7 +66,9 @@ pub(super) async fn sum_some(db: &Pool, complete_until: Timestamp) -> sqlx::Resu
                     count(*) FILTER (WHERE error_code = 'RATE_LIMIT_EXCEEDED')
                FROM crypto_operations_audit
               WHERE ts >= $1 AND ts < $2 AND application_id IS NOT NULL
-              GROUP BY 1, 2",
+              GROUP BY 1, 2
+                 ON CONFLICT (minute, service_id) DO UPDATE
+                SET requests = excluded.requests, limited = excluded.limited",
         )
         .bind(from)
         .bind(to)
@@ -79,14 +86,15 @@ pub(super) async fn sum_some(db: &Pool, complete_until: Timestamp) -> sqlx::Resu
               WHERE ts >= $1 AND ts < $2 AND key_id IS NOT NULL AND response_status = 200
               GROUP BY 1, 2
                  ON CONFLICT (key_id, day) DO UPDATE
-                SET protections = known.protections + excluded.protections,
-                    openings = known.openings + excluded.openings,
+                SET protections = least(known.protections + excluded.protections, $4),
+                    openings = least(known.openings + excluded.openings, $4),
                     last_protected_at = greatest(known.last_protected_at, excluded.last_protected_at),
                     last_opened_at = greatest(known.last_opened_at, excluded.last_opened_at)",
         )
         .bind(from)
         .bind(to)
         .bind(OperationType::PROTECTING)
+        .bind(MOST)
         .execute(&mut *transaction)
         .await?;
         sqlx::query(
@@ -99,13 +107,14 @@ pub(super) async fn sum_some(db: &Pool, complete_until: Timestamp) -> sqlx::Resu
                 AND response_status = 200 AND coalesce(operation_type, '') <> ALL ($3)
               GROUP BY 1, 2, 3, 4
                  ON CONFLICT (key_id, day, service_id, policy_number) DO UPDATE
-                SET openings = known.openings + excluded.openings,
-                    rewraps = known.rewraps + excluded.rewraps",
+                SET openings = least(known.openings + excluded.openings, $5),
+                    rewraps = least(known.rewraps + excluded.rewraps, $5)",
         )
         .bind(from)
         .bind(to)
         .bind(OperationType::PROTECTING)
         .bind(Endpoint::REWRAPPING)
+        .bind(MOST)
         .execute(&mut *transaction)
         .await?;
         sqlx::query("UPDATE traffic_progress SET summed_up_to = $1")

@@ -11,7 +11,7 @@ use super::write::update;
 use crate::resource::stored::Stored;
 use crate::revision::Revision;
 use crate::seals::{
-    FURTHEST, Form, NoRowKey, RowName, SinceSealed, What, newest_entry, since_sealed,
+    FURTHEST, Form, NoRowKey, RowName, Since, SinceSealed, What, newest_entry, since_sealed,
 };
 
 /// A row as an operator saw it.
@@ -41,22 +41,41 @@ pub async fn seen<R: Stored + Send + Unpin>(
             forms.insert(marked.id, form);
         }
     }
-    let key = rows.seals.current().ok_or(NoRowKey)?;
-    let since = since_sealed(rows.executor, &key, (R::TABLE, &forms)).await?;
-    let shown = seen.iter().map(|resource| {
-        let since = since.get(&resource.uuid()).copied().unwrap_or(SinceSealed::Unknown);
-        Ok(SeenRow { row: resource.row(), since, form: form_of(resource)? })
+    let since = since::<R>(rows, &forms).await?;
+    let shown = seen.into_iter().map(|mut resource| {
+        let sealed = deprive(&mut resource, &since);
+        Ok(SeenRow { row: resource.row(), since: sealed, form: form_of(&resource)? })
     });
     shown.collect()
+}
+
+/// What entries say about rows that have these forms in the database.
+async fn since<R: Stored>(
+    rows: Rows<&mut PgConnection>,
+    forms: &HashMap<Uuid, Form>,
+) -> sqlx::Result<HashMap<Uuid, Since>> {
+    let key = rows.seals.current().ok_or(NoRowKey)?;
+    since_sealed(rows.executor, &key, (R::TABLE, R::LOSES), forms).await
+}
+
+/// Takes away what entries took away since the row was last sealed, whatever revision the row says that it has. Returns
+/// what the row is, compared with that seal.
+fn deprive<R: Stored>(resource: &mut R, since: &HashMap<Uuid, Since>) -> SinceSealed {
+    let Some(since) = since.get(&resource.uuid()) else {
+        return SinceSealed::Unknown;
+    };
+    for entry in &since.taken {
+        resource.deprive(entry.at);
+    }
+    since.sealed
 }
 
 fn form_of<R: Stored>(resource: &R) -> sqlx::Result<Form> {
     Ok(resource.columns().form()?.clone())
 }
 
-/// Seals those of these rows that are of one kind, each at a revision of its own, without what their newest entries took
-/// away. Returns the rows that were
-/// changed since they were seen: whoever writes to the database could change them while the operator reads.
+/// Seals those of these rows that are of one kind, each at a revision of its own, without what entries took away since
+/// they were last sealed. Returns the rows that were changed since they were seen: whoever writes to the database could change them while the operator reads.
 pub async fn reseal<R: Stored + Send + Unpin>(
     mut rows: Rows<&mut PgConnection>,
     seen: &[SeenRow],
@@ -65,22 +84,18 @@ pub async fn reseal<R: Stored + Send + Unpin>(
     for SeenRow { row, form, .. } in seen.iter().filter(|seen| seen.row.table == R::TABLE) {
         lock_row(&mut *rows.executor, *row).await?;
         let found = select::<R>("WHERE id = $1").bind(row.id);
-        let found = found.fetch_marked(rows.again()).await?.into_iter().next();
-        let Some(mut resource) = found.and_then(|marked| marked.resource) else {
+        let found = found.fetch_with_forms(rows.again()).await?.into_iter().next();
+        let found = found.and_then(|(marked, form)| marked.resource.zip(form));
+        let Some((mut resource, own)) = found else {
             changed.push(*row);
             continue;
         };
+        deprive(&mut resource, &since::<R>(rows.again(), &HashMap::from([(row.id, own)])).await?);
         if form_of(&resource)? != *form {
             changed.push(*row);
             continue;
         }
         let newest = newest_entry(&mut *rows.executor, *row).await?;
-        // What it took away does not come back, whatever the row says.
-        if let Some(entry) = &newest
-            && R::LOSES == Some(entry.what)
-        {
-            resource.deprive(entry.at);
-        }
         let newest = newest.map_or(0, |entry| entry.revision);
         // That of the row can be forged, and the table admits no revision so far away.
         let own = resource.revision().number().min(newest.saturating_add(FURTHEST - 1));

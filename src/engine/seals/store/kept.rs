@@ -6,45 +6,85 @@ use futures_util::TryStreamExt as _;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::seals::{Form, RowKey, RowName, SinceSealed, What};
+use crate::seals::{Entry, Form, RowKey, RowName, SinceSealed, What};
+use formats::clock::Timestamp;
 
 /// The number of entries in one statement.
 const PAGE: i64 = 1_000;
 
-/// Compares rows of one table, as they are, with the newest entries that keep a seal. Whoever writes to the database
-/// can add entries, so those whose seal does not count are passed over.
+/// What entries say about a row.
+#[derive(Clone, Debug)]
+pub struct Since {
+    /// What the row is, compared with its last seal.
+    pub sealed: SinceSealed,
+    /// The first and the last entry after that seal that take something away.
+    pub taken: Vec<Entry>,
+}
+
+/// Compares rows of one table, which can lose `loses`, as they are, with the newest entries that keep a seal. Whoever
+/// writes to the database can add entries, so those whose seal does not count are passed over.
 pub async fn since_sealed(
     connection: &mut PgConnection,
     key: &RowKey,
-    (table, rows): (&'static str, &HashMap<Uuid, Form>),
-) -> sqlx::Result<HashMap<Uuid, SinceSealed>> {
+    (table, loses): (&'static str, Option<What>),
+    rows: &HashMap<Uuid, Form>,
+) -> sqlx::Result<HashMap<Uuid, Since>> {
     let ids: Vec<Uuid> = rows.keys().copied().collect();
-    let mut entries = sqlx::query_as::<_, (Uuid, i64, What, Option<Vec<u8>>, Option<Vec<u8>>)>(
-        "SELECT id, revision, what, content, kept_seal FROM revisions
+    let mut entries = sqlx::query_as::<_, KeptEntry>(
+        "SELECT id, revision, what, at, content, kept_seal FROM revisions
           WHERE table_name = $1 AND id = ANY ($2) AND member IS NULL
           ORDER BY id, revision DESC",
     )
     .bind(table)
     .bind(ids)
     .fetch(connection);
-    let mut found = HashMap::new();
-    while let Some((id, revision, what, sealed, seal)) = entries.try_next().await? {
-        let known = found.entry(id).or_insert(SinceSealed::Unknown);
+    let mut found = HashMap::<Uuid, (Since, bool)>::new();
+    while let Some(KeptEntry { id, revision, what, at, content, kept_seal }) =
+        entries.try_next().await?
+    {
+        let unknown = Since { sealed: SinceSealed::Unknown, taken: Vec::new() };
+        let (since, is_complete) = found.entry(id).or_insert((unknown, false));
+        if *is_complete {
+            continue;
+        }
         let row = RowName { table, id };
-        match (*known, sealed.zip(seal)) {
-            (SinceSealed::Unknown, Some((sealed, seal)))
-                if key.verify_content(row, revision, &sealed, &seal).is_ok() =>
-            {
+        let kept = content.zip(kept_seal);
+        let kept =
+            kept.filter(|(content, seal)| key.verify_content(row, revision, content, seal).is_ok());
+        match kept {
+            Some((content, seal)) => {
+                *is_complete = true;
                 let version = seal.first().copied().unwrap_or_default();
                 let present = rows.get(&id).and_then(|form| form.digest(version));
-                let is_same = present.is_some_and(|present| present == sealed);
-                *known = if is_same { SinceSealed::Same } else { SinceSealed::Changed };
+                if since.sealed == SinceSealed::Unknown {
+                    let is_same = present.is_some_and(|present| present == content);
+                    since.sealed = if is_same { SinceSealed::Same } else { SinceSealed::Changed };
+                }
             }
-            (SinceSealed::Unknown, None) if what == What::Gone => *known = SinceSealed::Gone,
-            _ => {}
+            None if loses == Some(what) => {
+                // Of those between, nothing is needed.
+                since.taken.truncate(1);
+                since.taken.push(Entry { revision, what, at });
+            }
+            None if what == What::Gone => since.sealed = SinceSealed::Gone,
+            None => {}
         }
     }
-    Ok(found)
+    let found = found.into_iter().map(|(id, (mut since, _))| {
+        since.taken.reverse();
+        (id, since)
+    });
+    Ok(found.collect())
+}
+
+#[derive(sqlx::FromRow)]
+struct KeptEntry {
+    id: Uuid,
+    revision: i64,
+    what: What,
+    at: Timestamp,
+    content: Option<Vec<u8>>,
+    kept_seal: Option<Vec<u8>>,
 }
 
 /// Seals what the entries of a table keep again under the generation that seals, as the owner. Nothing else of them

@@ -8,7 +8,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
 use uuid::Uuid;
 
-pub use self::kept::{renew_kept, since_sealed};
+pub use self::kept::{Since, renew_kept, since_sealed};
 use super::{Endorsement, Entry, Group, GroupKind, Member, RowName, What};
 use formats::clock::Timestamp;
 

@@ -58,7 +58,10 @@ async fn a_time_that_no_instance_wrote_does_not_end_the_sums() {
     let world = World::at(clock, Stage::Development).await;
     let destination = world.some_destination().await;
     let alice = world.application("alice").bound_to(&destination.policy).await;
-    for (count, forged) in [(1, "'9000-01-01'"), (2, "NULL"), (3, "'9000-01-01'")] {
+    let earlier = "summed_up_to - interval '1 hour'";
+    for (count, forged) in
+        [(1, "'9000-01-01'"), (2, "NULL"), (3, "'9000-01-01'"), (4, earlier), (5, earlier)]
+    {
         alice.protect(json!("card")).await.ok();
         assert_eq!(counts(&world, &destination.key).await, (count, 0));
         let forged = format!("UPDATE traffic_progress SET summed_up_to = {forged}");
@@ -67,7 +70,7 @@ async fn a_time_that_no_instance_wrote_does_not_end_the_sums() {
         // The next record is in a later minute.
         world.clock.advance(2 * A_MINUTE);
     }
-    assert_eq!(counts(&world, &destination.key).await, (3, 0));
+    assert_eq!(counts(&world, &destination.key).await, (5, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -136,11 +136,12 @@ pub(in crate::auth::sessions) async fn valid(
         .await
 }
 
-/// Notes the end of sessions, so that nobody puts their rows back. Where there is a later entry already, the
-/// row does not count either.
-const NOTED: &str = " RETURNING id, revision)
+/// Notes the end of sessions, so that nobody puts their rows back. A row without an entry never counted. Where there is a
+/// later entry already, the row does not count either.
+const NOTED: &str = " RETURNING id)
     INSERT INTO revisions (table_name, id, revision, what)
-    SELECT 'dashboard_sessions', id, revision + 1, 'gone' FROM ended ON CONFLICT DO NOTHING";
+    SELECT table_name, id, max(revision) + 1, 'gone' FROM revisions JOIN ended USING (id)
+     WHERE table_name = 'dashboard_sessions' GROUP BY table_name, id ON CONFLICT DO NOTHING";
 
 /// Ends a session, also one whose row is missing: somebody with a login of the database could put it back. The row of one
 /// that has ended already does not count.
