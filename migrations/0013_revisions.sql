@@ -17,7 +17,8 @@ CREATE TABLE revisions (
     PRIMARY KEY (table_name, id, revision)
 );
 
--- The newest entry of a kind is found without those between. With a text of both columns, no plan reads all entries of a row.
+-- Finds the first or the last entry of a kind without those between. Queries do not name table_name, so that no plan reads
+-- all entries of a row with the primary key.
 CREATE INDEX revisions_by_kind ON revisions ((table_name || ' ' || what), id, revision);
 CREATE INDEX revisions_by_member ON revisions (member) WHERE member IS NOT NULL;
 
@@ -37,8 +38,11 @@ BEGIN
     END IF;
     SELECT revision, at INTO newest FROM revisions
      WHERE table_name = NEW.table_name AND id = NEW.id ORDER BY revision DESC LIMIT 1;
-    IF NEW.revision > 16777216 + coalesce(newest.revision, 0) OR NEW.revision < newest.revision THEN
-        RAISE EXCEPTION 'the revision % is too far from the one before it', NEW.revision
+    IF NEW.revision < newest.revision THEN
+        RAISE EXCEPTION 'the revision % is lower than the newest one', NEW.revision USING ERRCODE = 'check_violation';
+    END IF;
+    IF NEW.revision > 16777216 + coalesce(newest.revision, 0) THEN
+        RAISE EXCEPTION 'the revision % is more than 2^24 higher than the newest one', NEW.revision
             USING ERRCODE = 'check_violation';
     END IF;
     NEW.at := greatest(NEW.at, newest.at, now() - interval '15 minutes');
@@ -138,8 +142,8 @@ COMMENT ON VIEW locked_people IS 'People whom their row or a later entry locks.'
 COMMENT ON COLUMN locked_people.id IS 'The person.';
 COMMENT ON COLUMN locked_people.subject IS 'The subject of the person.';
 
--- No row counts because these entries are absent: an earlier row needs the entry of its own revision, and if somebody
--- adds that again, the newest entry still follows it. Members of groups stay, and logouts as long as a session that
+-- No row counts because these entries are absent: an earlier row needs the entry of its own revision, and
+-- limit_revision() refuses to add that again below a newer one. Members of groups stay, and logouts as long as a session that
 -- they end can last. Whoever adds an entry without a seal must not remove the last seal of a row at once: for 30 days, an
 -- operator can still compare them. The login of the service cannot call this.
 CREATE FUNCTION forget_superseded_revisions() RETURNS bigint LANGUAGE sql SECURITY DEFINER

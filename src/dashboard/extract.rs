@@ -38,7 +38,7 @@ pub(super) struct PageContext {
 
 /// The segments of a path. One that cannot be decoded is answered like an unknown one.
 #[derive(Debug)]
-pub(super) struct Segments<T>(pub(super) T);
+pub(super) struct PathSegments<T>(pub(super) T);
 
 /// The submitted form. [`access`](super::access) has read it and checked its token.
 #[derive(Debug)]
@@ -151,7 +151,7 @@ impl FromRequestParts<SharedDashboard> for Query {
     }
 }
 
-impl<T: DeserializeOwned + Send> FromRequestParts<SharedDashboard> for Segments<T> {
+impl<T: DeserializeOwned + Send> FromRequestParts<SharedDashboard> for PathSegments<T> {
     type Rejection = PageError;
 
     async fn from_request_parts(
@@ -171,7 +171,7 @@ impl<T: FromStr> FromRequestParts<SharedDashboard> for Addressed<T> {
         parts: &mut Parts,
         state: &SharedDashboard,
     ) -> Result<Self, PageError> {
-        let Segments(text) = Segments::<String>::from_request_parts(parts, state).await?;
+        let PathSegments(text) = PathSegments::<String>::from_request_parts(parts, state).await?;
         text.parse().map(Self).map_err(|_| PageError::NotFound)
     }
 }

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_distinct_number_is_neither_an_identifier_nor_a_step_of_a_path() {
+    fn a_distinct_number_is_neither_an_identifier_nor_a_dot_segment() {
         for (number, is_distinct) in [
             ("POL-000001", true),
             ("a.b", true),

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest as _, Sha256};
 
-use super::admin::Segments;
+use super::admin::PathSegments;
 use super::app::App;
 use super::error::ApiError;
 use crate::error_code::errors;
@@ -70,7 +70,7 @@ impl IntoResponse for Published {
 pub(super) async fn jwks(
     State(App(app)): State<App>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
-    Segments(service): Segments<String>,
+    PathSegments(service): PathSegments<String>,
     headers: HeaderMap,
 ) -> Result<Published, ApiError> {
     let service: ServiceId = service.parse().map_err(|_| ApiError::NotFound)?;

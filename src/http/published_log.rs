@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
-use super::admin::{LogText, LogTile, Segments, log_named, tile_at};
+use super::admin::{LogText, LogTile, PathSegments, log_named, tile_at};
 use super::app::{App, AppState};
 use super::error::ApiError;
 use crate::error_code::errors;
@@ -33,7 +33,7 @@ pub(super) struct PublishedTile(LogTile);
 pub(super) async fn checkpoint(
     State(App(app)): State<App>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
-    Segments(log): Segments<String>,
+    PathSegments(log): PathSegments<String>,
 ) -> Result<PublishedCheckpoint, ApiError> {
     let log = log_named(&log)?;
     let logs = published(&app)?;
@@ -56,7 +56,7 @@ pub(super) async fn checkpoint(
 pub(super) async fn tile(
     State(App(app)): State<App>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
-    Segments((log, path)): Segments<(String, String)>,
+    PathSegments((log, path)): PathSegments<(String, String)>,
 ) -> Result<PublishedTile, ApiError> {
     let (log, tile) = (log_named(&log)?, tile_at(&path)?);
     let logs = published(&app)?;

@@ -37,13 +37,13 @@ impl UnreadBody {
     /// Skips the rest, if it has arrived. Whether nothing is left, so that the connection can take another request.
     pub(super) async fn skip(&self) -> bool {
         match self.take() {
-            Some(body) => is_skipped(body).await,
+            Some(body) => skip_arrived(body).await,
             None => true,
         }
     }
 
-    /// Whether there is no rest.
-    pub(super) fn is_absent(&self) -> bool {
+    /// Discards the rest without reading it. Whether there was none.
+    pub(super) fn discard(&self) -> bool {
         self.take().is_none()
     }
 
@@ -57,7 +57,7 @@ impl UnreadBody {
 }
 
 /// Reads and discards what has arrived. Whether it is the rest of the body.
-async fn is_skipped(mut body: Incoming) -> bool {
+async fn skip_arrived(mut body: Incoming) -> bool {
     let (mut left, mut has_waited) = (SKIPPED, false);
     while !body.is_end_stream() {
         let polled = poll_fn(|context| Poll::Ready(Pin::new(&mut body).poll_frame(context)));

@@ -238,7 +238,7 @@ impl<A: Answers> ConnectionServer<A> {
             let (timers, unread) = (of_requests.clone(), UnreadBody::default());
             let rest = unread.clone();
             let request = request.map(|body| Body::new(RequestBody::new(body, timers, unread)));
-            // Such a client sends the body only if somebody reads it.
+            // A read would ask a client that expects 100 Continue for its body.
             let is_expecting = request.headers().contains_key(header::EXPECT);
             let (front, is_draining) = (front.clone(), is_draining.clone());
             async move {
@@ -251,7 +251,7 @@ impl<A: Answers> ConnectionServer<A> {
                     return Err(Unanswered);
                 }
                 // While the rest of a body can arrive, the connection takes no other request.
-                let is_over = if is_expecting { rest.is_absent() } else { rest.skip().await };
+                let is_over = if is_expecting { rest.discard() } else { rest.skip().await };
                 if refused.is_some() || !is_over || is_draining.load(Ordering::Relaxed) {
                     let headers = response.headers_mut();
                     headers.insert(header::CONNECTION, HeaderValue::from_static("close"));

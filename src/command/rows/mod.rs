@@ -17,11 +17,12 @@ use formats::clock::{Clock, Entropy};
 pub(super) enum Command {
     /// Seal the rows that do not count or deviate, as they are, with the login in the section migrate.
     ///
-    /// Use it after changes with SQL, a restored backup or a lost token. Prints the rows, and how they
-    /// differ from their last events, and asks first: their values count from then on. Also prints rows that
-    /// are missing.
-    Reseal(reseal::Wanted),
-    /// Make another row key in the tokens, and seal all rows under it, with the login in the section migrate.
+    /// Use it after changes with SQL, a restored backup or a lost token. Prints the rows, how they differ from
+    /// their last events, and whether they are as they were last sealed, and asks first: their values count from
+    /// then on. Also prints rows that are missing.
+    Reseal(reseal::ResealOptions),
+    /// Make another row key in the tokens, and seal all rows and segments under it, with the login in the section
+    /// migrate.
     ///
     /// Running instances continue. The former key is destroyed at the end. After an interruption, run the
     /// command again.
@@ -43,7 +44,7 @@ pub(super) async fn run(
     let database = db::connect(servers, &owner).await?;
     let token = startup::verifying_token(&settings, environment, &database).await?;
     let done = match command {
-        Command::Reseal(wanted) => reseal::reseal(&database, wanted).await,
+        Command::Reseal(options) => reseal::reseal(&database, options).await,
         Command::NewKey => renew(&database, &token).await,
         Command::RemoveSegments => remove_segments(&database).await,
     };

@@ -9,11 +9,11 @@ use engine::resource::SeenRow;
 use engine::rows::{
     Shown, compare, examine_all, has_events, invalid_rows, missing_rows, seal_shown,
 };
-use engine::seals::{Deviation, Difference, Flaw, RowName, SinceSealed};
+use engine::seals::{Deviation, Difference, Flaw, RowName, SealComparison};
 use formats::clock::{Clock, Entropy};
 
 #[derive(Debug, clap::Args)]
-pub(in crate::command) struct Wanted {
+pub(in crate::command) struct ResealOptions {
     /// Do not ask.
     #[arg(long)]
     yes: bool,
@@ -32,7 +32,7 @@ const IN_NO_EVENT: &str = "no event has the secrets of API keys, the objects of 
     who changed them";
 
 /// What an operator decides about.
-struct Found {
+struct RowsToSeal {
     /// The rows that can be sealed.
     seen: Vec<SeenRow>,
     /// The rows that are not there.
@@ -44,21 +44,21 @@ struct Found {
     flaws: BTreeMap<RowName, Flaw>,
 }
 
-pub(super) async fn reseal(database: &Primary, wanted: &Wanted) -> Result<(), Failure> {
+pub(super) async fn reseal(database: &Primary, options: &ResealOptions) -> Result<(), Failure> {
     let pool = database.pool();
-    let found = Found::of(pool).await.map_err(Failure::Rows)?;
+    let found = RowsToSeal::of(pool).await.map_err(Failure::Rows)?;
     if !found.print()? {
         writeln!(io::stdout(), "every row counts")?;
         return Ok(());
     }
-    let accepted = if wanted.accept_missing { &found.missing[..] } else { &[] };
+    let accepted = if options.accept_missing { &found.missing[..] } else { &[] };
     let removed = [&found.removed, accepted].concat();
     let left = still_missing(found.missing.len() - accepted.len());
     if found.seen.is_empty() && removed.is_empty() {
         writeln!(io::stdout(), "no row can be sealed{left}")?;
         return Ok(());
     }
-    if !wanted.yes && !confirm(found.seen.len(), removed.len())? {
+    if !options.yes && !confirm(found.seen.len(), removed.len())? {
         return Err(Failure::Other("no row was sealed".to_owned()));
     }
     let shown = Shown { seen: &found.seen, removed: &removed, deviations: &found.deviations };
@@ -70,7 +70,7 @@ pub(super) async fn reseal(database: &Primary, wanted: &Wanted) -> Result<(), Fa
     Ok(())
 }
 
-impl Found {
+impl RowsToSeal {
     async fn of(pool: &Pool) -> sqlx::Result<Self> {
         examine_all(pool).await?;
         let deviations = compare(pool).await?.unwrap_or_default();
@@ -87,9 +87,8 @@ impl Found {
         Ok(Self { seen, missing, removed, deviations, flaws })
     }
 
-    /// Prints what is wrong with each row. Whatever changed since the examination, and however many rows it found, these
-    /// include all that will be sealed. Returns false if there is none.
-    fn print(&self) -> io::Result<bool> {
+    /// The rows with what is wrong with each. Whatever changed since the examination, they include all that will be sealed.
+    fn listed(&self) -> BTreeMap<RowName, (Option<Flaw>, Option<&Deviation>)> {
         let mut rows = BTreeMap::<RowName, (Option<Flaw>, Option<&Deviation>)>::new();
         for (row, flaw) in &self.flaws {
             rows.entry(*row).or_default().0 = Some(*flaw);
@@ -103,7 +102,14 @@ impl Found {
         for row in &self.missing {
             rows.entry(*row).or_default().0 = Some(Flaw::Missing);
         }
-        let since: BTreeMap<_, _> = self.seen.iter().map(|seen| (seen.row, seen.since)).collect();
+        rows
+    }
+
+    /// Prints what is wrong with each row. Returns false if there is none.
+    fn print(&self) -> io::Result<bool> {
+        let rows = self.listed();
+        let compared: BTreeMap<_, _> =
+            self.seen.iter().map(|seen| (seen.row, seen.comparison)).collect();
         for (row, (flaw, deviation)) in &rows {
             let flaw = match (flaw, deviation) {
                 (Some(flaw), _) => flaw.name(),
@@ -112,14 +118,13 @@ impl Found {
             };
             let differs = deviation.map(described).or_else(|| self.events_of_missing(*row));
             let differs = differs.unwrap_or_default();
-            let since =
-                since.get(row).map_or_else(String::new, |since| format!("  {}", told(*since)));
-            writeln!(io::stdout(), "{}  {}  {flaw}{differs}{since}", row.table, row.id)?;
+            let comparison = compared.get(row).map_or_else(String::new, |it| format!("  {it}"));
+            writeln!(io::stdout(), "{}  {}  {flaw}{differs}{comparison}", row.table, row.id)?;
         }
-        let is_hiding = |(row, since): (&RowName, &SinceSealed)| {
-            HIDING.contains(&row.table) && *since != SinceSealed::Same
+        let is_hiding = |(row, comparison): (&RowName, &SealComparison)| {
+            HIDING.contains(&row.table) && *comparison != SealComparison::Same
         };
-        if since.iter().any(is_hiding) {
+        if compared.iter().any(is_hiding) {
             writeln!(io::stderr(), "{IN_NO_EVENT}")?;
         }
         Ok(!rows.is_empty())
@@ -140,15 +145,6 @@ fn described(deviation: &Deviation) -> String {
     let members = deviation.members.join(", ");
     let members = if members.is_empty() { members } else { format!(": {members}") };
     format!("  {}{members}", deviation.difference)
-}
-
-fn told(since: SinceSealed) -> &'static str {
-    match since {
-        SinceSealed::Same => "as last sealed",
-        SinceSealed::Changed => "not as last sealed",
-        SinceSealed::Gone => "gone since last sealed",
-        SinceSealed::Unknown => "no former seal counts",
-    }
 }
 
 /// What an operator can do about rows that are still missing.

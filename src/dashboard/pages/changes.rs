@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::keys::rules;
 use crate::error::PageError;
-use crate::extract::{Addressed, PageContext, Query, Segments, Submitted, done};
+use crate::extract::{Addressed, PageContext, PathSegments, Query, Submitted, done};
 use crate::form::Body;
 use crate::view::difference;
 use crate::view::filters::Filters;
@@ -89,7 +89,7 @@ pub(crate) async fn show(
 
 pub(crate) async fn decide(
     cx: PageContext,
-    Segments((id, decision)): Segments<(String, String)>,
+    PathSegments((id, decision)): PathSegments<(String, String)>,
     Submitted(form): Submitted,
 ) -> Result<Response, PageError> {
     let id = id.parse().map_err(|_| PageError::NotFound)?;

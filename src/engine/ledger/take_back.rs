@@ -28,7 +28,12 @@ pub async fn take_back(pool: &Pool) -> sqlx::Result<Vec<(Log, u64)>> {
             continue;
         };
         let origin = store::origin(pool.rows_on(&mut transaction), log).await?;
-        if origin.is_none_or(|origin| origin.origin != head.origin) {
+        let origin = origin.ok_or_else(|| {
+            undecodable(
+                "the log has no sealed origin: run `sealward audit init --new-origin` first",
+            )
+        })?;
+        if origin.origin != head.origin {
             return Err(undecodable(
                 "the origin of the log is not the sealed one: run `sealward audit init` first",
             ));

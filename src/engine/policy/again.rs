@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::grounds::{Grounds, Under};
+use super::grounds::{Grounds, PermittingPolicy};
 use super::permit::{PolicyPermit, authorize, to};
 use super::policies::NotPermitted;
 use super::rewrapping::both_halves;
@@ -31,13 +31,13 @@ impl Policies {
             }
             Some(Grounds::Opening { policy, sealed_under }) => {
                 // An inactive policy opens too.
-                let policy = self.living(policy.policy).await?.ok_or(NotPermitted::Deleted)?;
+                let policy = self.living(policy.id).await?.ok_or(NotPermitted::Deleted)?;
                 let sealed_under = self.sealed_under(&policy, sealed_under).await?;
                 let permit: PolicyPermit<to::Unprotect> = authorize(application)?.under(policy)?;
                 permit.check_opening(&sealed_under)?;
             }
             Some(Grounds::Rewrapping { from, to, sealed_under }) => {
-                let from = self.living(from.policy).await?.ok_or(NotPermitted::Deleted)?;
+                let from = self.living(from.id).await?.ok_or(NotPermitted::Deleted)?;
                 let target = self.as_before(to).await?;
                 let sealed_under = self.sealed_under(&from, sealed_under).await?;
                 let (opening, _) = both_halves(application, from, target, &sealed_under)?;
@@ -48,8 +48,8 @@ impl Policies {
     }
 
     /// The policy, if it does with a payload what it did before.
-    async fn as_before(&self, under: Under) -> Result<Arc<Policy>, NotPermitted> {
-        let policy = self.living(under.policy).await?.ok_or(NotPermitted::Deleted)?;
+    async fn as_before(&self, under: PermittingPolicy) -> Result<Arc<Policy>, NotPermitted> {
+        let policy = self.living(under.id).await?.ok_or(NotPermitted::Deleted)?;
         if policy.verdict() != under.verdict {
             return Err(NotPermitted::Switched);
         }

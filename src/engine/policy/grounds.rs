@@ -7,15 +7,15 @@ use crate::ids::{PolicyId, ServiceId};
 /// The policies that permitted an operation, from which it is decided again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Grounds {
-    Protecting(Under),
+    Protecting(PermittingPolicy),
     Opening {
-        policy: Under,
+        policy: PermittingPolicy,
         /// The policy in the envelope.
         sealed_under: Option<PolicyId>,
     },
     Rewrapping {
-        from: Under,
-        to: Under,
+        from: PermittingPolicy,
+        to: PermittingPolicy,
         /// The policy in the envelope.
         sealed_under: Option<PolicyId>,
     },
@@ -23,16 +23,16 @@ pub(crate) enum Grounds {
 
 /// A policy, as it was when it permitted the operation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Under {
-    pub(super) policy: PolicyId,
+pub(crate) struct PermittingPolicy {
+    pub(super) id: PolicyId,
     pub(super) destination: ServiceId,
     pub(super) verdict: Verdict,
 }
 
-impl Under {
+impl PermittingPolicy {
     pub(super) fn of(policy: &Policy) -> Self {
         Self {
-            policy: policy.id,
+            id: policy.id,
             destination: policy.destination_service_id,
             verdict: policy.verdict(),
         }
@@ -53,6 +53,6 @@ impl Grounds {
 impl PolicyPermit<to::Protect> {
     /// The policy that decided.
     pub(crate) fn grounds(&self) -> Grounds {
-        Grounds::Protecting(Under::of(self.policy()))
+        Grounds::Protecting(PermittingPolicy::of(self.policy()))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::grounds::{Grounds, Under};
+use super::grounds::{Grounds, PermittingPolicy};
 use super::known::Known;
 use super::permit::{NotAllowed, Permittable, PolicyPermit, authorize, to};
 use super::policies::NotPermitted;
@@ -39,7 +39,7 @@ impl OpeningPermit {
 
     /// The policies that decided.
     pub(crate) fn grounds(&self) -> Grounds {
-        let policy = Under::of(self.policy());
+        let policy = PermittingPolicy::of(self.policy());
         Grounds::Opening { policy, sealed_under: policy_of(&self.envelope) }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::grounds::{Grounds, Under};
+use super::grounds::{Grounds, PermittingPolicy};
 use super::known::Known;
 use super::opening::{OpeningPermit, policy_of};
 use super::permit::{NotAllowed, PolicyPermit, authorize, to};
@@ -43,7 +43,7 @@ impl RewrapPermit {
 
     /// The policies that decided.
     pub(crate) fn grounds(&self) -> Grounds {
-        let (from, to) = (Under::of(self.source()), Under::of(self.target()));
+        let (from, to) = (PermittingPolicy::of(self.source()), PermittingPolicy::of(self.target()));
         Grounds::Rewrapping { from, to, sealed_under: policy_of(self.opening.envelope()) }
     }
 

@@ -1,4 +1,4 @@
-//! What an operation that took long relied on, checked again before its result leaves.
+//! Checks again what a long operation relied on, before its result is sent.
 
 use super::call::FRESH_FOR;
 use super::{Call, Protection, Refusal};

@@ -45,12 +45,12 @@ impl<T> Answer<T> {
 }
 
 /// An outcome whose record is handed over, and may not be committed yet.
-pub(super) struct Recorded<T> {
+pub(super) struct PendingAnswer<T> {
     pending: Pending,
     outcome: Result<T, Refusal>,
 }
 
-impl<T> Recorded<T> {
+impl<T> PendingAnswer<T> {
     pub(super) fn new(pending: Pending, outcome: Result<T, Refusal>) -> Self {
         Self { pending, outcome }
     }

@@ -20,7 +20,7 @@ pub(super) use self::work::{BatchWork, Done, ItemWork};
 use super::body::written;
 use super::call::lane_of;
 use super::long_work::Cost;
-use super::{Answer, Authentication, Body, Call, Protection, Recorded, Refusal};
+use super::{Answer, Authentication, Body, Call, PendingAnswer, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::auth::Caller;
 use crate::body_memory::BodyBytes;
@@ -105,7 +105,7 @@ impl Protection {
                 self.long_work.finish(call.lane(), Cost::Low, size, writing).await
             }
         };
-        Recorded::new(pending, written).answer().await
+        PendingAnswer::new(pending, written).answer().await
     }
 
     fn written_batch(

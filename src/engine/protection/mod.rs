@@ -33,7 +33,7 @@ use hsm::Caller;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
-use self::answer::Recorded;
+use self::answer::PendingAnswer;
 pub use self::answer::{Answer, Body};
 pub use self::authentication::Authentication;
 pub use self::batch::{Batch, BatchLimits, MOST_ITEMS};
@@ -144,7 +144,7 @@ impl Protection {
         &self,
         call: Call,
         outcome: Result<T, Refusal>,
-    ) -> Result<Recorded<T>, Unrecorded> {
+    ) -> Result<PendingAnswer<T>, Unrecorded> {
         let outcome = self.awaited(&call, outcome);
         let refusal = outcome.as_ref().err();
         let is_over_limit = matches!(refusal, Some(Refusal::Limited(_)));
@@ -154,7 +154,7 @@ impl Protection {
         } else {
             self.dependencies.recorder.submit(record)?
         };
-        Ok(Recorded::new(pending, outcome))
+        Ok(PendingAnswer::new(pending, outcome))
     }
 
     /// The outcome of a request. If nobody waits for it any more, the client has left, or has the answer that

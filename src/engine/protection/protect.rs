@@ -100,7 +100,7 @@ impl Protection {
             let outcome = this.try_protect(&mut call, &body).await;
             this.record(call, outcome)
         });
-        // With warm caches, the work on a small body waits for nothing and has no task of its own.
+        // The commit is awaited outside, so that with warm caches a small body needs no task of its own.
         recorded.await?.answer().await
     }
 

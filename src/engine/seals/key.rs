@@ -132,8 +132,8 @@ impl RowKey {
         Some(Seal { bytes, content, generation: self.sealing })
     }
 
-    /// The seal that a row with this content and a seal that counts has now. None for another seal.
-    pub(super) fn renew_content(
+    /// Renews a seal that counts: the same content under the generation that seals now. None for any other seal.
+    pub(super) fn renew_seal(
         &self,
         row: RowName,
         revision: i64,
@@ -169,11 +169,11 @@ impl RowKey {
             return Err(Flaw::OtherVersion);
         }
         let content = form.digest(version);
-        // Without the generation, nothing of the row is known to be false.
+        // An unknown generation is reported first. No seal covers an empty content.
         self.verify_content(row, revision, content.as_deref().unwrap_or_default(), seal)
     }
 
-    /// The same of a row with this content.
+    /// Verifies the seal of a row whose columns have the digest `content`, in constant time.
     pub(super) fn verify_content(
         &self,
         row: RowName,

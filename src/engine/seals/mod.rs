@@ -10,7 +10,7 @@
 //! decision depends on it.
 //!
 //! An entry of a row that was written keeps the digest of its columns and the seal, so that an operator who seals
-//! a row again knows whether it is still as it was last sealed ([`since_sealed`]).
+//! a row again knows whether it is still as it was last sealed ([`seal_histories`]).
 //!
 //! The process keeps the row key ([`Seals`]) from the first answer of a token until it ends. The key has
 //! generations. When a row has a seal of one that the process does not know, it asks the tokens.
@@ -43,12 +43,12 @@ pub use self::group::{Group, GroupKind, Member};
 pub(crate) use self::key::generation_of;
 pub use self::key::{Endorsement, RowKey};
 pub use self::opening::{NotDerived, initialize};
-pub use self::seal::{Seal, SinceSealed};
+pub use self::seal::{Seal, SealComparison};
 pub use self::standing::{Entry, Standing, What};
 pub use self::store::{
-    ENTRIES, Entries, FURTHEST, Since, accept_absence, add_entry, endorse, entries_of, ever_made,
-    forget_superseded, join, join_at, members, members_of, newest_entry, next_generation,
-    renew_kept, since_sealed, was_made,
+    ENTRIES, Entries, FURTHEST, SealHistory, accept_absence, add_entry, endorse, entries_of,
+    ever_made, forget_superseded, join, join_at, members, members_of, newest_entry,
+    next_generation, renew_kept, seal_histories, was_made,
 };
 
 /// The key of the seals, once a token has answered, and the invalid rows that were seen. Clones share both.
@@ -184,7 +184,7 @@ impl Seals {
         Ok(self.key()?.verify(row, revision, form, seal).is_ok())
     }
 
-    /// What counts of a row with this seal and these entries from its own revision on, the oldest first.
+    /// What counts of a row with this seal and the entries that decide ([`entries_of`]), the oldest first.
     /// `loses` is what an entry can take away. Notes what is wrong with the row.
     pub fn judge(
         &self,

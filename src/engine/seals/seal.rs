@@ -1,5 +1,7 @@
 //! The seal of a row.
 
+use formats::closed_set;
+
 /// A seal, and what it covers.
 #[derive(Clone, Debug)]
 pub struct Seal {
@@ -11,15 +13,16 @@ pub struct Seal {
     pub generation: u32,
 }
 
-/// What a row is, compared with what it was when it was last sealed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SinceSealed {
-    /// The same.
-    Same,
-    /// Another one.
-    Changed,
-    /// It was deleted, or an operator accepted its absence.
-    Gone,
-    /// Nobody can tell: no entry has a seal that counts.
-    Unknown,
+closed_set! {
+    /// What a row is, compared with what it was when it was last sealed.
+    pub enum SealComparison: "SealComparison" {
+        /// The same.
+        Same = "as last sealed",
+        /// Another one.
+        Changed = "not as last sealed",
+        /// It was deleted, or an operator accepted its absence.
+        Gone = "gone since last sealed",
+        /// Nobody can tell: no entry has a seal that counts.
+        Unknown = "no former seal counts",
+    }
 }

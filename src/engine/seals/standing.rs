@@ -40,12 +40,12 @@ pub struct Entry {
 pub struct Standing {
     /// The newest revision. The next change has the one after it.
     pub newest: i64,
-    /// What was taken away since the row was written.
+    /// The first and the last entry that took something away since the row was written.
     pub taken: Vec<Entry>,
 }
 
 impl Standing {
-    /// Of a row at `revision` that can lose `loses`, with the entries from there on, the oldest first.
+    /// Of a row at `revision` that can lose `loses`, with the entries that decide, the oldest first.
     pub(crate) fn of(
         revision: i64,
         loses: Option<What>,

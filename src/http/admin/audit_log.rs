@@ -9,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::extract::{Segments, accepted};
+use super::extract::{PathSegments, accepted};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::error_code::errors;
@@ -62,7 +62,7 @@ pub(crate) struct ProofBody {
 pub(crate) async fn checkpoint(
     _: Authorized<ReadAudit>,
     State(App(app)): State<App>,
-    Segments(log): Segments<String>,
+    PathSegments(log): PathSegments<String>,
 ) -> Result<LogText, ApiError> {
     let note = ledger::checkpoint(&app.engine.database, log_named(&log)?).await;
     let note = note.map_err(Unreadable::from)?;
@@ -80,7 +80,7 @@ pub(crate) async fn checkpoint(
 pub(crate) async fn key(
     _: Authorized<ReadAudit>,
     State(App(app)): State<App>,
-    Segments(log): Segments<String>,
+    PathSegments(log): PathSegments<String>,
 ) -> Result<LogText, ApiError> {
     let keys = ledger::keys(&app.engine.database, log_named(&log)?).await;
     let keys = keys.map_err(Unreadable::from)?.ok_or(ApiError::NotFound)?;
@@ -100,7 +100,7 @@ pub(crate) async fn key(
 pub(crate) async fn tile(
     _: Authorized<ReadAudit>,
     State(App(app)): State<App>,
-    Segments((log, path)): Segments<(String, String)>,
+    PathSegments((log, path)): PathSegments<(String, String)>,
 ) -> Result<LogTile, ApiError> {
     let bytes = ledger::tile(&app.engine.database, log_named(&log)?, &tile_at(&path)?).await;
     let bytes = bytes.map_err(Unreadable::from)?;
@@ -118,7 +118,7 @@ pub(crate) async fn tile(
 pub(crate) async fn proof(
     _: Authorized<ReadAudit>,
     State(App(app)): State<App>,
-    Segments(id): Segments<String>,
+    PathSegments(id): PathSegments<String>,
     headers: HeaderMap,
 ) -> Result<RecordProof, ApiError> {
     let (log, id) = record(&id).ok_or(ApiError::NotFound)?;

@@ -32,7 +32,7 @@ pub(crate) struct PathId<T>(pub(crate) T);
 
 /// The segments of a path. One that cannot be decoded is answered like an unknown one.
 #[derive(Debug)]
-pub(crate) struct Segments<T>(pub(crate) T);
+pub(crate) struct PathSegments<T>(pub(crate) T);
 
 /// The body of a request that creates a resource.
 #[derive(Debug)]
@@ -131,7 +131,7 @@ impl<T: Address> FromRequestParts<App> for PathId<T> {
     }
 }
 
-impl<T: DeserializeOwned + Send> FromRequestParts<App> for Segments<T> {
+impl<T: DeserializeOwned + Send> FromRequestParts<App> for PathSegments<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {

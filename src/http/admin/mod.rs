@@ -23,7 +23,7 @@ pub(super) use self::answer::{
 pub(super) use self::audit_log::{LogText, LogTile, ProofBody, RecordProof, log_named, tile_at};
 pub(super) use self::export::{Order, RecordsAnswer};
 pub(super) use self::extract::{
-    Address, CreateBody, DecisionBody, IfMatch, NoMembers, PathId, RestoreBody, Segments,
+    Address, CreateBody, DecisionBody, IfMatch, NoMembers, PathId, PathSegments, RestoreBody,
     UpdateBody,
 };
 pub(super) use self::reports::{BillOfMaterials, KeyRegisterFile, SIGNATURE};

@@ -60,7 +60,7 @@ async fn generated_numbers_skip_explicit_numbers() {
 
 /// In a path or a request, such a number would stand for another policy, or for none.
 #[tokio::test]
-async fn a_number_that_reads_as_an_id_or_as_a_step_is_refused() {
+async fn a_number_that_reads_as_an_id_or_as_a_dot_segment_is_refused() {
     let world = World::new().await;
     let admin = world.admin();
     let service = world.service("billing").await;

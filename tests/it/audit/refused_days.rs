@@ -1,4 +1,4 @@
-//! What Postgres refuses of the days of the audit log.
+//! Changes of days of the audit log that Postgres refuses.
 
 use engine::audit::RetentionError;
 use sqlx::{AssertSqlSafe, ConnectOptions as _};

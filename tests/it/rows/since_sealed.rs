@@ -2,20 +2,20 @@
 
 use engine::resource::SeenRow;
 use engine::rows::invalid_rows;
-use engine::seals::SinceSealed;
+use engine::seals::SealComparison;
 use serde_json::json;
 
 use super::Intruder;
 use testkit::{Process, Site, World};
 
 /// What an operator sees of the only row that does not count.
-async fn shown(world: &World) -> SinceSealed {
+async fn shown(world: &World) -> SealComparison {
     let mut connection = world.pool.acquire().await.expect("a connection");
     let seen = invalid_rows(world.pool.rows_on(&mut connection), &[]).await.expect("the rows");
-    let [SeenRow { since, .. }] = seen[..] else {
+    let [SeenRow { comparison, .. }] = seen[..] else {
         panic!("{seen:?}");
     };
-    since
+    comparison
 }
 
 /// A world with one service, whose tier was changed once.
@@ -32,19 +32,19 @@ async fn changed_service() -> (World, Intruder) {
 async fn a_row_without_its_seal_is_as_last_sealed() {
     let (world, intruder) = changed_service().await;
     intruder.run("UPDATE services SET seal = NULL").await;
-    assert_eq!(shown(&world).await, SinceSealed::Same);
+    assert_eq!(shown(&world).await, SealComparison::Same);
 }
 
 #[tokio::test]
 async fn another_row_and_an_earlier_row_are_not_as_last_sealed() {
     let (world, intruder) = changed_service().await;
     intruder.run("UPDATE services SET publish_keys = true").await;
-    assert_eq!(shown(&world).await, SinceSealed::Changed);
+    assert_eq!(shown(&world).await, SealComparison::Changed);
     intruder.put_back("services").await;
-    assert_eq!(shown(&world).await, SinceSealed::Changed);
+    assert_eq!(shown(&world).await, SealComparison::Changed);
 }
 
-/// Entries with the seal of another revision, another row or none hide the last seal from nobody.
+/// An entry with the seal of another revision, or with no seal, does not hide the last seal.
 #[tokio::test]
 async fn added_entries_are_passed_over() {
     let (world, intruder) = changed_service().await;
@@ -61,9 +61,9 @@ async fn added_entries_are_passed_over() {
              SELECT 'services', id, 9, 'changed', sha256('') FROM services",
         )
         .await;
-    assert_eq!(shown(&world).await, SinceSealed::Same);
+    assert_eq!(shown(&world).await, SealComparison::Same);
     intruder.run("UPDATE services SET tier = 'standard'").await;
-    assert_eq!(shown(&world).await, SinceSealed::Changed);
+    assert_eq!(shown(&world).await, SealComparison::Changed);
 }
 
 #[tokio::test]
@@ -72,7 +72,7 @@ async fn a_deleted_row_that_is_put_back_is_not_as_last_sealed() {
     let accepted = "INSERT INTO revisions (table_name, id, revision, what, accepted)
                     SELECT 'services', id, revision + 1, 'gone', true FROM services";
     sqlx::query(accepted).execute(&world.pool).await.expect("an accepted absence");
-    assert_eq!(shown(&world).await, SinceSealed::Gone);
+    assert_eq!(shown(&world).await, SealComparison::Gone);
     intruder.run("DELETE FROM services").await;
     world.service("other").await;
     intruder
@@ -81,7 +81,7 @@ async fn a_deleted_row_that_is_put_back_is_not_as_last_sealed() {
              VALUES (gen_random_uuid(), 'added', 'standard', now(), now())",
         )
         .await;
-    assert_eq!(shown(&world).await, SinceSealed::Unknown);
+    assert_eq!(shown(&world).await, SealComparison::Unknown);
 }
 
 /// No event has the secret of an API key, and an attacker would wait until somebody seals the row.

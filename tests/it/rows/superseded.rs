@@ -60,7 +60,7 @@ async fn rows_count_without_the_entries_before_the_newest() {
         );
         let refused = sqlx::raw_sql(AssertSqlSafe(add)).execute(&intruder.pool).await;
         let refused = refused.expect_err(table).to_string();
-        assert!(refused.contains("is too far from the one before it"), "{refused}");
+        assert!(refused.contains("is lower than the newest one"), "{refused}");
     }
     world.admin().get(&path).await.refused(404, "SERVICE_NOT_FOUND");
     browser.cookie = cookie;

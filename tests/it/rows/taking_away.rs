@@ -86,7 +86,7 @@ async fn no_entry_has_a_time_in_the_future() {
     assert_eq!(times, 1);
 }
 
-/// Whoever adds a million of them keeps nobody from the row.
+/// An attacker who adds many entries does not slow down the reads of a row.
 #[tokio::test]
 async fn a_row_is_read_with_the_entries_that_decide() {
     const ADDED: i64 = 20_000;

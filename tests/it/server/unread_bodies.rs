@@ -41,7 +41,7 @@ async fn a_response_before_the_body_says_that_the_connection_closes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_whose_body_was_read_stays_open() {
+async fn a_connection_whose_body_has_arrived_stays_open() {
     let world = World::new().await;
     let address = world.served(None).await;
     let mut stream = TcpStream::connect(address).await.expect("a connection");
@@ -62,4 +62,19 @@ async fn a_connection_whose_body_was_read_stays_open() {
         assert!(response.starts_with("HTTP/1.1 401 "), "{response}");
         assert!(!response.contains("connection: close"), "{response}");
     }
+}
+
+/// A read would ask the client for the body that nobody needs.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_body_is_not_asked_for() {
+    let world = World::new().await;
+    let address = world.served(None).await;
+    let mut stream = TcpStream::connect(address).await.expect("a connection");
+    let head =
+        "POST /nowhere HTTP/1.1\r\nhost: it\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.expect("the service reads the headers");
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.expect("the service closes without a reset");
+    assert!(response.starts_with("HTTP/1.1 404 "), "{response}");
+    assert!(response.contains("\r\nconnection: close\r\n"), "{response}");
 }

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::{PLACE, SECTION, page};
 use crate::error::{PageError, refusal};
-use crate::extract::{PageContext, Segments, Submitted, invalid_form};
+use crate::extract::{PageContext, PathSegments, Submitted, invalid_form};
 use crate::form::Form;
 use crate::view::fields::{Field, Fields, Sheet};
 use engine::ids::{ApiKeyId, KeyId, PersonId, ServiceId};
@@ -28,7 +28,7 @@ closed_set! {
 /// Finds what the form names, and leads to the page that asks about it.
 pub(crate) async fn find(
     cx: PageContext,
-    Segments(step): Segments<String>,
+    PathSegments(step): PathSegments<String>,
     Submitted(form): Submitted,
 ) -> Result<Response, PageError> {
     let step: EmergencyStep = step.parse().map_err(|_| PageError::NotFound)?;

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::{SECTION, place, rules, status};
 use crate::error::{PageError, refusal};
-use crate::extract::{PageContext, Segments, Submitted, done, refused};
+use crate::extract::{PageContext, PathSegments, Submitted, done, refused};
 use crate::form::{Body, Form};
 use crate::view::confirm::Question;
 use crate::view::notice::Notice;
@@ -112,7 +112,7 @@ fn named((id, step): (String, String)) -> Result<(KeyId, KeyAction), PageError> 
 
 pub(crate) async fn confirm(
     cx: PageContext,
-    Segments(path): Segments<(String, String)>,
+    PathSegments(path): PathSegments<(String, String)>,
 ) -> Result<Markup, PageError> {
     let (id, step) = named(path)?;
     cx.authorize::<ManageKeys>()?;
@@ -121,7 +121,7 @@ pub(crate) async fn confirm(
 
 pub(crate) async fn take(
     cx: PageContext,
-    Segments(path): Segments<(String, String)>,
+    PathSegments(path): PathSegments<(String, String)>,
     Submitted(form): Submitted,
 ) -> Result<Response, PageError> {
     let (id, step) = named(path)?;

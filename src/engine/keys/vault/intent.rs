@@ -15,7 +15,7 @@ const FORMS: Forms = Forms { newest: FIRST_FORM, written: FIRST_FORM };
 /// An intent is written once.
 const REVISION: i64 = 1;
 
-/// The purpose of an intended object.
+/// An object that a change is about to make in a token.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::keys) enum IntendedObject {
     /// A key with this assignment.
@@ -42,8 +42,8 @@ pub(in crate::keys) struct Intent {
 }
 
 impl Intent {
-    pub(super) fn of(id: Uuid, purpose: IntendedObject, created_at: Timestamp) -> Self {
-        let (purpose, assignment) = match purpose {
+    pub(super) fn of(id: Uuid, object: IntendedObject, created_at: Timestamp) -> Self {
+        let (purpose, assignment) = match object {
             IntendedObject::Key(assignment) => ("key", Some(assignment)),
             IntendedObject::ImportKey => ("import_key", None),
         };

@@ -26,8 +26,8 @@ impl<'c> AnsweredCall<'c> {
         Ok(seals.seal(self.row(), REVISION, (&self.form()?, FORMS))?.bytes)
     }
 
-    /// Whether this is the MAC.
-    pub(super) fn has(&self, seals: &Seals, mac: Option<Vec<u8>>) -> sqlx::Result<bool> {
+    /// Whether an instance wrote it, with this MAC.
+    pub(super) fn is_authentic(&self, seals: &Seals, mac: Option<Vec<u8>>) -> sqlx::Result<bool> {
         let mac = mac.unwrap_or_default();
         Ok(seals.verify(self.row(), REVISION, (&self.form()?, FORMS), &mac)?)
     }

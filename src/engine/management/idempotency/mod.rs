@@ -169,7 +169,8 @@ impl IdempotentCall {
             };
             let answer = KeptAnswer { resource_type, resource, changed_to: found.changed_to };
             let claim = Claim { call: self, attempt: found.attempt, begun_at: found.begun_at };
-            let is_ours = AnsweredCall::of(&claim, &answer).has(pool.seals(), found.mac)?;
+            let is_ours =
+                AnsweredCall::of(&claim, &answer).is_authentic(pool.seals(), found.mac)?;
             return Ok(if is_ours { ClaimState::Again(answer) } else { ClaimState::Forged });
         }
     }

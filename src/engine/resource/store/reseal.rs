@@ -11,7 +11,8 @@ use super::write::update;
 use crate::resource::stored::Stored;
 use crate::revision::Revision;
 use crate::seals::{
-    FURTHEST, Form, NoRowKey, RowName, Since, SinceSealed, What, newest_entry, since_sealed,
+    FURTHEST, Form, NoRowKey, RowName, SealComparison, SealHistory, What, newest_entry,
+    seal_histories,
 };
 
 /// A row as an operator saw it.
@@ -20,7 +21,7 @@ pub struct SeenRow {
     /// Its name.
     pub row: RowName,
     /// What it is, compared with what it was when it was last sealed.
-    pub since: SinceSealed,
+    pub comparison: SealComparison,
     form: Form,
 }
 
@@ -41,33 +42,33 @@ pub async fn seen<R: Stored + Send + Unpin>(
             forms.insert(marked.id, form);
         }
     }
-    let since = since::<R>(rows, &forms).await?;
+    let histories = histories::<R>(rows, &forms).await?;
     let shown = seen.into_iter().map(|mut resource| {
-        let sealed = deprive(&mut resource, &since);
-        Ok(SeenRow { row: resource.row(), since: sealed, form: form_of(&resource)? })
+        let comparison = deprive(&mut resource, &histories);
+        Ok(SeenRow { row: resource.row(), comparison, form: form_of(&resource)? })
     });
     shown.collect()
 }
 
 /// What entries say about rows that have these forms in the database.
-async fn since<R: Stored>(
+async fn histories<R: Stored>(
     rows: Rows<&mut PgConnection>,
     forms: &HashMap<Uuid, Form>,
-) -> sqlx::Result<HashMap<Uuid, Since>> {
+) -> sqlx::Result<HashMap<Uuid, SealHistory>> {
     let key = rows.seals.current().ok_or(NoRowKey)?;
-    since_sealed(rows.executor, &key, (R::TABLE, R::LOSES), forms).await
+    seal_histories(rows.executor, &key, (R::TABLE, R::LOSES), forms).await
 }
 
 /// Takes away what entries took away since the row was last sealed, whatever revision the row says that it has. Returns
 /// what the row is, compared with that seal.
-fn deprive<R: Stored>(resource: &mut R, since: &HashMap<Uuid, Since>) -> SinceSealed {
-    let Some(since) = since.get(&resource.uuid()) else {
-        return SinceSealed::Unknown;
+fn deprive<R: Stored>(resource: &mut R, histories: &HashMap<Uuid, SealHistory>) -> SealComparison {
+    let Some(history) = histories.get(&resource.uuid()) else {
+        return SealComparison::Unknown;
     };
-    for entry in &since.taken {
+    for entry in &history.taken {
         resource.deprive(entry.at);
     }
-    since.sealed
+    history.comparison
 }
 
 fn form_of<R: Stored>(resource: &R) -> sqlx::Result<Form> {
@@ -90,7 +91,10 @@ pub async fn reseal<R: Stored + Send + Unpin>(
             changed.push(*row);
             continue;
         };
-        deprive(&mut resource, &since::<R>(rows.again(), &HashMap::from([(row.id, own)])).await?);
+        deprive(
+            &mut resource,
+            &histories::<R>(rows.again(), &HashMap::from([(row.id, own)])).await?,
+        );
         if form_of(&resource)? != *form {
             changed.push(*row);
             continue;

@@ -6,7 +6,7 @@ use futures_util::TryStreamExt as _;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::seals::{Entry, Form, RowKey, RowName, SinceSealed, What};
+use crate::seals::{Entry, Form, RowKey, RowName, SealComparison, What};
 use formats::clock::Timestamp;
 
 /// The number of entries in one statement.
@@ -14,21 +14,21 @@ const PAGE: i64 = 1_000;
 
 /// What entries say about a row.
 #[derive(Clone, Debug)]
-pub struct Since {
+pub struct SealHistory {
     /// What the row is, compared with its last seal.
-    pub sealed: SinceSealed,
+    pub comparison: SealComparison,
     /// The first and the last entry after that seal that take something away.
     pub taken: Vec<Entry>,
 }
 
 /// Compares rows of one table, which can lose `loses`, as they are, with the newest entries that keep a seal. Whoever
 /// writes to the database can add entries, so those whose seal does not count are passed over.
-pub async fn since_sealed(
+pub async fn seal_histories(
     connection: &mut PgConnection,
     key: &RowKey,
     (table, loses): (&'static str, Option<What>),
     rows: &HashMap<Uuid, Form>,
-) -> sqlx::Result<HashMap<Uuid, Since>> {
+) -> sqlx::Result<HashMap<Uuid, SealHistory>> {
     let ids: Vec<Uuid> = rows.keys().copied().collect();
     let mut entries = sqlx::query_as::<_, KeptEntry>(
         "SELECT id, revision, what, at, content, kept_seal FROM revisions
@@ -38,12 +38,11 @@ pub async fn since_sealed(
     .bind(table)
     .bind(ids)
     .fetch(connection);
-    let mut found = HashMap::<Uuid, (Since, bool)>::new();
+    let mut found = HashMap::<Uuid, (SealHistory, bool)>::new();
     while let Some(KeptEntry { id, revision, what, at, content, kept_seal }) =
         entries.try_next().await?
     {
-        let unknown = Since { sealed: SinceSealed::Unknown, taken: Vec::new() };
-        let (since, is_complete) = found.entry(id).or_insert((unknown, false));
+        let (history, is_complete) = found.entry(id).or_default();
         if *is_complete {
             continue;
         }
@@ -54,27 +53,45 @@ pub async fn since_sealed(
         match kept {
             Some((content, seal)) => {
                 *is_complete = true;
-                let version = seal.first().copied().unwrap_or_default();
-                let present = rows.get(&id).and_then(|form| form.digest(version));
-                if since.sealed == SinceSealed::Unknown {
-                    let is_same = present.is_some_and(|present| present == content);
-                    since.sealed = if is_same { SinceSealed::Same } else { SinceSealed::Changed };
-                }
+                history.compare(rows.get(&id), &content, &seal);
             }
-            None if loses == Some(what) => {
-                // Of those between, nothing is needed.
-                since.taken.truncate(1);
-                since.taken.push(Entry { revision, what, at });
-            }
-            None if what == What::Gone => since.sealed = SinceSealed::Gone,
-            None => {}
+            None => history.add(Entry { revision, what, at }, loses),
         }
     }
-    let found = found.into_iter().map(|(id, (mut since, _))| {
-        since.taken.reverse();
-        (id, since)
+    let found = found.into_iter().map(|(id, (mut history, _))| {
+        history.taken.reverse();
+        (id, history)
     });
     Ok(found.collect())
+}
+
+impl Default for SealHistory {
+    fn default() -> Self {
+        Self { comparison: SealComparison::Unknown, taken: Vec::new() }
+    }
+}
+
+impl SealHistory {
+    /// Adds an entry that is older than those before and has no seal that counts.
+    fn add(&mut self, entry: Entry, loses: Option<What>) {
+        if loses == Some(entry.what) {
+            // Of those between, nothing is needed.
+            self.taken.truncate(1);
+            self.taken.push(entry);
+        } else if entry.what == What::Gone {
+            self.comparison = SealComparison::Gone;
+        }
+    }
+
+    /// Compares the row with its last seal, unless it was deleted since.
+    fn compare(&mut self, row: Option<&Form>, content: &[u8], seal: &[u8]) {
+        if self.comparison == SealComparison::Unknown {
+            let form = seal.first().copied().unwrap_or_default();
+            let present = row.and_then(|row| row.digest(form));
+            let is_same = present.is_some_and(|present| present == content);
+            self.comparison = if is_same { SealComparison::Same } else { SealComparison::Changed };
+        }
+    }
 }
 
 #[derive(sqlx::FromRow)]
@@ -115,7 +132,7 @@ pub async fn renew_kept(
         let (mut ids, mut revisions, mut seals) = (Vec::new(), Vec::new(), Vec::new());
         for (id, revision, content, seal) in page {
             let row = RowName { table, id };
-            if let Some(renewed) = key.renew_content(row, revision, &content, &seal) {
+            if let Some(renewed) = key.renew_seal(row, revision, &content, &seal) {
                 ids.push(id);
                 revisions.push(revision);
                 seals.push(renewed);

@@ -8,7 +8,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
 use uuid::Uuid;
 
-pub use self::kept::{Since, renew_kept, since_sealed};
+pub use self::kept::{SealHistory, renew_kept, seal_histories};
 use super::{Endorsement, Entry, Group, GroupKind, Member, RowName, What};
 use formats::clock::Timestamp;
 
@@ -155,7 +155,7 @@ pub const ENTRIES: &str = "entry_revisions, entry_whats, entry_times";
 pub fn entries_of(table: &str, loses: Option<What>) -> String {
     let entry =
         format!("SELECT revision, what, at FROM revisions WHERE id = {table}.id AND revision");
-    // The index that finds a kind has this text.
+    // The index `revisions_by_kind` has this expression.
     let later = |kinds: String| {
         format!("{entry} > {table}.revision AND table_name || ' ' || what = {kinds}")
     };

@@ -136,8 +136,8 @@ pub(in crate::auth::sessions) async fn valid(
         .await
 }
 
-/// Notes the end of sessions, so that nobody puts their rows back. A row without an entry never counted. Where there is a
-/// later entry already, the row does not count either.
+/// Notes the end of sessions, so that nobody puts their rows back. A row without an entry never counted. If another instance
+/// adds the same entry meanwhile, one is enough.
 const NOTED: &str = " RETURNING id)
     INSERT INTO revisions (table_name, id, revision, what)
     SELECT table_name, id, max(revision) + 1, 'gone' FROM revisions JOIN ended USING (id)
