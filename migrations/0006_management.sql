@@ -26,6 +26,7 @@ CREATE TABLE management_events (
         -- The segments of later records have names after this.
         AND id < 'ffffffff-ffff-ffff-ffff-fffe00000000'
         AND array_position(approved_by, NULL) IS NULL
+        AND coalesce(array_ndims(approved_by), 1) = 1 AND coalesce(array_lower(approved_by, 1), 1) = 1
         AND NOT jsonb_path_exists(jsonb_build_array(before, after), '$.**{100 to last}')
         AND NOT jsonb_path_exists(
             jsonb_build_array(before, after),

@@ -33,7 +33,7 @@ CREATE FUNCTION limit_revision() RETURNS trigger LANGUAGE plpgsql SET timezone =
 DECLARE
     newest record;
 BEGIN
-    IF NEW.at > now() + interval '15 minutes' THEN
+    IF NEW.at > clock_timestamp() + interval '15 minutes' THEN
         RAISE EXCEPTION 'the time % of an entry is in the future', NEW.at USING ERRCODE = 'check_violation';
     END IF;
     SELECT revision, at INTO newest FROM revisions
@@ -45,7 +45,8 @@ BEGIN
         RAISE EXCEPTION 'the revision % is more than 2^24 higher than the newest one', NEW.revision
             USING ERRCODE = 'check_violation';
     END IF;
-    NEW.at := greatest(NEW.at, newest.at, now() - interval '15 minutes');
+    -- A transaction can have begun weeks ago.
+    NEW.at := greatest(NEW.at, newest.at, clock_timestamp() - interval '15 minutes');
     RETURN NEW;
 END
 $$;

@@ -27,9 +27,9 @@ pub(in crate::command) struct ResealOptions {
 const HIDING: [&str; 4] = ["api_keys", "identities", "keys", "people"];
 
 /// What an operator must know of such a row that is not as it was last sealed.
-const IN_NO_EVENT: &str = "no event has the secrets of API keys, the objects of keys in the token, the policies of API \
-    keys and identities, and the roles of people: revoke or replace rows that are not as last sealed, unless you know \
-    who changed them";
+const IN_NO_EVENT: &str = "no event has all of some rows: the secrets of API keys, the objects of keys in the token, the \
+    policies of API keys and identities, the roles of people, the keys and origins of the audit logs, import keys, and the \
+    keys of reports. Revoke or replace rows that are not as last sealed, unless you know who changed them";
 
 /// What an operator decides about.
 struct RowsToSeal {
@@ -122,7 +122,8 @@ impl RowsToSeal {
             writeln!(io::stdout(), "{}  {}  {flaw}{differs}{comparison}", row.table, row.id)?;
         }
         let is_hiding = |(row, comparison): (&RowName, &SealComparison)| {
-            HIDING.contains(&row.table) && *comparison != SealComparison::Same
+            (HIDING.contains(&row.table) || !has_events(row.table))
+                && *comparison != SealComparison::Same
         };
         if compared.iter().any(is_hiding) {
             writeln!(io::stderr(), "{IN_NO_EVENT}")?;

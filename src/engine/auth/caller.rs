@@ -174,6 +174,12 @@ impl Application {
         self.service_id
     }
 
+    /// Whether it is the same service with the same credential: the token of a workload can match another identity later.
+    pub fn is(&self, other: &Self) -> bool {
+        let of = |it: &Self| (it.service_id, it.caller.credential_id());
+        of(self) == of(other)
+    }
+
     /// The default policy of its credential.
     pub fn bound_policy(&self) -> Option<PolicyId> {
         self.caller.identity.bound_policy

@@ -15,7 +15,7 @@ impl Policies {
     /// still permit it.
     ///
     /// # Errors
-    /// Something is frozen, a policy was deleted, switched or narrowed, or the database does not answer.
+    /// Something is frozen, a policy was deleted, switched, changed or narrowed, or the database does not answer.
     pub(crate) async fn check_again(
         &self,
         application: &Application,
@@ -31,13 +31,13 @@ impl Policies {
             }
             Some(Grounds::Opening { policy, sealed_under }) => {
                 // An inactive policy opens too.
-                let policy = self.living(policy.id).await?.ok_or(NotPermitted::Deleted)?;
+                let policy = self.unchanged(policy).await?;
                 let sealed_under = self.sealed_under(&policy, sealed_under).await?;
                 let permit: PolicyPermit<to::Unprotect> = authorize(application)?.under(policy)?;
                 permit.check_opening(&sealed_under)?;
             }
             Some(Grounds::Rewrapping { from, to, sealed_under }) => {
-                let from = self.living(from.id).await?.ok_or(NotPermitted::Deleted)?;
+                let from = self.unchanged(from).await?;
                 let target = self.as_before(to).await?;
                 let sealed_under = self.sealed_under(&from, sealed_under).await?;
                 let (opening, _) = both_halves(application, from, target, &sealed_under)?;
@@ -48,10 +48,20 @@ impl Policies {
     }
 
     /// The policy, if it does with a payload what it did before.
-    async fn as_before(&self, under: PermittingPolicy) -> Result<Arc<Policy>, NotPermitted> {
-        let policy = self.living(under.id).await?.ok_or(NotPermitted::Deleted)?;
-        if policy.verdict() != under.verdict {
+    async fn as_before(&self, before: PermittingPolicy) -> Result<Arc<Policy>, NotPermitted> {
+        let policy = self.unchanged(before).await?;
+        if policy.verdict() != before.verdict {
             return Err(NotPermitted::Switched);
+        }
+        Ok(policy)
+    }
+
+    /// The policy, if what decides is as before. Its state may be another one.
+    async fn unchanged(&self, before: PermittingPolicy) -> Result<Arc<Policy>, NotPermitted> {
+        let policy = self.living(before.id).await?.ok_or(NotPermitted::Deleted)?;
+        let now = PermittingPolicy { verdict: before.verdict, ..PermittingPolicy::of(&policy) };
+        if now != before {
+            return Err(NotPermitted::Changed);
         }
         Ok(policy)
     }

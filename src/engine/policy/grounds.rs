@@ -1,7 +1,7 @@
 //! The policies that permitted an operation.
 
 use super::permit::{PolicyPermit, to};
-use super::{Policy, Verdict};
+use super::{KeyOwnership, Policy, Verdict};
 use crate::ids::{PolicyId, ServiceId};
 
 /// The policies that permitted an operation, from which it is decided again.
@@ -21,12 +21,14 @@ pub(crate) enum Grounds {
     },
 }
 
-/// A policy, as it was when it permitted the operation.
-#[derive(Clone, Copy, Debug)]
+/// What decides of a policy, as it was when it permitted the operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PermittingPolicy {
     pub(super) id: PolicyId,
     pub(super) destination: ServiceId,
     pub(super) verdict: Verdict,
+    pub(super) key_ownership: KeyOwnership,
+    pub(super) context_required: bool,
 }
 
 impl PermittingPolicy {
@@ -35,6 +37,8 @@ impl PermittingPolicy {
             id: policy.id,
             destination: policy.destination_service_id,
             verdict: policy.verdict(),
+            key_ownership: policy.key_ownership,
+            context_required: policy.context_required,
         }
     }
 }

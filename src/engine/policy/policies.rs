@@ -42,6 +42,9 @@ pub(crate) enum NotPermitted {
     /// The policy was switched on or off since it permitted the operation.
     #[error("the state of the policy has changed")]
     Switched,
+    /// The destination, the owner of its keys or the required context was changed since the policy permitted the operation.
+    #[error("the policy has changed")]
+    Changed,
     /// The database does not answer.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 
 use super::Refusal;
-use crate::auth::{Application, Caller, Denied};
+use crate::auth::{Application, Caller, CredentialRefused, Denied};
 
 type Authenticating = BoxFuture<'static, Result<Caller, Denied>>;
 
@@ -20,14 +20,18 @@ impl Authentication {
         Self(Arc::new(again))
     }
 
-    /// The caller, which may be frozen, unless its credential is refused now.
-    pub(super) async fn application(&self) -> Result<Application, Refusal> {
+    /// `before` as it is now. It may be frozen. Its credential may be refused now, or be that of another caller.
+    pub(super) async fn application(&self, before: &Application) -> Result<Application, Refusal> {
         let caller = (self.0)().await.map_err(|denied| match denied {
             Denied::Refused(refused) => Refusal::Unauthenticated(refused),
             Denied::Unreadable(unreadable) => Refusal::Unreadable(unreadable),
             Denied::Crowded => Refusal::Unchecked,
         })?;
-        Ok(caller.application()?)
+        let now = caller.application()?;
+        match now.is(before) {
+            true => Ok(now),
+            false => Err(Refusal::Unauthenticated(CredentialRefused::NoIdentity)),
+        }
     }
 }
 

@@ -117,7 +117,7 @@ impl Call {
         let Some(again) = &self.again else {
             return Ok(());
         };
-        let now = again.application().await?;
+        let now = again.application(application).await?;
         let is_lost = |right: &Operation| application.may(*right) && !now.may(*right);
         match Operation::ALL.into_iter().find(is_lost) {
             Some(lost) => Err(NotAllowed::ByApiKey(lost).into()),

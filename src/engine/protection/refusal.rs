@@ -96,6 +96,9 @@ pub enum Refusal {
     /// The credential of a batch was refused before the item began.
     #[error("the credential is no longer valid")]
     Unauthenticated(CredentialRefused),
+    /// What decides of the policy was changed while the operation waited.
+    #[error("the policy was changed during the operation")]
+    PolicyChanged,
     /// The credential of a batch could not be authenticated again before the item began.
     #[error("the credential could not be checked again")]
     Unchecked,
@@ -174,6 +177,7 @@ impl From<NotPermitted> for Refusal {
             NotPermitted::LostDestination => Self::DestinationKeyNotFound,
             NotPermitted::Deleted => Self::PolicyNotFound,
             NotPermitted::Switched => Self::PolicyNotActive,
+            NotPermitted::Changed => Self::PolicyChanged,
             NotPermitted::Unreadable(unreadable) => unreadable.into(),
         }
     }

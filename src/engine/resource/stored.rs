@@ -28,6 +28,15 @@ pub trait Deprivable {
 
     /// Takes it away. Nothing happens where the resource does not have it.
     fn deprive(&mut self, _at: Timestamp) {}
+
+    /// What an operator can seal of a row that is not as it was last sealed. None where the row ends instead, because no
+    /// operator can know whether it is right.
+    fn resealed(self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        Some(self)
+    }
 }
 
 /// A resource with its own row, which is sealed.

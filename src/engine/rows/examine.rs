@@ -32,7 +32,7 @@ pub async fn missing_rows(
 ) -> sqlx::Result<Vec<RowName>> {
     let mut found = Vec::new();
     each_kind!(R => {
-        let mut ids = missing::<R>(&mut *connection).await?;
+        let mut ids = missing::<R>(&mut *connection, None).await?;
         for row in also.iter().filter(|row| row.table == R::TABLE) {
             if !ids.contains(&row.id) && !is_there::<R>(&mut *connection, row.id).await? {
                 ids.push(row.id);

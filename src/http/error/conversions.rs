@@ -100,9 +100,10 @@ impl From<protection::Refusal> for ApiError {
             Refusal::Unauthenticated(refused) => Self::Unauthenticated(refused),
             Refusal::NotBegun | Refusal::TimedOut { .. } => Self::TimedOut,
             // The client that left receives no answer.
-            Refusal::QueueFull | Refusal::Unchecked | Refusal::ClientLeft { .. } => {
-                Self::Unavailable
-            }
+            Refusal::QueueFull
+            | Refusal::Unchecked
+            | Refusal::PolicyChanged
+            | Refusal::ClientLeft { .. } => Self::Unavailable,
             Refusal::Unreadable(unreadable) => unreadable.into(),
         }
     }

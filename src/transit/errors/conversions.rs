@@ -60,6 +60,7 @@ impl From<Refusal> for Refused {
             Refusal::NotBegun
             | Refusal::QueueFull
             | Refusal::Unchecked
+            | Refusal::PolicyChanged
             | Refusal::TimedOut { .. }
             | Refusal::ClientLeft { .. } => Self::unavailable().because(&refusal),
             Refusal::Unreadable(unreadable) => unreadable.into(),

@@ -26,16 +26,18 @@ enum Change {
     FreezeDestination,
     NarrowPolicy,
     SwitchPolicyOff,
+    RequireContext,
 }
 
 impl Change {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::RevokeApiKey,
         Self::NarrowApiKey,
         Self::FreezeCaller,
         Self::FreezeDestination,
         Self::NarrowPolicy,
         Self::SwitchPolicyOff,
+        Self::RequireContext,
     ];
 
     async fn make(self, admin: &Client<'_>, alice: &Client<'_>, destination: &Destination) {
@@ -52,6 +54,7 @@ impl Change {
             }
             Self::NarrowPolicy => (policy, json!({ "allowedOperations": ["unprotect"] })),
             Self::SwitchPolicyOff => (policy, json!({ "status": "inactive" })),
+            Self::RequireContext => (policy, json!({ "contextRequired": true })),
         };
         admin.patch(&path, change).await.ok();
     }
@@ -62,6 +65,7 @@ impl Change {
             Self::NarrowApiKey | Self::NarrowPolicy => (403, "OPERATION_NOT_ALLOWED"),
             Self::FreezeCaller | Self::FreezeDestination => (403, "SERVICE_FROZEN"),
             Self::SwitchPolicyOff => (403, "POLICY_NOT_ACTIVE"),
+            Self::RequireContext => (503, "SERVICE_UNAVAILABLE"),
         }
     }
 }

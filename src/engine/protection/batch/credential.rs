@@ -38,8 +38,10 @@ impl Credential {
     pub(super) async fn application(&self) -> Result<Application, Refusal> {
         let mut last = self.last.lock().await;
         let now = self.clock.monotonic();
-        if last.outcome.is_ok() && now.saturating_sub(last.at) >= FRESH_FOR {
-            last.outcome = self.again.application().await.and_then(thawed);
+        if let Ok(before) = &last.outcome
+            && now.saturating_sub(last.at) >= FRESH_FOR
+        {
+            last.outcome = self.again.application(before).await.and_then(thawed);
             last.at = now;
         }
         last.outcome.clone()

@@ -13,6 +13,9 @@ use crate::seals::{Flaw, RowName, What};
 /// The number of rows in one statement. A row of the largest kind, a change, has two megabytes at most.
 const PAGE: i64 = 50;
 
+/// The number of missing rows of one kind that are found. Whoever writes to the database can name millions.
+const MOST_MISSING: i64 = 1_000;
+
 /// Examines every row of one kind, so that those that do not count are findings.
 pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
     rows: &Rows<E>,
@@ -28,7 +31,7 @@ pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
         after = last.id;
         invalid.extend(page.iter().filter(|marked| !marked.is_valid).map(|marked| marked.id));
     }
-    for id in missing::<R>(rows.executor).await? {
+    for id in missing::<R>(rows.executor, Some(MOST_MISSING)).await? {
         rows.seals.note(RowName { table: R::TABLE, id }, Flaw::Missing)?;
         invalid.insert(id);
     }
@@ -36,9 +39,12 @@ pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
     Ok(())
 }
 
-/// The rows of one kind that entries name and that are not there, unless an operator has accepted it. A first entry
+/// The first rows of one kind, at most this number, that entries name and that are not there, unless an operator has accepted it. A first entry
 /// that freezes names no missing row: the switch that freezes everything has no row before it.
-pub async fn missing<R: Stored>(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<Uuid>> {
+pub async fn missing<R: Stored>(
+    executor: impl PgExecutor<'_>,
+    most: Option<i64>,
+) -> sqlx::Result<Vec<Uuid>> {
     let table = R::TABLE;
     let groups: Vec<&str> = R::GROUPS.iter().map(|group| group.name).collect();
     sqlx::query_scalar(AssertSqlSafe(format!(
@@ -52,13 +58,14 @@ pub async fn missing<R: Stored>(executor: impl PgExecutor<'_>) -> sqlx::Result<V
             AND NOT EXISTS (SELECT FROM {table} WHERE {table}.id = revisions.member)
             AND NOT EXISTS (SELECT FROM revisions AS own
                              WHERE own.table_name = '{table}' AND own.id = revisions.member)
-          ORDER BY 1"
+          ORDER BY 1 LIMIT $6"
     )))
     .bind(What::Gone)
     .bind(R::IS_KEPT)
     .bind(What::Frozen)
     .bind(R::LOSES == Some(What::Frozen))
     .bind(groups)
+    .bind(most)
     .fetch_all(executor)
     .await
 }

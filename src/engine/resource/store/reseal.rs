@@ -11,7 +11,7 @@ use super::write::update;
 use crate::resource::stored::Stored;
 use crate::revision::Revision;
 use crate::seals::{
-    FURTHEST, Form, NoRowKey, RowName, SealComparison, SealHistory, What, newest_entry,
+    FURTHEST, Form, NoRowKey, RowName, SealComparison, SealHistory, What, add_entry, newest_entry,
     seal_histories,
 };
 
@@ -76,7 +76,8 @@ fn form_of<R: Stored>(resource: &R) -> sqlx::Result<Form> {
 }
 
 /// Seals those of these rows that are of one kind, each at a revision of its own, without what entries took away since
-/// they were last sealed. Returns the rows that were changed since they were seen: whoever writes to the database could change them while the operator reads.
+/// they were last sealed. Returns the rows that were changed since they were seen: whoever writes to the database could
+/// change them while the operator reads.
 pub async fn reseal<R: Stored + Send + Unpin>(
     mut rows: Rows<&mut PgConnection>,
     seen: &[SeenRow],
@@ -91,22 +92,42 @@ pub async fn reseal<R: Stored + Send + Unpin>(
             changed.push(*row);
             continue;
         };
-        deprive(
-            &mut resource,
-            &histories::<R>(rows.again(), &HashMap::from([(row.id, own)])).await?,
-        );
-        if form_of(&resource)? != *form {
-            changed.push(*row);
-            continue;
+        let own = HashMap::from([(row.id, own)]);
+        let comparison = deprive(&mut resource, &histories::<R>(rows.again(), &own).await?);
+        match form_of(&resource)? == *form {
+            true => seal(rows.again(), resource, comparison).await?,
+            false => changed.push(*row),
         }
-        let newest = newest_entry(&mut *rows.executor, *row).await?;
-        let newest = newest.map_or(0, |entry| entry.revision);
-        // That of the row can be forged, and the table admits no revision so far away.
-        let own = resource.revision().number().min(newest.saturating_add(FURTHEST - 1));
-        let resource = resource.at(Revision::of(newest.max(own)).next());
-        update(rows.again(), &resource, What::Changed).await?;
     }
     Ok(changed)
+}
+
+/// Seals a row, or ends it if nobody can know whether it is right.
+async fn seal<R: Stored>(
+    rows: Rows<&mut PgConnection>,
+    resource: R,
+    comparison: SealComparison,
+) -> sqlx::Result<()> {
+    let row = resource.row();
+    let newest = newest_entry(&mut *rows.executor, row).await?;
+    let newest = newest.map_or(0, |entry| entry.revision);
+    // That of the row can be forged, and the table admits no revision so far away.
+    let own = resource.revision().number().min(newest.saturating_add(FURTHEST - 1));
+    let next = Revision::of(newest.max(own)).next();
+    let resealed =
+        if comparison == SealComparison::Same { Some(resource) } else { resource.resealed() };
+    match resealed {
+        Some(resource) => update(rows, &resource.at(next), What::Changed).await,
+        None => end(rows.executor, row, next).await,
+    }
+}
+
+/// Deletes a row, so that nobody puts it back.
+async fn end(connection: &mut PgConnection, row: RowName, next: Revision) -> sqlx::Result<()> {
+    let sql = format!("DELETE FROM {} WHERE id = $1", row.table);
+    sqlx::query(AssertSqlSafe(sql)).bind(row.id).execute(&mut *connection).await?;
+    add_entry(connection, row, next.number(), What::Gone).await?;
+    Ok(())
 }
 
 async fn lock_row(connection: &mut PgConnection, row: RowName) -> sqlx::Result<()> {

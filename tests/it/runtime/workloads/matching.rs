@@ -1,8 +1,10 @@
 //! The identity that a token matches.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use testkit::{PATIENCE, Proxy, SigningKey, within};
+use testkit::{PATIENCE, PROTECT, Proxy, SigningKey, within};
 
 use super::{CALLER, Site, identity};
 
@@ -122,4 +124,39 @@ async fn new_tokens_share_a_read_of_the_identities_for_any_subject() {
     identity(&site.world, &site.service, matching("b")).await;
     let is_known = async || status("new", "b").await == 200;
     within(PATIENCE, is_known).await;
+}
+
+/// The token of a workload can match an identity of another service while an operation waits.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operation_does_not_end_as_that_of_another_identity() {
+    let site = Site::new().await;
+    let (world, caller) = (&site.world, site.caller());
+    let destination = world.some_destination().await;
+    let mut keys = world.pool.begin().await.expect("a transaction");
+    sqlx::raw_sql("LOCK TABLE keys IN ACCESS EXCLUSIVE MODE")
+        .execute(&mut *keys)
+        .await
+        .expect("a lock");
+    let body = json!({ "payload": 1, "policyNumber": destination.policy });
+    let moving = async {
+        let waiting = "SELECT EXISTS (SELECT FROM pg_stat_activity
+                        WHERE datname = current_database() AND wait_event_type = 'Lock')";
+        within(PATIENCE, async || {
+            sqlx::query_scalar(waiting).fetch_one(&world.pool).await.expect("the activity")
+        })
+        .await;
+        world.admin().delete(&format!("/admin/identities/{}", site.identity)).await.gone();
+        let other = world.service("shipping").await;
+        let matching = json!({ "issuer": site.issuer.name(), "subject": "job" });
+        identity(world, &other, matching).await;
+        within(PATIENCE, async || {
+            let known = caller.get(CALLER).await;
+            known.status == 200 && known.text("serviceId") == other
+        })
+        .await;
+        world.clock.advance(Duration::from_secs(1));
+        keys.rollback().await.expect("an end");
+    };
+    let (answer, ()) = tokio::join!(caller.post(PROTECT, body), moving);
+    answer.refused(401, "AUTHENTICATION_FAILED");
 }

@@ -30,7 +30,12 @@ row! {
     }
 }
 
-impl Deprivable for Session {}
+impl Deprivable for Session {
+    /// Its digest is that of a cookie that somebody else can have.
+    fn resealed(self) -> Option<Self> {
+        None
+    }
+}
 
 /// The identifier of the session with this digest.
 fn id_of(digest: &SessionDigest) -> SessionId {
