@@ -107,7 +107,7 @@ async fn a_member_of_another_group_blocks_nobody() {
     assert_eq!(fixture.statuses().await, (200, 200));
     let itself = "INSERT INTO revisions (table_name, id, revision, what, member)
          SELECT table_name, id, max(revision) + 9, 'made', member FROM revisions
-          WHERE member IS NOT NULL GROUP BY table_name, id, member";
+          WHERE member IS NOT NULL GROUP BY table_name, id, member ORDER BY max(revision)";
     intruder.run(itself).await;
     assert_eq!(fixture.statuses().await, (200, 200));
 }
