@@ -106,8 +106,10 @@ async fn a_member_of_another_group_blocks_nobody() {
     intruder.run(&fixture.joining(bob, &other)).await;
     assert_eq!(fixture.statuses().await, (200, 200));
     let itself = "INSERT INTO revisions (table_name, id, revision, what, member)
-         SELECT table_name, id, max(revision) + 9, 'made', member FROM revisions
-          WHERE member IS NOT NULL GROUP BY table_name, id, member ORDER BY max(revision)";
+         SELECT table_name, id,
+                max(max(revision)) OVER (PARTITION BY table_name, id)
+                + row_number() OVER (PARTITION BY table_name, id ORDER BY member), 'made', member
+           FROM revisions WHERE member IS NOT NULL GROUP BY table_name, id, member ORDER BY 3";
     intruder.run(itself).await;
     assert_eq!(fixture.statuses().await, (200, 200));
 }
