@@ -26,10 +26,17 @@ pub(in crate::command) struct ResealOptions {
 /// The tables of rows whose events do not have all columns.
 const HIDING: [&str; 4] = ["api_keys", "identities", "keys", "people"];
 
+/// The table of the origins of the audit logs.
+const ORIGINS: &str = "audit_log_origins";
+
 /// What an operator must know of such a row that is not as it was last sealed.
 const IN_NO_EVENT: &str = "no event has all of some rows: the secrets of API keys, the objects of keys in the token, the \
-    policies of API keys and identities, the roles of people, the keys and origins of the audit logs, import keys, and the \
-    keys of reports. Revoke or replace rows that are not as last sealed, unless you know who changed them";
+    policies of API keys and identities, the roles of people, and the keys of the audit logs and of reports. Revoke, replace \
+    or delete rows that are not as last sealed, unless you know who changed them";
+
+/// What an operator does after the origin of a log has ended.
+const ORIGIN_ENDS: &str = "the origin of an audit log ends, because it decides which segments need no signature: run \
+    `sealward audit init --new-origin` then";
 
 /// What an operator decides about.
 struct RowsToSeal {
@@ -58,12 +65,17 @@ pub(super) async fn reseal(database: &Primary, options: &ResealOptions) -> Resul
         writeln!(io::stdout(), "no row can be sealed{left}")?;
         return Ok(());
     }
-    if !options.yes && !confirm(found.seen.len(), removed.len())? {
+    let ending = found.seen.iter().filter(|seen| seen.ends).count();
+    let sealed = found.seen.len() - ending;
+    if !options.yes && !confirm(sealed, ending, removed.len())? {
         return Err(Failure::Other("no row was sealed".to_owned()));
     }
     let shown = Shown { seen: &found.seen, removed: &removed, deviations: &found.deviations };
     seal_shown(pool, shown, (&Clock::system(), &Entropy::system())).await?;
-    writeln!(io::stdout(), "{} rows are sealed{left}", found.seen.len())?;
+    writeln!(io::stdout(), "{sealed} rows are sealed{left}")?;
+    if ending > 0 {
+        writeln!(io::stdout(), "{ending} rows ended")?;
+    }
     if !removed.is_empty() {
         writeln!(io::stdout(), "{} rows are recorded as removed", removed.len())?;
     }
@@ -108,8 +120,7 @@ impl RowsToSeal {
     /// Prints what is wrong with each row. Returns false if there is none.
     fn print(&self) -> io::Result<bool> {
         let rows = self.listed();
-        let compared: BTreeMap<_, _> =
-            self.seen.iter().map(|seen| (seen.row, seen.comparison)).collect();
+        let compared: BTreeMap<_, _> = self.seen.iter().map(|seen| (seen.row, seen)).collect();
         for (row, (flaw, deviation)) in &rows {
             let flaw = match (flaw, deviation) {
                 (Some(flaw), _) => flaw.name(),
@@ -118,15 +129,21 @@ impl RowsToSeal {
             };
             let differs = deviation.map(described).or_else(|| self.events_of_missing(*row));
             let differs = differs.unwrap_or_default();
-            let comparison = compared.get(row).map_or_else(String::new, |it| format!("  {it}"));
+            let comparison = compared.get(row).map_or_else(String::new, |seen| {
+                format!("  {}{}", seen.comparison, if seen.ends { ", ends" } else { "" })
+            });
             writeln!(io::stdout(), "{}  {}  {flaw}{differs}{comparison}", row.table, row.id)?;
         }
-        let is_hiding = |(row, comparison): (&RowName, &SealComparison)| {
-            (HIDING.contains(&row.table) || !has_events(row.table))
-                && *comparison != SealComparison::Same
+        let is_hiding = |seen: &SeenRow| {
+            (HIDING.contains(&seen.row.table) || !has_events(seen.row.table))
+                && seen.comparison != SealComparison::Same
+                && !seen.ends
         };
-        if compared.iter().any(is_hiding) {
+        if self.seen.iter().any(is_hiding) {
             writeln!(io::stderr(), "{IN_NO_EVENT}")?;
+        }
+        if self.seen.iter().any(|seen| seen.ends && seen.row.table == ORIGINS) {
+            writeln!(io::stderr(), "{ORIGIN_ENDS}")?;
         }
         Ok(!rows.is_empty())
     }
@@ -158,13 +175,17 @@ fn still_missing(missing: usize) -> String {
     }
 }
 
-fn confirm(rows: usize, missing: usize) -> io::Result<bool> {
+fn confirm(rows: usize, ending: usize, missing: usize) -> io::Result<bool> {
     let mut answer = String::new();
+    let ending = match ending {
+        0 => String::new(),
+        ending => format!(", end {ending} rows"),
+    };
     let missing = match missing {
         0 => String::new(),
         missing => format!(", and accept that {missing} more are missing"),
     };
-    write!(io::stderr(), "Seal these {rows} rows as they are{missing}? Type yes: ")?;
+    write!(io::stderr(), "Seal these {rows} rows as they are{ending}{missing}? Type yes: ")?;
     io::stdin().read_line(&mut answer)?;
     Ok(answer.trim() == "yes")
 }

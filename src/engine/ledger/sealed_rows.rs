@@ -6,6 +6,7 @@ use crate::ids::{AuditLogId, KeyId};
 use crate::resource::Deprivable;
 use crate::revision::Revision;
 use crate::row;
+use crate::seals::SealComparison;
 use formats::clock::Timestamp;
 
 row! {
@@ -40,7 +41,13 @@ row! {
     }
 }
 
-impl Deprivable for LogOrigin {}
+impl Deprivable for LogOrigin {
+    /// What it accepts needs no signature. `audit init` makes another one from the segments. After the loss of a row key
+    /// no segment would count, so then the origin stays.
+    fn resealed(self, comparison: SealComparison) -> Option<Self> {
+        (comparison == SealComparison::Unknown).then_some(self)
+    }
+}
 
 impl Deprivable for LogKey {}
 

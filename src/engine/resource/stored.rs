@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::columns::Columns;
 use crate::revision::Revision;
-use crate::seals::{Forms, GroupKind, RowName, What};
+use crate::seals::{Forms, GroupKind, RowName, SealComparison, What};
 use formats::clock::Timestamp;
 
 /// A resource that has an identifier, and a state that counts its changes.
@@ -29,9 +29,9 @@ pub trait Deprivable {
     /// Takes it away. Nothing happens where the resource does not have it.
     fn deprive(&mut self, _at: Timestamp) {}
 
-    /// What an operator can seal of a row that is not as it was last sealed. None where the row ends instead, because no
-    /// operator can know whether it is right.
-    fn resealed(self) -> Option<Self>
+    /// What an operator can seal of a row that is not as it was last sealed, as far as this is known. None where the row
+    /// ends instead, because no operator can know whether it is right.
+    fn resealed(self, _comparison: SealComparison) -> Option<Self>
     where
         Self: Sized,
     {

@@ -26,16 +26,19 @@ enum Change {
     FreezeDestination,
     NarrowPolicy,
     SwitchPolicyOff,
+    /// What was sealed without a context would not open any more.
+    RequireContext,
 }
 
 impl Change {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::RevokeApiKey,
         Self::NarrowApiKey,
         Self::FreezeCaller,
         Self::FreezeDestination,
         Self::NarrowPolicy,
         Self::SwitchPolicyOff,
+        Self::RequireContext,
     ];
 
     async fn make(self, admin: &Client<'_>, alice: &Client<'_>, destination: &Destination) {
@@ -52,6 +55,7 @@ impl Change {
             }
             Self::NarrowPolicy => (policy, json!({ "allowedOperations": ["unprotect"] })),
             Self::SwitchPolicyOff => (policy, json!({ "status": "inactive" })),
+            Self::RequireContext => (policy, json!({ "contextRequired": true })),
         };
         admin.patch(&path, change).await.ok();
     }
@@ -62,6 +66,8 @@ impl Change {
             Self::NarrowApiKey | Self::NarrowPolicy => (403, "OPERATION_NOT_ALLOWED"),
             Self::FreezeCaller | Self::FreezeDestination => (403, "SERVICE_FROZEN"),
             Self::SwitchPolicyOff => (403, "POLICY_NOT_ACTIVE"),
+            // The request can succeed if it is sent again.
+            Self::RequireContext => (503, "SERVICE_UNAVAILABLE"),
         }
     }
 }
@@ -204,7 +210,7 @@ async fn wait_for_a_look_up(fixture: &Fixture) {
 async fn is_refused(client: &Client<'_>, path: &str, body: &Value) -> bool {
     let request = client.post(path, body.clone());
     let answer = tokio::time::timeout(Duration::from_millis(100), request).await;
-    answer.is_ok_and(|answer| answer.status == 401 || answer.status == 403)
+    answer.is_ok_and(|answer| matches!(answer.status, 400 | 401 | 403))
 }
 
 /// The status, code, outcome and message of the records of a request.

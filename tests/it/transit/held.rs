@@ -10,6 +10,7 @@ use formats::clock::Clock;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
 use super::Site;
@@ -168,11 +169,16 @@ async fn slow_log_ins_delay_no_identified_caller() {
         )
     };
     let connect = async || TcpStream::connect(address).await.unwrap();
-    let mut slow = Vec::new();
+    let mut slow = JoinSet::new();
     for _ in 0..64 {
-        let mut stream = connect().await;
-        stream.write_all(log_in("{").as_bytes()).await.unwrap();
-        slow.push(stream);
+        let request = log_in("{");
+        // A body that takes too long is refused, and the next one follows.
+        slow.spawn(async move {
+            loop {
+                let mut stream = TcpStream::connect(address).await.unwrap();
+                exchange(&mut stream, &request).await;
+            }
+        });
     }
     within(PATIENCE, async || exchange(&mut connect().await, &log_in("{}")).await == Some(503))
         .await;

@@ -14,7 +14,7 @@ use crate::ids::ImportKeyId;
 use crate::resource::{self, Deprivable, Rows, Stored as _};
 use crate::revision::Revision;
 use crate::row;
-use crate::seals::What;
+use crate::seals::{SealComparison, What};
 use formats::clock::Timestamp;
 use formats::material::PublicKey;
 
@@ -40,7 +40,12 @@ row! {
     }
 }
 
-impl Deprivable for ImportKeyRecord {}
+impl Deprivable for ImportKeyRecord {
+    /// Clients would wrap keys under its public half, and the token would destroy the object that it names.
+    fn resealed(self, _comparison: SealComparison) -> Option<Self> {
+        None
+    }
+}
 
 impl ImportKeyRecord {
     /// The validity period.

@@ -11,8 +11,8 @@ use super::write::update;
 use crate::resource::stored::Stored;
 use crate::revision::Revision;
 use crate::seals::{
-    FURTHEST, Form, NoRowKey, RowName, SealComparison, SealHistory, What, add_entry, newest_entry,
-    seal_histories,
+    FURTHEST, Form, NoRowKey, RowName, SealComparison, SealHistory, What, accept_absence,
+    newest_entry, seal_histories,
 };
 
 /// A row as an operator saw it.
@@ -22,6 +22,8 @@ pub struct SeenRow {
     pub row: RowName,
     /// What it is, compared with what it was when it was last sealed.
     pub comparison: SealComparison,
+    /// Whether it ends instead of being sealed.
+    pub ends: bool,
     form: Form,
 }
 
@@ -45,7 +47,9 @@ pub async fn seen<R: Stored + Send + Unpin>(
     let histories = histories::<R>(rows, &forms).await?;
     let shown = seen.into_iter().map(|mut resource| {
         let comparison = deprive(&mut resource, &histories);
-        Ok(SeenRow { row: resource.row(), comparison, form: form_of(&resource)? })
+        let (row, form) = (resource.row(), form_of(&resource)?);
+        let ends = resealed(resource, comparison).is_none();
+        Ok(SeenRow { row, comparison, ends, form })
     });
     shown.collect()
 }
@@ -83,7 +87,9 @@ pub async fn reseal<R: Stored + Send + Unpin>(
     seen: &[SeenRow],
 ) -> sqlx::Result<Vec<RowName>> {
     let mut changed = Vec::new();
-    for SeenRow { row, form, .. } in seen.iter().filter(|seen| seen.row.table == R::TABLE) {
+    for SeenRow { row, comparison: shown, form, .. } in
+        seen.iter().filter(|seen| seen.row.table == R::TABLE)
+    {
         lock_row(&mut *rows.executor, *row).await?;
         let found = select::<R>("WHERE id = $1").bind(row.id);
         let found = found.fetch_with_forms(rows.again()).await?.into_iter().next();
@@ -94,7 +100,7 @@ pub async fn reseal<R: Stored + Send + Unpin>(
         };
         let own = HashMap::from([(row.id, own)]);
         let comparison = deprive(&mut resource, &histories::<R>(rows.again(), &own).await?);
-        match form_of(&resource)? == *form {
+        match form_of(&resource)? == *form && comparison == *shown {
             true => seal(rows.again(), resource, comparison).await?,
             false => changed.push(*row),
         }
@@ -114,20 +120,22 @@ async fn seal<R: Stored>(
     // That of the row can be forged, and the table admits no revision so far away.
     let own = resource.revision().number().min(newest.saturating_add(FURTHEST - 1));
     let next = Revision::of(newest.max(own)).next();
-    let resealed =
-        if comparison == SealComparison::Same { Some(resource) } else { resource.resealed() };
-    match resealed {
+    match resealed(resource, comparison) {
         Some(resource) => update(rows, &resource.at(next), What::Changed).await,
-        None => end(rows.executor, row, next).await,
+        None => end(rows.executor, row).await,
     }
 }
 
+/// What can be sealed of a row.
+fn resealed<R: Stored>(resource: R, comparison: SealComparison) -> Option<R> {
+    if comparison == SealComparison::Same { Some(resource) } else { resource.resealed(comparison) }
+}
+
 /// Deletes a row, so that nobody puts it back.
-async fn end(connection: &mut PgConnection, row: RowName, next: Revision) -> sqlx::Result<()> {
+async fn end(connection: &mut PgConnection, row: RowName) -> sqlx::Result<()> {
     let sql = format!("DELETE FROM {} WHERE id = $1", row.table);
     sqlx::query(AssertSqlSafe(sql)).bind(row.id).execute(&mut *connection).await?;
-    add_entry(connection, row, next.number(), What::Gone).await?;
-    Ok(())
+    accept_absence(connection, row).await
 }
 
 async fn lock_row(connection: &mut PgConnection, row: RowName) -> sqlx::Result<()> {

@@ -16,6 +16,7 @@ use crate::ids::{ApiKeyId, PersonId, SessionId};
 use crate::resource::{self, Deprivable, Rows, select};
 use crate::revision::Revision;
 use crate::row;
+use crate::seals::SealComparison;
 use formats::clock::Timestamp;
 
 row! {
@@ -32,7 +33,7 @@ row! {
 
 impl Deprivable for Session {
     /// Its digest is that of a cookie that somebody else can have.
-    fn resealed(self) -> Option<Self> {
+    fn resealed(self, _comparison: SealComparison) -> Option<Self> {
         None
     }
 }

@@ -19,7 +19,7 @@ use crate::management::{Error, PageRequest, ResourceType};
 use crate::resource::{self, Deprivable, ExactJson, Rows, Stored as _, select};
 use crate::revision::Revision;
 use crate::row;
-use crate::seals::What;
+use crate::seals::{SealComparison, What};
 use formats::clock::Timestamp;
 
 row! {
@@ -50,7 +50,7 @@ row! {
 
 impl Deprivable for StoredChange {
     /// Nobody sees the call that approvals would carry out.
-    fn resealed(self) -> Option<Self> {
+    fn resealed(self, _comparison: SealComparison) -> Option<Self> {
         let is_pending = self.status == ChangeStatus::Pending;
         Some(if is_pending { Self { status: ChangeStatus::Stale, ..self } } else { self })
     }
