@@ -68,7 +68,10 @@ pub enum SealError {
         place: &'static str,
     },
     /// A checkpoint that should be this service's own has no valid signature.
-    #[error("the checkpoint of the {log} log in {place} has no valid signature of a known key")]
+    #[error(
+        "the checkpoint of the {log} log in {place} has no valid signature of a known key: it was changed. Find out \
+         why, then run `sealward audit init --new-origin`"
+    )]
     Forged {
         /// The log.
         log: Log,

@@ -306,6 +306,22 @@ async fn a_forged_checkpoint_in_the_database_is_named_and_replaced_if_there_is_a
 }
 
 #[tokio::test]
+async fn a_new_origin_ends_the_stop_by_a_forged_checkpoint_without_an_anchor() {
+    let kept = Kept::new().await;
+    let sealer = OwnSealer::start(kept.pool.clone(), None).await;
+    kept.record(3).await;
+    kept.covered(3).await;
+    kept.execute("UPDATE audit_log_heads SET checkpoint = origin || E'\nx' WHERE log = 1").await;
+    kept.record(1).await;
+    let names_cure = |state: &SealState| matches!(state, SealState::Failed(error) if error.contains("run `sealward audit init --new-origin`"));
+    sealer.state(names_cure).await;
+    let renewal = Renewal { origin: true, ..Renewal::default() };
+    initialize_in(&kept.pool, renewal).await;
+    sealer.state(|state| *state == SealState::Sealing).await;
+    kept.covered(4).await;
+}
+
+#[tokio::test]
 async fn earlier_checkpoints_verify_under_the_earlier_key() {
     let kept = Kept::new().await;
     let sealer = kept.sealer().await;
