@@ -216,15 +216,13 @@ COMMENT ON COLUMN import_keys.created_at IS 'The creation time.';
 CREATE TABLE refused_pins (
     label      text NOT NULL CHECK (octet_length(label) <= 255),
     serial     text NOT NULL CHECK (octet_length(serial) <= 255),
-    salt       bytea NOT NULL CHECK (octet_length(salt) = 16),
     digest     smallint NOT NULL CHECK (digest BETWEEN 0 AND 255),
     refused_at timestamptz NOT NULL DEFAULT now() CHECK (refused_at >= '1970-01-01' AND refused_at < '9999-01-01'),
-    PRIMARY KEY (label, serial, salt)
+    PRIMARY KEY (label, serial, digest)
 );
 
 COMMENT ON TABLE refused_pins IS 'PINs that tokens have refused since they last accepted one. Restarts and other instances do not try them again.';
 COMMENT ON COLUMN refused_pins.label IS 'The label of the token.';
 COMMENT ON COLUMN refused_pins.serial IS 'The serial number of the token.';
-COMMENT ON COLUMN refused_pins.salt IS 'The random key of the MAC.';
-COMMENT ON COLUMN refused_pins.digest IS 'The first byte of the HMAC-SHA-256 of the PIN. One byte does not reveal the PIN.';
+COMMENT ON COLUMN refused_pins.digest IS 'The first byte of the HMAC-SHA-256 of the PIN under the name of the token. One byte does not reveal the PIN.';
 COMMENT ON COLUMN refused_pins.refused_at IS 'The time of the refusal.';

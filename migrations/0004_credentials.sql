@@ -93,7 +93,7 @@ CREATE TABLE identities (
         ] AND cardinality(allowed_operations) <= 1000
     ),
     match              jsonb NOT NULL CHECK (
-        jsonb_typeof(match) = 'object' AND octet_length(match::text) <= 524288
+        jsonb_typeof(match) = 'object' AND octet_length(match::text) <= 262144
     ),
     status             text NOT NULL CHECK (status IN ('active', 'disabled')),
     last_used_at       timestamptz,

@@ -68,8 +68,8 @@ COMMENT ON COLUMN audit_log_origins.seal IS 'The MAC of the row under the row ke
 CREATE TABLE audit_log_heads (
     log             smallint PRIMARY KEY CHECK (log IN (1, 2)),
     origin          text NOT NULL,
-    size            bigint NOT NULL CHECK (size >= 0),
-    root            bytea NOT NULL CHECK (length(root) = 32),
+    size            bigint NOT NULL DEFAULT 0 CHECK (size >= 0),
+    root            bytea NOT NULL DEFAULT sha256('') CHECK (length(root) = 32),
     checkpoint      text,
     checkpoint_size bigint NOT NULL DEFAULT 0 CHECK (checkpoint_size BETWEEN 0 AND size),
     checkpoint_at   timestamptz,
@@ -275,8 +275,9 @@ $$;
 REVOKE UPDATE, DELETE ON audit_log_keys, audit_log_cosigners, report_keys, audit_log_segments FROM sealward_application;
 REVOKE INSERT, UPDATE, DELETE ON audit_log_positions, audit_log_nodes, audit_log_index FROM sealward_application;
 REVOKE DELETE ON audit_log_origins FROM sealward_application;
--- Only the functions move a head.
-REVOKE UPDATE, DELETE ON audit_log_heads FROM sealward_application;
+-- A head begins with the empty tree, and only the functions move it.
+REVOKE INSERT, UPDATE, DELETE ON audit_log_heads FROM sealward_application;
+GRANT INSERT (log, origin) ON audit_log_heads TO sealward_application;
 GRANT UPDATE (
     origin, checkpoint, checkpoint_size, checkpoint_at, cosigned, cosigned_size, cosigned_at, published, published_size,
     published_at

@@ -14,7 +14,7 @@ use engine::ratelimit::{Limiter, SharedBuckets};
 use engine::settings::{Environment, HsmToken, SecretSource, Settings, Stage, Telemetry};
 use engine::telemetry::Traces;
 use engine::{audit, db, hardening, settings, telemetry};
-use formats::clock::{Clock, Entropy};
+use formats::clock::Clock;
 
 /// Reads the settings and starts the log, and traces if they are configured. No secret is read before
 /// the process is hardened.
@@ -155,7 +155,7 @@ pub(super) fn tokens(
     environment: &Environment,
     database: Option<&Pool>,
 ) -> Result<hsm::Config, Failure> {
-    let memory = database.map(|pool| RefusedPins::new(pool.clone(), Entropy::system()));
+    let memory = database.map(|pool| RefusedPins::new(pool.clone()));
     let wanted = &settings.hsm;
     let tokens = wanted
         .tokens

@@ -5,8 +5,9 @@ use hsm::{ErrorKind, Generated, HsmError, NewKey, Purpose, Token};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::foreign::foreign_segments;
+use super::foreign::{foreign_segments, trusted_size};
 use super::seal_error::SealError;
+use super::sealer::follow;
 use super::store;
 use super::{Log, LogCosigner, LogKey, key::SigningKey};
 use crate::db::Pool;
@@ -132,19 +133,27 @@ async fn restore_origins(pool: &Pool, connection: &mut PgConnection) -> sqlx::Re
     Ok(restored)
 }
 
-/// Begins the logs that do not exist under the first prefix, and continues the others under the second one. Returns the
-/// segments of these that no instance wrote; none if no log got an origin.
+/// Begins the logs that do not exist under the first prefix, and continues the others under the second one, if their
+/// segments lead to each node and to the head: whoever gives positions to other segments computes these. Returns the
+/// segments that no instance wrote; none if no log got an origin.
 async fn put_origins(
     pool: &Pool,
     connection: &mut PgConnection,
     (first, next): (String, Option<String>),
-) -> sqlx::Result<Option<Vec<Uuid>>> {
+) -> Result<Option<Vec<Uuid>>, InitError> {
     let mut foreign = None;
     for log in Log::ALL {
-        let (prefix, size) = match (store::head(&mut *connection, log).await?, &next) {
-            (Some(_), None) => continue,
-            (Some(head), Some(next)) => (next, head.size),
+        let sealed = store::origin(pool.rows_on(&mut *connection), log).await?;
+        let (prefix, size) = match (store::lock_head(&mut *connection, log).await?, &next) {
+            (Some(_), None) if sealed.is_some() => continue,
             (None, _) => (&first, 0),
+            (Some(head), None) if head.size == 0 => (&first, 0),
+            (Some(_), None) => return Err(SealError::NoOrigin(log).into()),
+            (Some(head), Some(next)) => {
+                let trusted = trusted_size(pool.rows_on(&mut *connection), log, &head).await?;
+                follow(&mut *connection, (log, &head), trusted, |_| true).await?;
+                (next, head.size)
+            }
         };
         let name = format!("{prefix}{log}");
         let of_log = foreign_segments(pool.rows_on(&mut *connection), log).await?;

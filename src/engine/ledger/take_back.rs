@@ -10,7 +10,7 @@ use super::sealer::{append, grown};
 use super::store::{self, Growth};
 use super::tree::load_tree;
 use crate::db::{Pool, undecodable};
-use crate::seals::Flaw;
+use crate::seals::endorsed_generations;
 use crate::segments::key_of;
 use formats::tlog::Tree;
 
@@ -60,6 +60,7 @@ async fn regrown(
     (log, head): (Log, &Head),
     tree: &mut Tree,
 ) -> sqlx::Result<Growth> {
+    let made = endorsed_generations(&mut *connection).await?;
     let mut growth = Growth::default();
     while tree.size() < head.size {
         let start = tree.size();
@@ -68,8 +69,11 @@ async fn regrown(
         for (base, segment) in found.iter().skip_while(|(base, _)| *base < start) {
             match segment.verify(&key) {
                 Ok(()) if *base == tree.size() => append(tree, segment, &mut growth),
-                Err(Flaw::OtherGeneration) => {
-                    return Err(undecodable("a segment under a row key that no token has"));
+                Err(_) if !segment.is_forged(&key, &made) => {
+                    return Err(undecodable(
+                        "a segment under a row key that no token has: restore the token, or run \
+                         `sealward audit init --new-origin`",
+                    ));
                 }
                 Ok(()) | Err(_) => return Ok(growth),
             }

@@ -4,16 +4,17 @@ use uuid::Uuid;
 
 use super::{Log, store};
 use crate::db::Pool;
-use crate::seals::{Flaw, NoRowKey};
+use crate::seals::{NoRowKey, endorsed_generations};
 
 /// The number of segments in one statement.
 const PAGE: i64 = 500;
 
-/// Removes the segments without a position whose MAC the row key has not made, and returns their identifiers. The login
+/// Removes the segments without a position that no instance wrote, and returns their identifiers. The login
 /// must own the schema. Records of a removed segment that exist are found again by the sealer.
 pub async fn remove_forged(pool: &Pool) -> sqlx::Result<Vec<Uuid>> {
     let key = pool.seals().current().ok_or(NoRowKey)?;
     let mut connection = pool.acquire().await?;
+    let made = endorsed_generations(&mut *connection).await?;
     let mut removed = Vec::new();
     for log in Log::ALL {
         let mut after = Uuid::nil();
@@ -23,7 +24,7 @@ pub async fn remove_forged(pool: &Pool) -> sqlx::Result<Vec<Uuid>> {
                 break;
             };
             after = last.id;
-            let forged = page.iter().filter(|segment| segment.verify(&key) == Err(Flaw::Forged));
+            let forged = page.iter().filter(|segment| segment.is_forged(&key, &made));
             let forged: Vec<Uuid> = forged.map(|segment| segment.id).collect();
             removed.extend(store::remove(&mut connection, log, &forged).await?);
         }

@@ -1,5 +1,7 @@
 //! A segment: records that one transaction wrote, with the hashes of their leaves.
 
+use std::collections::HashSet;
+
 use uuid::Uuid;
 
 use super::Log;
@@ -48,6 +50,16 @@ impl Segment {
             return Err(Flaw::Forged);
         }
         key.verify_segment(&content(self.log, self.id, &self.leaves), &self.mac)
+    }
+
+    /// Whether no instance can have written it: its MAC is wrong, or of a generation that was never made. `made` has
+    /// those that no token has any longer.
+    pub(crate) fn is_forged(&self, key: &RowKey, made: &HashSet<u32>) -> bool {
+        match self.verify(key) {
+            Ok(()) => false,
+            Err(Flaw::OtherGeneration) => self.generation().is_none_or(|it| !made.contains(&it)),
+            Err(_) => true,
+        }
     }
 
     /// The MAC of its content under the generation that seals now, if another one has authenticated it.

@@ -29,9 +29,9 @@ fn logins(site: &Site) -> usize {
     site.faults().calls("C_Login")
 }
 
-/// The refused PINs of the token: salts and digests.
-async fn refusals(site: &Site) -> Vec<(Vec<u8>, i16)> {
-    sqlx::query_as("SELECT salt, digest FROM refused_pins")
+/// The refused PINs: the label and the serial number of the token, and the digest.
+async fn refusals(site: &Site) -> Vec<(String, String, i16)> {
+    sqlx::query_as("SELECT label, serial, digest FROM refused_pins")
         .fetch_all(&mut site.connect().await)
         .await
         .expect("the refused PINs")
@@ -56,10 +56,10 @@ async fn a_changed_pin_is_tried_at_once() {
     let before = logins(&site);
     fs::write(site.pin_file(), "wrong").expect("write a PIN");
     site.run(&["serve"]).failure(78, &["tried once"]);
-    let [(salt, digest)] = &refusals(&site).await[..] else {
+    let [(label, serial, digest)] = &refusals(&site).await[..] else {
         panic!("one refused PIN");
     };
-    let key = hmac::Key::new(HMAC_SHA256, salt);
+    let key = hmac::Key::new(HMAC_SHA256, format!("{label}\0{serial}").as_bytes());
     let mut others = (0..).map(|number| format!("wrong {number}"));
     let differs = |pin: &String| {
         let mac = hmac::sign(&key, pin.as_bytes());

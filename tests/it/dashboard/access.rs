@@ -112,6 +112,13 @@ async fn a_session_ends_on_expiry_sign_out_and_key_revocation() {
     leaving.cookie = secret;
     assert!(redirects_to_sign_in(&leaving.get("/dashboard/services").await));
 
+    let mut replaced = Browser::signed_in(&world).await;
+    let secret = replaced.cookie.clone();
+    replaced.sign_in(world.admin_key()).await;
+    replaced.get("/dashboard/services").await.ok();
+    replaced.cookie = secret;
+    assert!(redirects_to_sign_in(&replaced.get("/dashboard/services").await));
+
     let mut revoked = Browser::signed_in(&world).await;
     let keys = world.admin().get("/admin/api-keys").await.json();
     let own = keys["items"][0]["id"].as_str().unwrap();

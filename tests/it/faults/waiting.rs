@@ -210,7 +210,7 @@ async fn wait_for_a_look_up(fixture: &Fixture) {
 async fn is_refused(client: &Client<'_>, path: &str, body: &Value) -> bool {
     let request = client.post(path, body.clone());
     let answer = tokio::time::timeout(Duration::from_millis(100), request).await;
-    answer.is_ok_and(|answer| matches!(answer.status, 400 | 401 | 403))
+    answer.is_ok_and(|answer| matches!(answer.status.as_u16(), 400 | 401 | 403))
 }
 
 /// The status, code, outcome and message of the records of a request.

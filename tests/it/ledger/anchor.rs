@@ -175,7 +175,7 @@ async fn a_head_that_does_not_extend_the_checkpoint_is_not_signed() {
     )
     .await;
     kept.record(1).await;
-    let is_refused = |state: &SealState| matches!(state, SealState::Failed(error) if error.contains("does not extend its checkpoint of 3 records"));
+    let is_refused = |state: &SealState| matches!(state, SealState::Failed(error) if error.contains("has grown by records that no instance sealed"));
     sealer.state(is_refused).await;
     assert_eq!(kept.checkpoint().await.unwrap().size, 3);
 }
@@ -311,8 +311,10 @@ async fn a_new_origin_ends_the_stop_by_a_forged_checkpoint_without_an_anchor() {
     let sealer = OwnSealer::start(kept.pool.clone(), None).await;
     kept.record(3).await;
     kept.covered(3).await;
+    sealer.stop().await;
     kept.execute("UPDATE audit_log_heads SET checkpoint = origin || E'\nx' WHERE log = 1").await;
     kept.record(1).await;
+    let sealer = OwnSealer::start(kept.pool.clone(), None).await;
     let names_cure = |state: &SealState| matches!(state, SealState::Failed(error) if error.contains("run `sealward audit init --new-origin`"));
     sealer.state(names_cure).await;
     let renewal = Renewal { origin: true, ..Renewal::default() };

@@ -167,10 +167,12 @@ async fn a_changed_wrapping_key_ends_when_rows_are_sealed() {
     let site = Site::new().await;
     let process = Process::start(&site).await;
     let mechanism = json!({ "mechanism": "RSA_OAEP_SHA1_AES_KWP" });
-    process.admin().post("/admin/keys/import-parameters", mechanism).await.created();
+    let made = process.admin().post("/admin/keys/import-parameters", mechanism).await;
+    assert_eq!(made.status, 201, "{}", made.body);
     process.terminate();
+    site.run(&["audit", "init"]).success();
     let changed = "SET ROLE sealward_application;
-        UPDATE import_keys SET public_key = (SELECT public_key FROM report_keys LIMIT 1)";
+        UPDATE import_keys SET public_key = (SELECT public_key FROM audit_log_keys)";
     let mut database = site.connect().await;
     sqlx::raw_sql(changed).execute(&mut database).await.expect("a change");
     let ended = site.run(&["rows", "reseal", "--yes"]).success();

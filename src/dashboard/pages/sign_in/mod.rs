@@ -80,7 +80,8 @@ pub(crate) async fn enter(
             return Ok(again(SignInRefused::BadKey));
         }
     };
-    let session = StartedSession { administrator: &administrator, at_provider: None };
+    let session =
+        StartedSession { administrator: &administrator, at_provider: None, former: &visitor };
     admit(&dashboard, session, transport, &tag, place(&form)).await
 }
 
@@ -89,6 +90,8 @@ struct StartedSession<'a> {
     administrator: &'a Administrator,
     /// The session of a person at the provider.
     at_provider: Option<&'a str>,
+    /// The browser, which can have another session: nobody could sign out of that.
+    former: &'a Visitor,
 }
 
 /// Starts the session of an administrator and shows `place`.
@@ -99,7 +102,7 @@ async fn admit(
     tag: &RequestTag,
     place: &str,
 ) -> Result<Response, PageError> {
-    let StartedSession { administrator, at_provider } = session;
+    let StartedSession { administrator, at_provider, former } = session;
     let actor = Actor::administrator(administrator, tag.to_string());
     let event = Event::signed_in(administrator);
     dashboard.security.record(&actor, event).await?;
@@ -107,6 +110,7 @@ async fn admit(
     let secret = Secret::generate(&dashboard.engine.entropy);
     let digest = secret.digest();
     let session = NewSession { digest, administrator, at_provider, continues: None };
+    dashboard.sessions.close(former.secret.digest()).await?;
     dashboard.sessions.open(dashboard.engine.clock.now(), session).await?;
     Ok(with_cookie(Redirect::to(place).into_response(), transport.keep(&secret)))
 }

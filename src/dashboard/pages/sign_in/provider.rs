@@ -114,7 +114,8 @@ pub(crate) async fn finish(
     let SignedIn { administrator, session } = &person;
     match attempt.prompt() {
         Prompt::Pages => {
-            let session = StartedSession { administrator, at_provider: session.as_deref() };
+            let at_provider = session.as_deref();
+            let session = StartedSession { administrator, at_provider, former: &visitor };
             admit(&dashboard, session, transport, &tag, attempt.place()).await
         }
         Prompt::Nothing => match confirm(&dashboard, &attempt, &person).await? {

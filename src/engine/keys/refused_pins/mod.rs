@@ -1,9 +1,9 @@
 //! PINs that tokens refused. Neither a restart nor another instance tries them again, because wrong
 //! PINs lock a token and some tokens do not report them.
 //!
-//! Postgres has one byte of a salted MAC of each PIN. That is enough to recognize the PIN, and it reveals
-//! at most 8 bits about a wrong PIN to an attacker. One in 256 other PINs counts as refused too, until
-//! `hsm.tokens.retry_pin` allows it.
+//! Postgres has one byte of a MAC of each PIN, whose key is the name of the token. That is enough to recognize the PIN,
+//! and it reveals at most 8 bits about a PIN: whoever writes to Postgres learns whether a byte is that of the right PIN, but
+//! cannot choose another key. One in 256 other PINs counts as refused too, until `hsm.tokens.retry_pin` allows it.
 
 mod store;
 
@@ -14,13 +14,11 @@ use sqlx::{Postgres, Transaction};
 use tokio::runtime::Handle;
 
 use crate::db::Pool;
-use formats::clock::Entropy;
 
 /// The refused PINs in Postgres.
 #[derive(Clone, Debug)]
 pub struct RefusedPins {
     pool: Pool,
-    entropy: Entropy,
     runtime: Handle,
 }
 
@@ -34,7 +32,6 @@ struct TokenName {
 /// A refused PIN, as Postgres has it.
 #[derive(Debug, PartialEq, Eq)]
 struct RefusedPin {
-    salt: Vec<u8>,
     digest: u8,
 }
 
@@ -50,8 +47,8 @@ struct Attempt {
 
 impl RefusedPins {
     /// The refused PINs of this database. The current runtime runs its queries.
-    pub fn new(pool: Pool, entropy: Entropy) -> Self {
-        Self { pool, entropy, runtime: Handle::current() }
+    pub fn new(pool: Pool) -> Self {
+        Self { pool, runtime: Handle::current() }
     }
 }
 
@@ -65,12 +62,12 @@ impl PinMemory for RefusedPins {
             Ok((transaction, refusals))
         });
         let (transaction, refusals) = begun.map_err(|error: sqlx::Error| error.to_string())?;
-        let is_refused = refusals.iter().any(|it| *it == RefusedPin::of(pin, &it.salt));
-        let salt: [u8; 16] = self.entropy.bytes();
+        let refusal = RefusedPin::of(pin, &token);
+        let is_refused = refusals.contains(&refusal);
         let mut attempt = Attempt {
             runtime: self.runtime.clone(),
             token,
-            refusal: (!is_refused).then(|| RefusedPin::of(pin, &salt)),
+            refusal: (!is_refused).then_some(refusal),
             has_refusals: !refusals.is_empty(),
             transaction: Some(transaction),
         };
@@ -85,10 +82,11 @@ impl PinMemory for RefusedPins {
 }
 
 impl RefusedPin {
-    fn of(pin: &SecretString, salt: &[u8]) -> Self {
-        let key = hmac::Key::new(HMAC_SHA256, salt);
+    fn of(pin: &SecretString, token: &TokenName) -> Self {
+        let name = [token.label.as_bytes(), b"\0", token.serial.as_bytes()].concat();
+        let key = hmac::Key::new(HMAC_SHA256, &name);
         let mac = hmac::sign(&key, pin.expose_secret().as_bytes());
-        Self { salt: salt.to_vec(), digest: mac.as_ref().first().copied().unwrap_or_default() }
+        Self { digest: mac.as_ref().first().copied().unwrap_or_default() }
     }
 }
 
@@ -129,11 +127,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_recognizes_its_pin_under_its_salt_only() {
+    fn a_refusal_recognizes_its_pin_for_its_token_only() {
         let pin = SecretString::from("1234");
-        let refusal = RefusedPin::of(&pin, b"salt");
-        assert_eq!(RefusedPin::of(&pin, b"salt"), refusal);
-        let differs = |salt: u8| RefusedPin::of(&pin, &[salt]).digest != refusal.digest;
-        assert!((0..100).any(differs));
+        let token = |serial: u8| TokenName { label: "a".to_owned(), serial: serial.to_string() };
+        let refusal = RefusedPin::of(&pin, &token(0));
+        assert_eq!(RefusedPin::of(&pin, &token(0)), refusal);
+        assert!((1..100).any(|serial| RefusedPin::of(&pin, &token(serial)) != refusal));
     }
 }

@@ -29,16 +29,13 @@ pub(super) async fn list(
     connection: &mut PgConnection,
     token: &TokenName,
 ) -> sqlx::Result<Vec<RefusedPin>> {
-    let rows: Vec<(Vec<u8>, i16)> =
-        sqlx::query_as("SELECT salt, digest FROM refused_pins WHERE label = $1 AND serial = $2")
+    let rows: Vec<i16> =
+        sqlx::query_scalar("SELECT digest FROM refused_pins WHERE label = $1 AND serial = $2")
             .bind(&token.label)
             .bind(&token.serial)
             .fetch_all(connection)
             .await?;
-    let refusal = |(salt, digest)| {
-        let digest = u8::try_from(digest).map_err(undecodable)?;
-        Ok(RefusedPin { salt, digest })
-    };
+    let refusal = |digest| Ok(RefusedPin { digest: u8::try_from(digest).map_err(undecodable)? });
     rows.into_iter().map(refusal).collect()
 }
 
@@ -47,10 +44,9 @@ pub(super) async fn insert(
     token: &TokenName,
     refusal: &RefusedPin,
 ) -> sqlx::Result<()> {
-    sqlx::query("INSERT INTO refused_pins (label, serial, salt, digest) VALUES ($1, $2, $3, $4)")
+    sqlx::query("INSERT INTO refused_pins (label, serial, digest) VALUES ($1, $2, $3)")
         .bind(&token.label)
         .bind(&token.serial)
-        .bind(&refusal.salt)
         .bind(i16::from(refusal.digest))
         .execute(connection)
         .await?;

@@ -11,10 +11,10 @@ use crate::ledger::head::Head;
 use crate::ledger::key::{NotSigned, SigningKey};
 use crate::ledger::seal_error::SealError;
 use crate::ledger::store::{self, Growth};
-use crate::ledger::tree::{extends, load_tree};
+use crate::ledger::tree::{extends, load_tree, root_at};
 use crate::ledger::witness::{NotCosigned, Witness};
 use crate::seals::{Flaw, RowName, Seals};
-use crate::segments::row_key;
+use crate::segments::{Segment, row_key};
 use formats::clock::Timestamp;
 use formats::tlog::{Checkpoint, Hash, Note, Signature};
 
@@ -28,6 +28,9 @@ pub(super) struct LatestCheckpoint {
     /// When it was new, by the clock of this process. Of the first one, the database says when it was signed.
     pub(super) at: Timestamp,
 }
+
+/// A checkpoint of a log, and where it is.
+pub(super) type KnownCheckpoint = (Checkpoint, &'static str);
 
 impl Sealer {
     /// Remembers a checkpoint that is larger than those before.
@@ -136,13 +139,12 @@ impl Sealer {
         Ok(())
     }
 
-    /// Checks that a log extends each checkpoint that is known. Returns the size of the largest one.
-    pub(super) async fn check(
+    /// The checkpoints of a log that are known, and where each of them is.
+    pub(super) async fn known_checkpoints(
         &self,
-        connection: &mut PgConnection,
         keys: &[SigningKey],
         open: &mut OpenLog,
-    ) -> Result<u64, SealError> {
+    ) -> Result<Vec<KnownCheckpoint>, SealError> {
         let anchored = match &self.anchor {
             Some(anchor) => anchor.read(open.log, &open.head.origin).await?,
             None => None,
@@ -163,17 +165,7 @@ impl Sealer {
             anchored.into_iter().chain(published.map(|it| (it, "the database"))).collect();
         let remembered = self.known.get(&(open.log, open.head.origin.clone()));
         known.extend(remembered.map(|it| (it.checkpoint.clone(), "memory")));
-        let mut largest = 0;
-        for (checkpoint, place) in known {
-            let (size, head) = (checkpoint.size, &open.head);
-            let (old, new) = ((size, checkpoint.root), (head.size, head.root));
-            // The head is a row: nodes that the log does not have yet can be inserted for it.
-            if !extends(connection, open.log, old, new).await? {
-                return Err(SealError::Fork { log: open.log, size, place });
-            }
-            largest = size.max(largest);
-        }
-        Ok(largest)
+        Ok(known)
     }
 
     /// Reports a checkpoint in the database that no instance signed. The next one replaces it.
@@ -187,6 +179,41 @@ impl Sealer {
     }
 }
 
+/// Checks that a log has the tree of each of these checkpoints. Returns the size of the largest one. The nodes that follow
+/// can be wrong: whoever gives positions computes them.
+pub(super) async fn largest_tree(
+    connection: &mut PgConnection,
+    open: &OpenLog,
+    known: &[KnownCheckpoint],
+) -> Result<u64, SealError> {
+    let mut largest = 0;
+    for (checkpoint, place) in known {
+        let size = checkpoint.size;
+        let root = root_at(&mut *connection, open.log, size.min(open.head.size)).await?;
+        if size > open.head.size || root != Some(checkpoint.root) {
+            return Err(SealError::Fork { log: open.log, size, place });
+        }
+        largest = size.max(largest);
+    }
+    Ok(largest)
+}
+
+/// Checks that the head of a log extends each of these checkpoints.
+pub(super) async fn check_extends(
+    connection: &mut PgConnection,
+    open: &OpenLog,
+    known: &[KnownCheckpoint],
+) -> Result<(), SealError> {
+    for (checkpoint, place) in known {
+        let (size, head) = (checkpoint.size, &open.head);
+        let (old, new) = ((size, checkpoint.root), (head.size, head.root));
+        if !extends(connection, open.log, old, new).await? {
+            return Err(SealError::Fork { log: open.log, size, place });
+        }
+    }
+    Ok(())
+}
+
 /// The tree of a log that is `trusted` up to a size: from there on, instances wrote its segments, and their hashes
 /// lead to the head. The login of the service can give positions to other segments, and compute another root.
 pub(in crate::ledger) async fn grown(
@@ -195,16 +222,27 @@ pub(in crate::ledger) async fn grown(
     (log, head): (Log, &Head),
     trusted: u64,
 ) -> Result<(), SealError> {
-    let tree = load_tree(&mut *connection, log, trusted).await?;
-    let (mut tree, key) = (tree.ok_or(SealError::Broken(log))?, row_key(seals)?);
-    let mut growth = Growth::default();
+    let key = row_key(seals)?;
+    follow(connection, (log, head), trusted, |segment| is_own(seals, &key, segment)).await
+}
+
+/// Whether a log that has the tree of a size has grown from there by accepted segments alone, whose hashes lead to each
+/// node and to the head.
+pub(in crate::ledger) async fn follow(
+    connection: &mut PgConnection,
+    (log, head): (Log, &Head),
+    size: u64,
+    is_accepted: impl Fn(&Segment) -> bool,
+) -> Result<(), SealError> {
+    let tree = load_tree(&mut *connection, log, size).await?;
+    let (mut tree, mut growth) = (tree.ok_or(SealError::Broken(log))?, Growth::default());
     while tree.size() < head.size {
         let (start, end) = (tree.size(), head.size);
         let found = store::positioned(&mut *connection, log, start..end, PAGE).await?;
         // The first ones can end before.
         let found = found.iter().skip_while(|(base, _)| *base < start);
         for (base, segment) in found {
-            if *base != tree.size() || !is_own(seals, &key, segment) {
+            if *base != tree.size() || !is_accepted(segment) {
                 return Err(SealError::Untrusted(log));
             }
             append(&mut tree, segment, &mut growth);

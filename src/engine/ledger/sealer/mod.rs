@@ -24,8 +24,8 @@ use tokio::time::{Instant, sleep, timeout};
 
 use self::growth::OpenLog;
 pub(super) use self::growth::append;
-use self::history::LatestCheckpoint;
-pub(super) use self::history::grown;
+use self::history::{LatestCheckpoint, check_extends, largest_tree};
+pub(super) use self::history::{follow, grown};
 use self::sweeping::seal;
 use super::Log;
 use super::anchor::AnchorFile;
@@ -197,9 +197,11 @@ impl Sealer {
             let tree = load_tree(&mut *connection, log, head.size).await?;
             let tree = tree.filter(|tree| tree.root() == head.root);
             let mut open = OpenLog::new(log, head, tree.ok_or(SealError::Broken(log))?);
-            let signed = self.check(&mut *connection, &keys, &mut open).await?;
+            let known = self.known_checkpoints(&keys, &mut open).await?;
+            let signed = largest_tree(&mut *connection, &open, &known).await?;
             let trusted = signed.max(origin.accepted.unsigned_abs().min(open.head.size));
-            grown(connection, self.pool.seals(), (log, &open.head), trusted).await?;
+            grown(&mut *connection, self.pool.seals(), (log, &open.head), trusted).await?;
+            check_extends(&mut *connection, &open, &known).await?;
             self.compare(&mut *connection, &keys, &mut open).await?;
             if self.moved.as_ref() == Some(&(log, open.head.origin.clone())) {
                 return Err(SealError::Moved(log));

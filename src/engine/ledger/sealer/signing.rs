@@ -5,6 +5,7 @@ use tokio::time::Instant;
 
 use super::Sealer;
 use super::growth::{OpenLog, Unsigned, moved};
+use super::history::check_extends;
 use crate::ledger::anchor::AnchorError;
 use crate::ledger::head::Signed;
 use crate::ledger::key::SigningKey;
@@ -62,7 +63,8 @@ impl Sealer {
             Some(anchor) => Some(anchor.hold().await?),
             None => None,
         };
-        self.check(connection, keys, open).await?;
+        let known = self.known_checkpoints(keys, open).await?;
+        check_extends(connection, open, &known).await?;
         let key = keys.first().ok_or(SealError::NotInitialized)?;
         let checkpoint = open.head.checkpoint();
         let mut note = key.sign(&self.token, &checkpoint).await?;

@@ -6,7 +6,7 @@ use super::{Growth, hash, natural, signed_number};
 use crate::ledger::Log;
 use crate::ledger::head::{Head, Signed};
 use formats::clock::Timestamp;
-use formats::tlog::{Hash, Tree};
+use formats::tlog::Tree;
 
 #[derive(sqlx::FromRow)]
 struct HeadRow {
@@ -109,7 +109,7 @@ pub(in crate::ledger) async fn put_origin(
     origin: &str,
 ) -> sqlx::Result<()> {
     sqlx::query(
-        "INSERT INTO audit_log_heads (log, origin, size, root) VALUES ($1, $2, 0, $3)
+        "INSERT INTO audit_log_heads (log, origin) VALUES ($1, $2)
          ON CONFLICT (log) DO UPDATE SET origin = EXCLUDED.origin, checkpoint = NULL,
                                          checkpoint_size = 0, checkpoint_at = NULL,
                                          published = NULL, published_size = 0, published_at = NULL,
@@ -117,7 +117,6 @@ pub(in crate::ledger) async fn put_origin(
     )
     .bind(log.number())
     .bind(origin)
-    .bind(Hash::of_empty_tree().as_bytes())
     .execute(connection)
     .await?;
     Ok(())

@@ -2,7 +2,7 @@
 
 mod kept;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use sqlx::postgres::PgRow;
 use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
@@ -205,6 +205,12 @@ pub(super) async fn endorsements(database: impl PgExecutor<'_>) -> sqlx::Result<
         Some(Endorsement { generation, predecessor: u32::try_from(predecessor).ok()?, mac })
     });
     Ok(known.collect())
+}
+
+/// The generations of the row key that sealed before or after another one.
+pub async fn endorsed_generations(database: impl PgExecutor<'_>) -> sqlx::Result<HashSet<u32>> {
+    let endorsed = endorsements(database).await?.into_iter();
+    Ok(endorsed.flat_map(|it| [it.generation, it.predecessor]).collect())
 }
 
 /// The first generation after `known` and after all that ever sealed: a lost one does not come back with

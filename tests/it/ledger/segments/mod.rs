@@ -2,6 +2,7 @@
 
 mod attacks;
 mod changed;
+mod false_nodes;
 mod fixture;
 mod later;
 mod plans;

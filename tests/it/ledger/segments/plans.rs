@@ -3,7 +3,7 @@
 use engine::audit::{EntryFilter, entries};
 use engine::ledger::{self, Log, Renewal};
 use formats::clock::Clock;
-use formats::tlog::{Hash, Tile, TileContent, Tree};
+use formats::tlog::{Hash, Node, Tile, TileContent, Tree};
 use testkit::{PATIENCE, RECORD_ID, pool, within};
 
 use super::fixture::Written;
@@ -16,11 +16,17 @@ const TABLES: &str = "relname ~ '^(audit_log_segments|audit_log_positions|audit_
 #[tokio::test(flavor = "multi_thread")]
 async fn no_statement_reads_a_whole_table() {
     let written = Written::new().await;
-    // A log of two full trees with invented hashes. An operator accepts it.
-    let node = Hash::of_leaf(b"a node");
-    let tree = Tree::from_edge(RECORDS, vec![vec![], vec![], vec![node; 2]]).expect("a tree");
-    let [node, root] = [node, tree.root()]
-        .map(|hash| hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+    // A log of two full trees with one invented hash for all leaves. An operator accepts it.
+    let leaf = Hash::of_leaf(b"a leaf");
+    let (mut tree, mut nodes) = (Tree::default(), Vec::new());
+    (0..RECORDS).for_each(|_| tree.append(leaf, |node| nodes.push(node)));
+    let hex =
+        |hash: Hash| hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let row = |node: &Node| {
+        format!("(1, {}, {}, decode('{}', 'hex'))", node.level, node.index, hex(node.hash))
+    };
+    let nodes = nodes.iter().map(row).collect::<Vec<_>>().join(", ");
+    let [leaf, root] = [leaf, tree.root()].map(hex);
     written
         .kept
         .execute(&format!(
@@ -31,11 +37,11 @@ async fn no_statement_reads_a_whole_table() {
              SELECT {RECORD_ID}, ts, 'r', 0, 200, 1.3, 'done'
                FROM generate_series(1, {RECORDS}) AS number,
                     date_trunc('milliseconds', now() - number * interval '100 milliseconds') AS ts;
-             INSERT INTO audit_log_segments SELECT 1, id, ARRAY[id], decode('{node}', 'hex'), ''
+             INSERT INTO audit_log_segments SELECT 1, id, ARRAY[id], decode('{leaf}', 'hex'), ''
                FROM crypto_operations_audit;
              INSERT INTO audit_log_positions SELECT 1, row_number() OVER (ORDER BY id) - 1, 1, id
                FROM audit_log_segments WHERE log = 1;
-             INSERT INTO audit_log_nodes SELECT 1, 2, place, decode('{node}', 'hex') FROM generate_series(0, 1) AS place;
+             INSERT INTO audit_log_nodes VALUES {nodes};
              UPDATE audit_log_heads SET size = {RECORDS}, root = decode('{root}', 'hex') WHERE log = 1"
         ))
         .await;

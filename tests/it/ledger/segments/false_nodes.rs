@@ -1,0 +1,87 @@
+//! The login of the service computes the nodes and the root of what it gives positions to. No command of an operator may
+//! accept false ones: they would prove false records.
+
+use engine::ledger::{Log, Renewal, SealState, initialize, take_back};
+use formats::clock::{Clock, Entropy};
+use formats::tlog::Hash;
+use testkit::{Site, token};
+
+use super::fixture::Written;
+
+/// Fills the first tile with a segment that no instance wrote, under a false node, which is also the root.
+const FILL: &str = "
+    INSERT INTO audit_log_segments (log, id, ids, hashes, mac)
+    SELECT 1, ids[cardinality(ids)], ids, decode(repeat('11', 32 * cardinality(ids)), 'hex'), decode($1 || repeat('22', 32), 'hex')
+      FROM (SELECT array_agg(('01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid ORDER BY n) AS ids
+              FROM audit_log_heads, generate_series(1, 256 - size) AS n WHERE log = 1) AS filling";
+const GIVE_POSITION: &str = "
+    SELECT seal_audit_segments(1::smallint, h.origin, h.size, h.root, $1, ARRAY[s.id], '{1}', '{0}', ARRAY[$1])
+      FROM audit_log_heads h, audit_log_segments s
+     WHERE h.log = 1 AND s.log = 1 AND s.id < '01900000-0000-7000-8001-000000000000'";
+
+impl Written {
+    /// A log of three records with a checkpoint, to which the login of the service then adds. `generation` is that of the
+    /// row key in the MAC.
+    async fn with_false_node(generation: &str) -> Self {
+        let written = Self::new().await;
+        written.write(3).await;
+        let sealer = written.kept.sealer().await;
+        written.kept.covered(3).await;
+        sealer.stop().await;
+        let pool = &written.kept.pool;
+        sqlx::query(FILL).bind(generation).execute(pool).await.expect("a segment");
+        let node = Hash::of_leaf(b"a node");
+        let size = sqlx::query_scalar(GIVE_POSITION).bind(node.as_bytes().as_slice());
+        let size: Option<i64> = size.fetch_one(pool).await.expect("a position");
+        assert_eq!(size, Some(256));
+        written
+    }
+}
+
+#[tokio::test]
+async fn a_false_node_is_taken_back_and_never_accepted() {
+    let written = Written::with_false_node("00000001").await;
+    let sealer = written.kept.sealer().await;
+    let state = sealer.state(|state| matches!(state, SealState::Failed(_))).await;
+    let SealState::Failed(error) = state else { panic!("{state:?}") };
+    assert!(error.contains("run `sealward rows remove-segments`"), "{error}");
+
+    let renewal = Renewal { origin: true, ..Renewal::default() };
+    let time = (&Clock::system(), &Entropy::system());
+    let token = token().await;
+    let accepted = initialize(&written.kept.pool, &token, time, "example.com/a", renewal);
+    let refused = accepted.await.expect_err("a false node").to_string();
+    assert!(refused.contains("run `sealward rows remove-segments`"), "{refused}");
+
+    let shortened = take_back(&written.kept.owner).await.expect("a log");
+    assert_eq!(shortened, [(Log::Operations, 3)]);
+    written.write(1).await;
+    written.kept.covered(4).await;
+    sealer.stop().await;
+}
+
+/// No token ever had it, so no instance has sealed under it.
+#[tokio::test]
+async fn what_is_under_an_invented_generation_is_taken_back() {
+    let written = Written::with_false_node("00000063").await;
+    let shortened = take_back(&written.kept.owner).await.expect("a log");
+    assert_eq!(shortened, [(Log::Operations, 3)]);
+    let removed = engine::segments::remove_forged(&written.kept.owner).await.expect("a segment");
+    assert_eq!(removed.len(), 1);
+}
+
+#[tokio::test]
+async fn a_log_begins_with_the_empty_tree() {
+    let site = Site::new().await;
+    let mut database = site.connect().await;
+    sqlx::raw_sql("SET ROLE sealward_application").execute(&mut database).await.expect("a role");
+    let tall =
+        "INSERT INTO audit_log_heads (log, origin, size, root) VALUES (1, 'x', 9, sha256(''))";
+    let refused = sqlx::raw_sql(tall).execute(&mut database).await.expect_err("a size").to_string();
+    assert!(refused.contains("permission denied"), "{refused}");
+    let begun = "INSERT INTO audit_log_heads (log, origin) VALUES (1, 'x'), (2, 'no name+')";
+    sqlx::raw_sql(begun).execute(&mut database).await.expect("two heads");
+    let keys = site.run(&["audit", "init"]).success().stdout;
+    assert!(keys.contains("/operations+") && keys.contains("/management+"), "{keys}");
+    assert_eq!(site.run(&["rows", "remove-segments"]).success().line(), "0 segments are removed");
+}
