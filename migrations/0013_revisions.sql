@@ -107,6 +107,7 @@ CREATE TABLE row_keys (
     generation  bigint PRIMARY KEY CHECK (generation > 0),
     predecessor bigint NOT NULL CHECK (predecessor > 0 AND predecessor <> generation),
     endorsement bytea NOT NULL CHECK (octet_length(endorsement) = 32),
+    completed   boolean NOT NULL DEFAULT false,
     made_at     timestamptz NOT NULL DEFAULT now()
 );
 
@@ -116,6 +117,7 @@ COMMENT ON TABLE row_keys IS 'The generations of the row key after the first one
 COMMENT ON COLUMN row_keys.generation IS 'The number of the generation.';
 COMMENT ON COLUMN row_keys.predecessor IS 'The generation that sealed before.';
 COMMENT ON COLUMN row_keys.endorsement IS 'The MAC of the fingerprint of the generation, under its predecessor.';
+COMMENT ON COLUMN row_keys.completed IS 'Whether it has sealed everything that generations before it sealed.';
 COMMENT ON COLUMN row_keys.made_at IS 'The time.';
 
 COMMENT ON TABLE revisions IS 'Every revision of every row that decides something.';

@@ -44,8 +44,6 @@ struct RowsToSeal {
     seen: Vec<SeenRow>,
     /// The rows that are not there.
     missing: Vec<RowName>,
-    /// Deleted rows, whose last events say that they live.
-    removed: Vec<RowName>,
     deviations: Vec<Deviation>,
     /// What is wrong with each row that was examined.
     flaws: BTreeMap<RowName, Flaw>,
@@ -59,25 +57,24 @@ pub(super) async fn reseal(database: &Primary, options: &ResealOptions) -> Resul
         return Ok(());
     }
     let accepted = if options.accept_missing { &found.missing[..] } else { &[] };
-    let removed = [&found.removed, accepted].concat();
     let left = still_missing(found.missing.len() - accepted.len());
-    if found.seen.is_empty() && removed.is_empty() {
+    if found.seen.is_empty() && accepted.is_empty() {
         writeln!(io::stdout(), "no row can be sealed{left}")?;
         return Ok(());
     }
     let ending = found.seen.iter().filter(|seen| seen.ends).count();
     let sealed = found.seen.len() - ending;
-    if !options.yes && !confirm(sealed, ending, removed.len())? {
+    if !options.yes && !confirm(sealed, ending, accepted.len())? {
         return Err(Failure::Other("no row was sealed".to_owned()));
     }
-    let shown = Shown { seen: &found.seen, removed: &removed, deviations: &found.deviations };
+    let shown = Shown { seen: &found.seen, missing: accepted, deviations: &found.deviations };
     seal_shown(pool, shown, (&Clock::system(), &Entropy::system())).await?;
     writeln!(io::stdout(), "{sealed} rows are sealed{left}")?;
     if ending > 0 {
         writeln!(io::stdout(), "{ending} rows ended")?;
     }
-    if !removed.is_empty() {
-        writeln!(io::stdout(), "{} rows are recorded as removed", removed.len())?;
+    if !accepted.is_empty() {
+        writeln!(io::stdout(), "{} rows are recorded as removed", accepted.len())?;
     }
     Ok(())
 }
@@ -86,17 +83,15 @@ impl RowsToSeal {
     async fn of(pool: &Pool) -> sqlx::Result<Self> {
         examine_all(pool).await?;
         let deviations = compare(pool).await?.unwrap_or_default();
-        let (removed, deviating): (Vec<_>, Vec<_>) =
-            deviations.iter().partition(|it| it.difference == Difference::Removed);
-        let names = |of: Vec<&Deviation>| of.iter().map(|it| it.row).collect::<Vec<_>>();
-        let (mut removed, deviating) = (names(removed), names(deviating));
+        let is_removed = |it: &&Deviation| it.difference == Difference::Removed;
+        let removed: Vec<_> = deviations.iter().filter(is_removed).map(|it| it.row).collect();
+        let deviating: Vec<_> = deviations.iter().map(|it| it.row).collect();
         let mut connection = pool.acquire().await?;
         let seen = invalid_rows(pool.rows_on(&mut connection), &deviating).await?;
         let missing = missing_rows(&mut connection, &removed).await?;
-        removed.retain(|row| !missing.contains(row));
         let findings = pool.seals().findings();
         let flaws = findings.into_iter().map(|it| (it.row, it.flaw)).collect();
-        Ok(Self { seen, missing, removed, deviations, flaws })
+        Ok(Self { seen, missing, deviations, flaws })
     }
 
     /// The rows with what is wrong with each. Whatever changed since the examination, they include all that will be sealed.

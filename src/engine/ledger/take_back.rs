@@ -6,11 +6,11 @@ use super::Log;
 use super::foreign::trusted_size;
 use super::head::Head;
 use super::seal_error::SealError;
-use super::sealer::{append, grown};
+use super::sealer::{append, follow, grown};
 use super::store::{self, Growth};
 use super::tree::load_tree;
 use crate::db::{Pool, undecodable};
-use crate::seals::endorsed_generations;
+use crate::seals::lost_generations;
 use crate::segments::key_of;
 use formats::tlog::Tree;
 
@@ -18,7 +18,8 @@ use formats::tlog::Tree;
 const PAGE: i64 = 2_000;
 
 /// Takes positions back from the logs whose head is not that of segments that instances wrote: from the first other segment
-/// on. The sealer gives them again. It has signed nothing after that segment, so what is signed stays, also if the
+/// on. The sealer gives them again. A log without a sealed origin keeps the positions, and gets the nodes and the head of its
+/// segments, so that `audit init --new-origin` can continue it. The sealer has signed nothing after that segment, so what is signed stays, also if the
 /// database has lost the checkpoint. Returns these logs with the sizes that remain. The login must own the schema.
 pub async fn take_back(pool: &Pool) -> sqlx::Result<Vec<(Log, u64)>> {
     let mut shortened = Vec::new();
@@ -27,16 +28,23 @@ pub async fn take_back(pool: &Pool) -> sqlx::Result<Vec<(Log, u64)>> {
         let Some(head) = store::lock_head(&mut transaction, log).await? else {
             continue;
         };
-        let origin = store::origin(pool.rows_on(&mut transaction), log).await?;
-        let origin = origin.ok_or_else(|| {
-            undecodable(
-                "the log has no sealed origin: run `sealward audit init --new-origin` first",
-            )
-        })?;
-        if origin.origin != head.origin {
-            return Err(undecodable(
-                "the origin of the log is not the sealed one: run `sealward audit init` first",
-            ));
+        match store::origin(pool.rows_on(&mut transaction), log).await? {
+            Some(origin) if origin.origin == head.origin => {}
+            Some(_) => {
+                return Err(undecodable(
+                    "the origin of the log is not the sealed one: run `sealward audit init` first",
+                ));
+            }
+            // Nobody knows which segments were accepted, so all keep their positions.
+            None => {
+                if follow(&mut transaction, (log, &head), 0, |_| true).await.is_err() {
+                    let (tree, growth) = positioned_tree(&mut transaction, (log, &head)).await?;
+                    store::shorten(&mut transaction, log, (0, &growth), &tree).await?;
+                    shortened.push((log, tree.size()));
+                }
+                transaction.commit().await?;
+                continue;
+            }
         }
         let trusted = trusted_size(pool.rows_on(&mut transaction), log, &head).await?;
         if !is_own(pool, &mut transaction, (log, &head), trusted).await? {
@@ -52,6 +60,28 @@ pub async fn take_back(pool: &Pool) -> sqlx::Result<Vec<(Log, u64)>> {
     Ok(shortened)
 }
 
+/// The tree of the segments that have positions, whoever wrote them, and its nodes.
+async fn positioned_tree(
+    connection: &mut PgConnection,
+    (log, head): (Log, &Head),
+) -> sqlx::Result<(Tree, Growth)> {
+    let (mut tree, mut growth) = (Tree::default(), Growth::default());
+    while tree.size() < head.size {
+        let start = tree.size();
+        let found = store::positioned(&mut *connection, log, start..head.size, PAGE).await?;
+        for (base, segment) in found.iter().skip_while(|(base, _)| *base < start) {
+            if *base != tree.size() {
+                return Ok((tree, growth));
+            }
+            append(&mut tree, segment, &mut growth);
+        }
+        if tree.size() == start {
+            break;
+        }
+    }
+    Ok((tree, growth))
+}
+
 /// Adds the segments that follow the tree to it, up to the first one that no instance wrote. One under a generation of the
 /// row key that no token has can be genuine and signed: then nothing may be taken back.
 async fn regrown(
@@ -60,16 +90,16 @@ async fn regrown(
     (log, head): (Log, &Head),
     tree: &mut Tree,
 ) -> sqlx::Result<Growth> {
-    let made = endorsed_generations(&mut *connection).await?;
     let mut growth = Growth::default();
     while tree.size() < head.size {
         let start = tree.size();
         let found = store::positioned(&mut *connection, log, start..head.size, PAGE).await?;
         let key = key_of(pool.seals(), found.iter().map(|(_, segment)| segment)).await?;
+        let lost = lost_generations(&mut *connection, &key).await?;
         for (base, segment) in found.iter().skip_while(|(base, _)| *base < start) {
             match segment.verify(&key) {
                 Ok(()) if *base == tree.size() => append(tree, segment, &mut growth),
-                Err(_) if !segment.is_forged(&key, &made) => {
+                Err(_) if !segment.is_forged(&key, &lost) => {
                     return Err(undecodable(
                         "a segment under a row key that no token has: restore the token, or run \
                          `sealward audit init --new-origin`",

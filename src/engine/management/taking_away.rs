@@ -103,8 +103,11 @@ impl TakingAway {
         let mut transaction = context.pool.begin().await?;
         let newest = match newest_entry(&mut *transaction, row).await? {
             Some(entry) if entry.what == what => return Ok(Taken::Before(entry)),
-            // The switch is never deleted: an entry that says so is not ours, and does not stop an operator.
-            Some(entry) if entry.what != What::Gone || self == Self::Everything => entry.revision,
+            // Only the row of a service is ever deleted: another entry that says so is not ours, and does not stop an
+            // operator.
+            Some(entry) if entry.what != What::Gone || !matches!(self, Self::Service(_)) => {
+                entry.revision
+            }
             // Before the first freeze, the switch has no entry.
             None if self == Self::Everything => 0,
             Some(_) | None => return Err(Error::Missing(of)),

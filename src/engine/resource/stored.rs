@@ -23,6 +23,9 @@ pub trait Deprivable {
     /// What an entry can take away. After any other entry the row does not count.
     const LOSES: Option<What> = None;
 
+    /// Whether entries can take it away before its row was made.
+    const IS_LOST_BEFORE_MADE: bool = false;
+
     /// The groups that its rows join, by entries of the same table.
     const GROUPS: &'static [GroupKind] = &[];
 

@@ -15,6 +15,9 @@ pub(crate) trait Attested: Resource + Stored + Send + Unpin {
     /// Selects at most `$2` living resources after `$1`.
     const LIVING: &'static str = "WHERE id > $1 AND deleted_at IS NULL ORDER BY id LIMIT $2";
 
+    /// Selects the living resource `$1`.
+    const LIVING_ONE: &'static str = "WHERE id = $1 AND deleted_at IS NULL";
+
     /// The members that change without an event of the resource.
     const UNATTESTED: &'static [&'static str] = &[];
 
@@ -70,6 +73,7 @@ impl Attested for Key {
     const LOSSES: &'static [(&'static str, Option<&'static str>)] =
         &[("status", Some(KeyStatus::Disabled.name()))];
     const LIVING: &'static str = "WHERE id > $1 ORDER BY id LIMIT $2";
+    const LIVING_ONE: &'static str = "WHERE id = $1";
 
     fn has_lost(state: &Value) -> bool {
         let can_lose = [KeyStatus::Active, KeyStatus::Retired];
@@ -80,6 +84,7 @@ impl Attested for Key {
 impl Attested for ApiKey {
     const LOSSES: &'static [(&'static str, Option<&'static str>)] = &[("revokedAt", None)];
     const LIVING: &'static str = "WHERE id > $1 ORDER BY id LIMIT $2";
+    const LIVING_ONE: &'static str = "WHERE id = $1";
     // The status follows the time, and the number is that of another resource.
     const UNATTESTED: &'static [&'static str] = &["status", "policyNumber", "lastUsedAt"];
 
@@ -101,6 +106,7 @@ impl Attested for Person {
     const LOSSES: &'static [(&'static str, Option<&'static str>)] =
         &[("status", Some(PersonStatus::Locked.name())), ("lockedAt", None)];
     const LIVING: &'static str = "WHERE id > $1 ORDER BY id LIMIT $2";
+    const LIVING_ONE: &'static str = "WHERE id = $1";
     const UNATTESTED: &'static [&'static str] =
         &["name", "roles", "lastSeenAt", "apiKeyIds", "updatedAt"];
 

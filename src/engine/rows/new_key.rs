@@ -11,7 +11,7 @@ use crate::db::Pool;
 use crate::ids::EventId;
 use crate::management::{Actor, Event, insert_event};
 use crate::resource::{Rows, Stored as _, renew};
-use crate::seals::{NoRowKey, NotDerived, endorse, next_generation, renew_kept};
+use crate::seals::{NoRowKey, NotDerived, complete, endorse, next_generation, renew_kept};
 use crate::segments;
 use formats::clock::{Clock, Entropy};
 
@@ -90,6 +90,7 @@ pub async fn new_key(
         }
     }
     each_kind!(R => renew_kept(&mut connection, &key, R::TABLE).await?);
+    complete(&mut *connection, generation).await?;
     let (id, now) = (EventId::new(clock, entropy), clock.now());
     let event = Event::row_key_renewed(generation);
     let written = pool.rows_on(&mut connection);

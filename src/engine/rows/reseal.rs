@@ -40,7 +40,7 @@ pub struct Shown<'s> {
     /// The rows to seal.
     pub seen: &'s [SeenRow],
     /// Those whose absence the operator accepts.
-    pub removed: &'s [RowName],
+    pub missing: &'s [RowName],
     /// The differences, of these rows and of others.
     pub deviations: &'s [Deviation],
 }
@@ -53,10 +53,10 @@ pub async fn seal_shown(
     at: (&Clock, &Entropy),
 ) -> Result<(), NotSealed> {
     let mut transaction = pool.begin().await?;
-    seal_and_record(pool.rows_on(&mut transaction), shown.seen, shown.removed, at).await?;
+    seal_and_record(pool.rows_on(&mut transaction), shown.seen, shown.missing, at).await?;
     // Another transaction sees the rows as they were, and none can change them before the commit.
     let compared = compare(pool).await?.unwrap_or_default();
-    let rows = shown.seen.iter().map(|seen| seen.row).chain(shown.removed.iter().copied());
+    let rows = shown.seen.iter().map(|seen| seen.row).chain(shown.missing.iter().copied());
     let of = |deviations: &[Deviation], row| -> Vec<Deviation> {
         deviations.iter().filter(|it| it.row == row).cloned().collect()
     };
@@ -68,17 +68,17 @@ pub async fn seal_shown(
     Ok(transaction.commit().await?)
 }
 
-/// Seals these rows with an event for each, which attests its state from then on. So do events for the rows in
-/// `removed`, whose absence the operator accepts: no decision depends on them any longer.
+/// Seals these rows with an event for each, which attests its state from then on. So do events for the `missing` rows,
+/// whose absence the operator accepts: no decision depends on them any longer.
 pub async fn seal_and_record(
     mut rows: Rows<&mut PgConnection>,
     seen: &[SeenRow],
-    removed: &[RowName],
+    missing: &[RowName],
     (clock, entropy): (&Clock, &Entropy),
 ) -> Result<(), NotSealed> {
     seal_seen(rows.again(), seen).await?;
-    accept_missing(rows.executor, removed).await?;
-    for row in seen.iter().map(|seen| &seen.row).chain(removed) {
+    accept_missing(rows.executor, missing).await?;
+    for row in seen.iter().map(|seen| &seen.row).chain(missing) {
         let state = state_of(rows.again(), *row).await?;
         let event = Event::row_sealed(type_of(row.table), *row, state.as_ref());
         let (id, now) = (EventId::new(clock, entropy), clock.now());
@@ -88,14 +88,19 @@ pub async fn seal_and_record(
     Ok(())
 }
 
-/// Accepts the absence of those of these rows that are not there.
-async fn accept_missing(connection: &mut PgConnection, removed: &[RowName]) -> sqlx::Result<()> {
-    each_kind!(R => for row in removed.iter().filter(|row| row.table == R::TABLE) {
-        if !is_there::<R>(&mut *connection, row.id).await? {
-            accept_absence(&mut *connection, *row).await?;
+/// Accepts the absence of these rows, if none has come back.
+async fn accept_missing(
+    connection: &mut PgConnection,
+    missing: &[RowName],
+) -> Result<(), NotSealed> {
+    let mut changed = Vec::new();
+    each_kind!(R => for row in missing.iter().filter(|row| row.table == R::TABLE) {
+        match is_there::<R>(&mut *connection, row.id).await? {
+            true => changed.push(*row),
+            false => accept_absence(&mut *connection, *row).await?,
         }
     });
-    Ok(())
+    if changed.is_empty() { Ok(()) } else { Err(NotSealed::Changed(changed)) }
 }
 
 /// Whether events say how the rows of this table are.
@@ -108,7 +113,7 @@ pub fn has_events(table: &str) -> bool {
 /// The state of a row that events attest.
 async fn state_of(mut rows: Rows<&mut PgConnection>, row: RowName) -> sqlx::Result<Option<Value>> {
     each_attested!(R => if row.table == R::TABLE {
-        let found = select::<R>("WHERE id = $1").bind(row.id).fetch_optional(rows.again()).await?;
+        let found = select::<R>(R::LIVING_ONE).bind(row.id).fetch_optional(rows.again()).await?;
         return Ok(found.and_then(|found| found.state()));
     });
     Ok(None)

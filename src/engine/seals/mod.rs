@@ -46,9 +46,9 @@ pub use self::opening::{NotDerived, initialize};
 pub use self::seal::{Seal, SealComparison};
 pub use self::standing::{Entry, Standing, What};
 pub use self::store::{
-    ENTRIES, Entries, FURTHEST, SealHistory, accept_absence, add_entry, endorse,
-    endorsed_generations, entries_of, ever_made, forget_superseded, join, join_at, members,
-    members_of, newest_entry, next_generation, renew_kept, seal_histories, was_made,
+    ENTRIES, Entries, FURTHEST, SealHistory, accept_absence, add_entry, complete, endorse,
+    entries_of, ever_made, forget_superseded, join, join_at, lost_generations, members, members_of,
+    newest_entry, next_generation, renew_kept, seal_histories, was_made,
 };
 
 /// The key of the seals, once a token has answered, and the invalid rows that were seen. Clones share both.

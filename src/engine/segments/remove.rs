@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::{Log, store};
 use crate::db::Pool;
-use crate::seals::{NoRowKey, endorsed_generations};
+use crate::seals::{NoRowKey, lost_generations};
 
 /// The number of segments in one statement.
 const PAGE: i64 = 500;
@@ -14,7 +14,7 @@ const PAGE: i64 = 500;
 pub async fn remove_forged(pool: &Pool) -> sqlx::Result<Vec<Uuid>> {
     let key = pool.seals().current().ok_or(NoRowKey)?;
     let mut connection = pool.acquire().await?;
-    let made = endorsed_generations(&mut *connection).await?;
+    let lost = lost_generations(&mut *connection, &key).await?;
     let mut removed = Vec::new();
     for log in Log::ALL {
         let mut after = Uuid::nil();
@@ -24,7 +24,7 @@ pub async fn remove_forged(pool: &Pool) -> sqlx::Result<Vec<Uuid>> {
                 break;
             };
             after = last.id;
-            let forged = page.iter().filter(|segment| segment.is_forged(&key, &made));
+            let forged = page.iter().filter(|segment| segment.is_forged(&key, &lost));
             let forged: Vec<Uuid> = forged.map(|segment| segment.id).collect();
             removed.extend(store::remove(&mut connection, log, &forged).await?);
         }

@@ -52,12 +52,11 @@ impl Segment {
         key.verify_segment(&content(self.log, self.id, &self.leaves), &self.mac)
     }
 
-    /// Whether no instance can have written it: its MAC is wrong, or of a generation that was never made. `made` has
-    /// those that no token has any longer.
-    pub(crate) fn is_forged(&self, key: &RowKey, made: &HashSet<u32>) -> bool {
+    /// Whether no instance can have written it: its MAC is wrong, or of a generation that is not one of the `lost` ones.
+    pub(crate) fn is_forged(&self, key: &RowKey, lost: &HashSet<u32>) -> bool {
         match self.verify(key) {
             Ok(()) => false,
-            Err(Flaw::OtherGeneration) => self.generation().is_none_or(|it| !made.contains(&it)),
+            Err(Flaw::OtherGeneration) => self.generation().is_none_or(|it| !lost.contains(&it)),
             Err(_) => true,
         }
     }

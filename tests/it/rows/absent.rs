@@ -3,7 +3,7 @@
 
 use engine::ids::KeyId;
 use engine::ledger::{self, Log, Renewal};
-use engine::rows::{examine_all, missing_rows, seal_and_record};
+use engine::rows::{NotSealed, examine_all, missing_rows, seal_and_record};
 use engine::seals::{Flaw, RowName};
 use formats::clock::{Clock, Entropy};
 use serde_json::json;
@@ -263,4 +263,66 @@ async fn an_operator_sees_missing_rows_before_their_absence_is_accepted() {
     process.terminate();
     let again = site.run(&["rows", "reseal"]).success().stdout;
     assert!(again.ends_with("every row counts\n"), "{again}");
+}
+
+/// Otherwise whoever makes a row unreadable and deletes it while the operator reads gets its absence accepted.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_cannot_be_read_is_not_accepted_as_removed() {
+    let site = Site::new().await;
+    site.run(&["audit", "init"]).success();
+    let process = Process::start(&site).await;
+    let policy = process.destination("destination", "P-256", "ECDH-ES+A256KW").await.policy_id;
+    let covered =
+        "SELECT count(*) FROM audit_log_index i JOIN management_events e ON e.id = i.record_id
+                    WHERE e.resource_type = 'policy'";
+    let mut database = site.connect().await;
+    within(PATIENCE, async || {
+        let events: i64 =
+            sqlx::query_scalar(covered).fetch_one(&mut database).await.expect("events");
+        events > 0
+    })
+    .await;
+    process.terminate();
+    let unreadable =
+        "UPDATE policies SET deleted_at = now(), allowed_operations = '{{protect,unprotect}}'";
+    sqlx::raw_sql(unreadable).execute(&mut database).await.expect("a change");
+    let left = site.run(&["rows", "reseal", "--yes"]).success().stdout;
+    assert!(left.contains("forged  removed\nno row can be sealed"), "{left}");
+    sqlx::raw_sql("DELETE FROM policies").execute(&mut database).await.expect("a change");
+    // The events still say that it exists.
+    let missing = site.run(&["rows", "reseal", "--yes"]).success().stdout;
+    assert!(
+        missing.contains("missing  removed\nno row can be sealed, and 1 are missing"),
+        "{missing}"
+    );
+    let process = Process::start(&site).await;
+    process
+        .admin()
+        .get(&format!("/admin/policies/{policy}"))
+        .await
+        .refused(404, "POLICY_NOT_FOUND");
+}
+
+/// A row that came back while the operator read is not accepted as missing.
+#[tokio::test]
+async fn a_row_that_is_there_is_not_accepted_as_missing() {
+    let world = World::new().await;
+    world.service("billing").await;
+    let id: uuid::Uuid = sqlx::query_scalar("SELECT id FROM services")
+        .fetch_one(&world.pool)
+        .await
+        .expect("a service");
+    let mut transaction = world.pool.begin().await.expect("a transaction");
+    let rows = world.pool.rows_on(&mut transaction);
+    let row = RowName { table: "services", id };
+    let accepted = seal_and_record(rows, &[], &[row], (&Clock::system(), &Entropy::system())).await;
+    assert!(matches!(accepted, Err(NotSealed::Changed(changed)) if changed == [row]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_freeze_by_command_leaves_no_missing_row() {
+    let site = Site::new().await;
+    Process::start(&site).await.terminate();
+    site.run(&["emergency", "freeze", "--all"]).success();
+    assert_eq!(site.run(&["rows", "reseal"]).success().line(), "every row counts");
 }

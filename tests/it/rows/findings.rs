@@ -153,7 +153,7 @@ async fn a_row_that_changed_after_its_comparison_is_not_sealed() {
     let seen = invalid_rows(world.pool.rows_on(&mut connection), &[]).await.expect("the rows");
     drop(connection);
     assert_eq!(seen.len(), 1);
-    let shown = Shown { seen: &seen, removed: &[], deviations: &[] };
+    let shown = Shown { seen: &seen, missing: &[], deviations: &[] };
     let sealed = seal_shown(&world.pool, shown, (&Clock::system(), &Entropy::system())).await;
     assert!(matches!(sealed, Err(NotSealed::Changed(rows)) if rows.len() == 1));
     auditor.get("/admin/audit/management").await.refused(401, "AUTHENTICATION_FAILED");

@@ -200,3 +200,24 @@ async fn an_added_session_ends_when_rows_are_sealed() {
     assert_eq!(left, 0);
     assert_eq!(site.run(&["rows", "reseal"]).success().line(), "every row counts");
 }
+
+/// Otherwise an operator could not revoke the key, and would give it back by sealing its row.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_entry_that_says_gone_does_not_stop_a_revocation() {
+    let site = Site::new().await;
+    let process = Process::start(&site).await;
+    let (_, application) = process.bound_application().await;
+    let (id, key) = (application.key_id.clone(), application.key.clone());
+    let (id, key) = id.zip(key).expect("a key of its own");
+    drop(application);
+    process.terminate();
+    let gone = "SET ROLE sealward_application;
+        INSERT INTO revisions (table_name, id, revision, what)
+        SELECT 'api_keys', id, revision + 1, 'gone' FROM api_keys WHERE type <> 'admin'";
+    sqlx::raw_sql(gone).execute(&mut site.connect().await).await.expect("an entry");
+    site.run(&["emergency", "revoke-api-key", &id]).success();
+    site.run(&["rows", "reseal", "--yes"]).success();
+    let process = Process::start(&site).await;
+    let refused = process.client(&key).get("/api/v1/caller").await;
+    refused.refused(401, "AUTHENTICATION_FAILED");
+}

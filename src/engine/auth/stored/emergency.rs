@@ -33,6 +33,7 @@ row! {
 
 impl Deprivable for Emergency {
     const LOSES: Option<What> = Some(What::Frozen);
+    const IS_LOST_BEFORE_MADE: bool = true;
 
     fn deprive(&mut self, at: Timestamp) {
         if !self.is_frozen() {

@@ -39,8 +39,8 @@ pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
     Ok(())
 }
 
-/// The first rows of one kind, at most this number, that entries name and that are not there, unless an operator has accepted it. A first entry
-/// that freezes names no missing row: the switch that freezes everything has no row before it.
+/// The first rows of one kind, at most this number, that entries name and that are not there, unless an operator has accepted it. An entry
+/// that freezes everything names no missing row: the switch has no row before somebody uses it in the API.
 pub async fn missing<R: Stored>(
     executor: impl PgExecutor<'_>,
     most: Option<i64>,
@@ -50,7 +50,7 @@ pub async fn missing<R: Stored>(
     sqlx::query_scalar(AssertSqlSafe(format!(
         "SELECT id FROM (SELECT DISTINCT ON (id) id, revision, what, accepted FROM revisions
                           WHERE table_name = '{table}' ORDER BY id, revision DESC) AS newest
-          WHERE NOT accepted AND (what <> $1 OR $2) AND (what <> $3 OR revision > 1 OR NOT $4)
+          WHERE NOT accepted AND (what <> $1 OR $2) AND (what <> $3 OR NOT $4)
             AND NOT EXISTS (SELECT FROM {table} WHERE {table}.id = newest.id)
           UNION
          SELECT member FROM revisions
@@ -63,7 +63,7 @@ pub async fn missing<R: Stored>(
     .bind(What::Gone)
     .bind(R::IS_KEPT)
     .bind(What::Frozen)
-    .bind(R::LOSES == Some(What::Frozen))
+    .bind(R::IS_LOST_BEFORE_MADE)
     .bind(groups)
     .bind(most)
     .fetch_all(executor)

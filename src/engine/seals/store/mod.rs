@@ -9,7 +9,7 @@ use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
 use uuid::Uuid;
 
 pub use self::kept::{SealHistory, renew_kept, seal_histories};
-use super::{Endorsement, Entry, Group, GroupKind, Member, RowName, What};
+use super::{Endorsement, Entry, Group, GroupKind, Member, RowKey, RowName, What};
 use formats::clock::Timestamp;
 
 /// How far the table admits a revision from the newest one.
@@ -207,10 +207,28 @@ pub(super) async fn endorsements(database: impl PgExecutor<'_>) -> sqlx::Result<
     Ok(known.collect())
 }
 
-/// The generations of the row key that sealed before or after another one.
-pub async fn endorsed_generations(database: impl PgExecutor<'_>) -> sqlx::Result<HashSet<u32>> {
-    let endorsed = endorsements(database).await?.into_iter();
-    Ok(endorsed.flat_map(|it| [it.generation, it.predecessor]).collect())
+/// Records that a generation has sealed everything that generations before it sealed, as the owner.
+pub async fn complete(database: impl PgExecutor<'_>, generation: u32) -> sqlx::Result<()> {
+    let sql = "UPDATE row_keys SET completed = true WHERE generation = $1";
+    sqlx::query(sql).bind(i64::from(generation)).execute(database).await?;
+    Ok(())
+}
+
+/// The generations that the row key does not have and under which something can still be sealed: one that sealed before
+/// or after another one, or one before those of the row key, as a restored database has it. Whoever writes to the database
+/// can name any other.
+pub async fn lost_generations(
+    database: impl PgExecutor<'_>,
+    key: &RowKey,
+) -> sqlx::Result<HashSet<u32>> {
+    let sql = "SELECT generation, predecessor, completed FROM row_keys";
+    let rows: Vec<(i64, i64, bool)> = sqlx::query_as(sql).fetch_all(database).await?;
+    let completed = rows.iter().filter(|(.., completed)| *completed).map(|(it, ..)| *it).max();
+    let endorsed = rows.iter().flat_map(|(generation, predecessor, _)| [*generation, *predecessor]);
+    let former = 1..i64::from(key.newest());
+    let lost =
+        former.chain(endorsed).filter(|it| completed.is_none_or(|completed| *it >= completed));
+    Ok(lost.filter_map(|it| u32::try_from(it).ok()).filter(|it| !key.has(*it)).collect())
 }
 
 /// The first generation after `known` and after all that ever sealed: a lost one does not come back with

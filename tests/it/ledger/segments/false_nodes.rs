@@ -85,3 +85,41 @@ async fn a_log_begins_with_the_empty_tree() {
     assert!(keys.contains("/operations+") && keys.contains("/management+"), "{keys}");
     assert_eq!(site.run(&["rows", "remove-segments"]).success().line(), "0 segments are removed");
 }
+
+/// Otherwise the commands of an operator would refer to each other.
+#[tokio::test]
+async fn a_log_without_a_sealed_origin_gets_the_nodes_of_its_segments() {
+    let written = Written::with_false_node("00000001").await;
+    let lose = "DELETE FROM audit_log_origins; DELETE FROM revisions WHERE table_name = 'audit_log_origins'";
+    written.kept.execute(lose).await;
+    let (time, token) = ((&Clock::system(), &Entropy::system()), token().await);
+    let init = async |origin: bool| {
+        let renewal = Renewal { origin, ..Renewal::default() };
+        initialize(&written.kept.pool, &token, time, "example.com/a", renewal).await
+    };
+    let refused = init(false).await.expect_err("a log that grew").to_string();
+    assert!(refused.contains("run `sealward audit init --new-origin`"), "{refused}");
+    let refused = init(true).await.expect_err("a false node").to_string();
+    assert!(refused.contains("run `sealward rows remove-segments`"), "{refused}");
+    let repaired = take_back(&written.kept.owner).await.expect("a log");
+    assert_eq!(repaired, [(Log::Operations, 256)]);
+    assert_eq!(init(true).await.expect("another origin").foreign.len(), 1);
+    written.write(1).await;
+    let sealer = written.kept.sealer().await;
+    sealer.state(|state| *state == SealState::Sealing).await;
+    written.kept.covered(257).await;
+}
+
+/// Its key is destroyed, and it has sealed nothing that the next generation has not sealed again.
+#[tokio::test]
+async fn a_segment_under_a_former_generation_is_removed() {
+    let site = Site::new().await;
+    site.run(&["audit", "init"]).success();
+    site.run(&["rows", "new-key"]).success();
+    let forged = "INSERT INTO audit_log_segments (log, id, ids, hashes, mac)
+        VALUES (1, '01900000-0000-7000-8000-000000000000', '{01900000-0000-7000-8000-000000000000}',
+                sha256('x'), decode('00000001' || repeat('22', 32), 'hex'))";
+    sqlx::raw_sql(forged).execute(&mut site.connect().await).await.expect("a segment");
+    let removed = site.run(&["rows", "remove-segments"]).success().stdout;
+    assert_eq!(removed, "01900000-0000-7000-8000-000000000000\n1 segments are removed\n");
+}
