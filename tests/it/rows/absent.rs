@@ -179,8 +179,8 @@ async fn an_entry_of_a_row_that_never_existed_blocks_until_an_operator_accepts_i
         .await;
     within(PATIENCE, async || workload_status().await == 401).await;
     initialized().await.expect_err("a log without keys");
-    // A first entry that freezes a service or everything names no missing row. The two origins do.
-    let expected = 2 * tables.len() - 2 + 2;
+    // An entry that freezes everything names no missing row. The two origins do.
+    let expected = 2 * tables.len() - 1 + 2;
     assert_eq!(missing(&world).await.len(), expected);
     assert_eq!(accept(&world).await.len(), expected);
     assert_eq!(missing(&world).await, [""; 0]);
