@@ -39,8 +39,9 @@ pub async fn examine<'p, R: Stored + Send + Unpin, E: PgExecutor<'p> + Copy>(
     Ok(())
 }
 
-/// The first rows of one kind, at most this number, that entries name and that are not there, unless an operator has accepted it. An entry
-/// that freezes everything names no missing row: the switch has no row before somebody uses it in the API.
+/// The first rows of one kind, at most this number, that entries name and that are not there, unless an operator has
+/// accepted it. An entry that freezes everything names no missing row: the switch has no row before somebody uses it in
+/// the API.
 pub async fn missing<R: Stored>(
     executor: impl PgExecutor<'_>,
     most: Option<i64>,
