@@ -18,9 +18,10 @@ use formats::tlog::Tree;
 const PAGE: i64 = 2_000;
 
 /// Takes positions back from the logs whose head is not that of segments that instances wrote: from the first other segment
-/// on. The sealer gives them again. A log without a sealed origin keeps the positions, and gets the nodes and the head of its
-/// segments, so that `audit init --new-origin` can continue it. The sealer has signed nothing after that segment, so what is signed stays, also if the
-/// database has lost the checkpoint. Returns these logs with the sizes that remain. The login must own the schema.
+/// on. The sealer gives them again. It has signed nothing after that segment, so what is signed stays, also if the
+/// database has lost the checkpoint. A log without a sealed origin keeps the positions, and gets the nodes and the head of
+/// its segments, so that `audit init --new-origin` can continue it. Returns these logs with the sizes that remain. The
+/// login must own the schema.
 pub async fn take_back(pool: &Pool) -> sqlx::Result<Vec<(Log, u64)>> {
     let mut shortened = Vec::new();
     for log in Log::ALL {
@@ -37,10 +38,15 @@ pub async fn take_back(pool: &Pool) -> sqlx::Result<Vec<(Log, u64)>> {
             }
             // Nobody knows which segments were accepted, so all keep their positions.
             None => {
-                if follow(&mut transaction, (log, &head), 0, |_| true).await.is_err() {
-                    let (tree, growth) = positioned_tree(&mut transaction, (log, &head)).await?;
-                    store::shorten(&mut transaction, log, (0, &growth), &tree).await?;
-                    shortened.push((log, tree.size()));
+                match follow(&mut transaction, (log, &head), 0, |_| true).await {
+                    Ok(()) => {}
+                    Err(SealError::Database(error)) => return Err(error),
+                    Err(_) => {
+                        let (tree, growth) =
+                            positioned_tree(&mut transaction, (log, &head)).await?;
+                        store::shorten(&mut transaction, log, (0, &growth), &tree).await?;
+                        shortened.push((log, tree.size()));
+                    }
                 }
                 transaction.commit().await?;
                 continue;

@@ -90,7 +90,7 @@ struct StartedSession<'a> {
     administrator: &'a Administrator,
     /// The session of a person at the provider.
     at_provider: Option<&'a str>,
-    /// The browser, which can have another session: nobody could sign out of that.
+    /// The browser. Its former session ends, because the browser loses the cookie of that.
     former: &'a Visitor,
 }
 
