@@ -24,13 +24,13 @@ use tracing::Instrument as _;
 
 pub use self::admin_caller::{AdminCaller, access_token_of_person};
 pub use self::application::{Admission, Origin, anonymous_record};
-pub use self::batch::{authentication, begin_within, token_operations};
+pub use self::batch::{begin_within, token_operations};
 pub use self::frame::{note_client, refused_head, request_tag, traceparent};
 pub use self::sent::sent;
 use crate::audit::{Endpoint, Unrecorded};
 use crate::auth::{Caller, Credentials, Denied};
 use crate::body_memory::{BodyBytes, BodyShare, SMALL_BODY};
-use crate::protection::{Answer, Call, Protection, Refusal};
+use crate::protection::{Answer, Authentication, Call, Protection, Refusal};
 use crate::ratelimit::{BucketState, Exceeded, network_of};
 use crate::telemetry::step;
 use crate::web::{Engine, LoggedCaller, UnreadableBody, read_body};
@@ -62,6 +62,8 @@ pub struct Reading<'a> {
 /// A request of an identified caller, with its body.
 pub struct Received {
     pub call: Call,
+    /// Authenticates the caller again.
+    pub again: Authentication,
     pub parts: Parts,
     pub body: BodyBytes,
     pub standing: BucketState,
@@ -217,13 +219,13 @@ impl Arrived<'_> {
             Err(refusal) => (Err(refusal), None),
         };
         let standing = admitted.unwrap_or_else(|exceeded| exceeded.standing);
+        let again = self.authentication(&parts);
         let Origin { endpoint, tag, arrived, .. } = self.origin;
-        let again = authentication(engine, rules, &parts);
-        let call = Call::new((caller, again), admitted, endpoint, tag, arrived);
+        let call = Call::new((caller, again.clone()), admitted, endpoint, tag, arrived);
         match body {
             Ok(body) => {
                 let share = answer.or_else(|| body.share());
-                Ok(Received { call, parts, share, body, standing })
+                Ok(Received { call, again, parts, share, body, standing })
             }
             Err(refusal) => {
                 let refusal = match (refusal, call.application()) {
@@ -258,6 +260,16 @@ impl Arrived<'_> {
         let bytes = beside.saturating_add(body.len());
         let share = self.engine.memory_of(caller).reserve_answer(bytes).await;
         Ok(share.ok_or(UnreadableBody::NoMemory)?.map(Arc::new))
+    }
+
+    /// Authenticates the caller of a request with these parts again.
+    fn authentication(&self, parts: &Parts) -> Authentication {
+        let kept = Arc::new((self.rules.credentials)(parts).keep());
+        let (engine, client) = (Arc::clone(self.engine), self.origin.client);
+        Authentication::new(move || {
+            let (engine, kept) = (Arc::clone(&engine), Arc::clone(&kept));
+            Box::pin(async move { engine.authenticate(&kept.presented(), client).await })
+        })
     }
 
     /// Checks a credential again after a slow body, in case it was revoked meanwhile.

@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 
-use super::receive::{RULES, body_limit, receive};
+use super::receive::{body_limit, receive};
 use super::respond::respond;
 use crate::app::{App, AppState};
 use engine::audit::Endpoint;
@@ -14,7 +14,7 @@ use engine::protection::{
     Batch, BatchLimits, ProtectBatch, ProtectedBatch, RewrapBatch, RewrappedBatch, UnprotectBatch,
     UnprotectedBatch,
 };
-use engine::receive::{authentication, begin_within, token_operations};
+use engine::receive::{Received, begin_within, token_operations};
 use engine::settings::Settings;
 
 /// Protects up to 1,000 payloads.
@@ -67,9 +67,9 @@ async fn answer(app: Arc<AppState>, batch: Batch, request: Request) -> Response 
                 at_once: at_once(batch, settings),
                 begin_within: begin_within(settings),
             };
-            let again = authentication(&app.engine, RULES, &received.parts);
-            let answered = app.protection.batch(batch, received.call, received.body, limits, again);
-            respond(answered.await, received.standing, received.share)
+            let Received { call, again, body, standing, share, .. } = received;
+            let answered = app.protection.batch(batch, call, body, limits, again).await;
+            respond(answered, standing, share)
         }
         Err(refused) => refused,
     }

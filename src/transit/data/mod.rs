@@ -23,7 +23,7 @@ use engine::keys::is_transit_name;
 use engine::protection::{Answer, BatchLimits, NamedFormat, NamedRequest, NamedResult, Refusal};
 use engine::ratelimit::BucketState;
 use engine::receive::{
-    Anonymous, NotReceived, Reading, anonymous_record, authentication, begin_within, receive,
+    Anonymous, NotReceived, Reading, Received, anonymous_record, begin_within, receive,
     token_operations,
 };
 use engine::request_tag::RequestTag;
@@ -67,10 +67,9 @@ pub(crate) async fn answer(
         at_once: token_operations(settings),
         begin_within: begin_within(settings),
     };
-    let again = authentication(&state.engine, RULES, &received.parts);
-    let protection = &state.protection;
-    let answered = protection.operate_by_name(received.call, received.body, format, limits, again);
-    respond(operation, answered.await, received.standing, received.share)
+    let Received { call, again, body, standing, share, .. } = received;
+    let answered = state.protection.operate_by_name(call, body, format, limits, again).await;
+    respond(operation, answered, standing, share)
 }
 
 /// Reads the bodies of one operation, and writes its answers.

@@ -165,7 +165,10 @@ pub(super) fn item_count(body: &[u8]) -> NonZeroU32 {
     // Most bodies have one operation. A name can be escaped.
     let may_have_batch =
         str::from_utf8(body).is_ok_and(|text| text.contains(BATCH) || text.contains('\\'));
-    let text = Text::parse(body).ok().filter(|_| may_have_batch);
+    if !may_have_batch {
+        return NonZeroU32::MIN;
+    }
+    let text = Text::parse(body).ok();
     let batch = text.and_then(|text| Members::of(text, &[BATCH]).optional(BATCH));
     let count = batch.and_then(|batch| batch.elements(MOST_ITEMS + 1)).map_or(1, |it| it.len());
     let count = if count > MOST_ITEMS { 1 } else { count };

@@ -136,11 +136,11 @@ impl Reply {
             }
             NamedResult::Signed { version, is_mac: true, signature } => {
                 let text = text::write(version, &[&signature], false);
-                Members::of(vec![("hmac", json!(text))])
+                Members::of(vec![("hmac", text.into())])
             }
             NamedResult::Signed { version, is_mac: false, signature } => {
                 let text = text::write(version, &[&signature], self.is_url_safe);
-                Members::of(vec![("signature", json!(text)), ("key_version", json!(version))])
+                Members::of(vec![("signature", text.into()), ("key_version", json!(version))])
             }
             NamedResult::Verified(valid) => Members::of(vec![("valid", json!(valid))]),
             NamedResult::Hashed(digest) => {
@@ -148,7 +148,7 @@ impl Reply {
                     true => hex(digest.as_ref()),
                     false => STANDARD.encode(digest.as_ref()),
                 };
-                Members::of(vec![("sum", json!(sum))])
+                Members::of(vec![("sum", sum.into())])
             }
         }
     }
@@ -156,13 +156,13 @@ impl Reply {
 
 fn ciphertext(sealed: &VersionedSealed) -> Vec<(&'static str, Value)> {
     let text = text::write(sealed.version, &sealed.parts(), false);
-    vec![("ciphertext", json!(text)), ("key_version", json!(sealed.version))]
+    vec![("ciphertext", text.into()), ("key_version", json!(sealed.version))]
 }
 
 /// The members of an item that failed.
 fn failure(operation: Operation, refusal: Refusal) -> Members {
     let error = Refused::of(operation, refusal).texts.join("; ");
-    let mut public = vec![("error", json!(error))];
+    let mut public = vec![("error", error.into())];
     match operation {
         Operation::Decrypt => public.push(("plaintext", json!(""))),
         Operation::Sign => public.push(("key_version", json!(0))),
@@ -218,8 +218,11 @@ impl Members {
             before = ",";
         }
         for (name, value) in &self.public {
-            let member = format!("{before}\"{name}\":{value}");
-            out.extend_from_slice(member.as_bytes());
+            for part in [before, "\"", name, "\":"] {
+                out.extend_from_slice(part.as_bytes());
+            }
+            // A vector takes all bytes.
+            let _ = serde_json::to_writer(&mut **out, value);
             before = ",";
         }
         out.push(b'}');
