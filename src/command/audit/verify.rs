@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use super::startup;
 use engine::db::Pool;
-use engine::ledger::Log;
 use engine::ledger::verify::{self, NotVerified, Progress, TileFolder, Trust, VerifiedLog};
+use engine::ledger::{Log, has_accepted};
 use engine::rows::compare;
 use engine::settings::Environment;
 use formats::tlog::VerifierKey;
@@ -104,19 +104,35 @@ async fn verify_database(
     let settings = startup::prepare_quietly(config, environment).map_err(not_checked)?;
     let database = startup::database(&settings, environment).await;
     let database = database.map_err(not_checked)?;
-    let verified = verify::database(trust, database.pool(), progress).await?;
+    let pool = database.pool();
+    // Only the row key shows which segments an instance wrote, of those that no checkpoint covers or an operator accepted.
+    let token = match trust.log() == Log::Management || has_accepted(pool, trust.log()).await? {
+        true => match startup::verifying_token(&settings, environment, &database).await {
+            Ok(token) => Some(token),
+            Err(failure) => {
+                let message = "without the row key, segments that no checkpoint covers are not verified, \
+                               and those that `sealward audit init` accepted count";
+                let _ = writeln!(io::stderr(), "sealward: {message}: {failure}");
+                None
+            }
+        },
+        false => None,
+    };
+    let verified = verify_all(trust, pool, progress).await;
+    if let Some(token) = token {
+        token.close().await;
+    }
+    verified
+}
+
+async fn verify_all(
+    trust: &Trust,
+    pool: &Pool,
+    progress: Progress<'_>,
+) -> Result<VerifiedLog, NotVerified> {
+    let verified = verify::database(trust, pool, progress).await?;
     if trust.log() == Log::Management {
-        // Only the row key shows which of the later segments an instance wrote.
-        let token = startup::verifying_token(&settings, environment, &database).await;
-        if let Err(failure) = &token {
-            let message = "events after the last checkpoint were not verified";
-            let _ = writeln!(io::stderr(), "sealward: {message}: {failure}");
-        }
-        let compared = check_rows(database.pool()).await;
-        if let Ok(token) = token {
-            token.close().await;
-        }
-        compared?;
+        check_rows(pool).await?;
     }
     Ok(verified)
 }
@@ -144,7 +160,7 @@ fn unreadable(path: &Path, source: io::Error) -> NotVerified {
 }
 
 fn summary(trust: &Trust, verified: &VerifiedLog) -> String {
-    let VerifiedLog { covered, retired, newer, unsealed, hashed } = verified;
+    let VerifiedLog { covered, retired, newer, unsealed, hashed, foreign } = verified;
     let mut text = format!("OK: {covered} records of {} are unchanged", trust.log());
     if *retired > 0 {
         text.push_str(&format!("; {retired} of them are retired, only their hashes were checked"));
@@ -152,6 +168,11 @@ fn summary(trust: &Trust, verified: &VerifiedLog) -> String {
     if *hashed > 0 {
         text.push_str(&format!(
             "; {hashed} of them have only the hash of a state, as collectors receive long records"
+        ));
+    }
+    if *foreign > 0 {
+        text.push_str(&format!(
+            "; {foreign} of them prove nothing: no instance wrote their segments, which `sealward audit init` accepted"
         ));
     }
     if *newer > 0 {

@@ -3,6 +3,8 @@
 //! The login of the service can give a position to a segment of its own. The sealer then signs nothing further, so up to
 //! a signed checkpoint every segment is genuine, except those that `audit init` accepted with a new origin.
 
+use std::collections::HashSet;
+
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -10,12 +12,17 @@ use super::head::Head;
 use super::key::SigningKey;
 use super::tree::load_tree;
 use super::{Log, store};
+use crate::db::Pool;
 use crate::resource::Rows;
+use crate::seals::lost_generations;
 use crate::segments::key_of;
 use formats::tlog::Checkpoint;
 
 /// The number of positions in one query.
 const PAGE: i64 = 2_000;
+
+/// The number of named segments in one query.
+const SEGMENTS: usize = 1_000;
 
 /// The segments that have a position in a log and that no instance wrote. Without the row key, only those that
 /// `audit init` accepted are known.
@@ -46,6 +53,34 @@ pub(crate) async fn foreign_segments(
         start = end.max(start + 1);
     }
     Ok(foreign)
+}
+
+/// Whether a log has segments that no instance wrote and `audit init` accepted, according to a row that is not verified.
+pub async fn has_accepted(pool: &Pool, log: Log) -> sqlx::Result<bool> {
+    let mut connection = pool.acquire().await?;
+    Ok(!store::accepted_segments(&mut connection, log).await?.is_empty())
+}
+
+/// The segments that `audit init` accepted and that no instance wrote for certain: the token has the key of their MAC. None
+/// without the row key.
+pub(super) async fn accepted_forgeries(
+    mut rows: Rows<&mut PgConnection>,
+    log: Log,
+) -> sqlx::Result<HashSet<Uuid>> {
+    let mut forged = HashSet::new();
+    if rows.seals.current().is_none() {
+        return Ok(forged);
+    }
+    let origin = store::origin(rows.again(), log).await?;
+    let accepted = origin.map_or_else(Vec::new, |origin| origin.foreign_segments);
+    for ids in accepted.chunks(SEGMENTS) {
+        let segments = store::named(&mut *rows.executor, log, ids).await?;
+        let key = key_of(&rows.seals, segments.iter()).await?;
+        let lost = lost_generations(&mut *rows.executor, &key).await?;
+        let others = segments.iter().filter(|segment| segment.is_forged(&key, &lost));
+        forged.extend(others.map(|segment| segment.id));
+    }
+    Ok(forged)
 }
 
 /// The number of records in a log whose segments instances wrote: those of the latest checkpoint that the log extends, and

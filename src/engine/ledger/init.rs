@@ -6,8 +6,8 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::foreign::{foreign_segments, trusted_size};
+use super::positioned::check_growth;
 use super::seal_error::SealError;
-use super::sealer::follow;
 use super::store;
 use super::{Log, LogCosigner, LogKey, key::SigningKey};
 use crate::db::Pool;
@@ -151,7 +151,7 @@ async fn put_origins(
             (Some(_), None) => return Err(SealError::NoOrigin(log).into()),
             (Some(head), Some(next)) => {
                 let trusted = trusted_size(pool.rows_on(&mut *connection), log, &head).await?;
-                follow(&mut *connection, (log, &head), trusted, |_| true).await?;
+                check_growth(&mut *connection, (log, &head), trusted, |_| true).await?;
                 (next, head.size)
             }
         };

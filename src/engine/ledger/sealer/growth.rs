@@ -7,10 +7,11 @@ use tokio::time::Instant;
 
 use crate::ledger::Log;
 use crate::ledger::head::Head;
+use crate::ledger::positioned::{append, is_own};
 use crate::ledger::seal_error::SealError;
 use crate::ledger::store::{self, Growth};
 use crate::ledger::sweep::Sweep;
-use crate::seals::{RowKey, RowName, Seals};
+use crate::seals::Seals;
 use crate::segments::{Segment, key_of};
 use formats::tlog::Tree;
 
@@ -20,9 +21,6 @@ const BATCH: usize = 10_000;
 /// The windows of the sweeps. Segments of the first one are sealed within the interval.
 pub(super) const WINDOWS: [Option<Duration>; 3] =
     [Some(Duration::from_secs(10)), Some(Duration::from_secs(10 * 60)), None];
-
-/// The table of segments, for findings.
-const TABLE: &str = "audit_log_segments";
 
 /// A log as the sealer knows it.
 pub(super) struct OpenLog {
@@ -93,16 +91,6 @@ pub(super) async fn grow(
     }
 }
 
-/// Whether an instance wrote the segment. Notes if not.
-pub(super) fn is_own(seals: &Seals, key: &RowKey, segment: &Segment) -> bool {
-    let verified = segment.verify(key);
-    if let Err(flaw) = verified {
-        // Only without a row key there are no findings.
-        let _ = seals.note(RowName { table: TABLE, id: segment.id }, flaw);
-    }
-    verified.is_ok()
-}
-
 /// Adds segments to a log, in one transaction.
 async fn add(
     connection: &mut PgConnection,
@@ -123,13 +111,6 @@ async fn add(
     open.head.root = root;
     open.tree = tree;
     Ok(())
-}
-
-/// Adds the leaves of a segment to a tree, and the nodes that they complete to its growth.
-pub(in crate::ledger) fn append(tree: &mut Tree, segment: &Segment, growth: &mut Growth) {
-    for (_, hash) in &segment.leaves {
-        tree.append(*hash, |node| growth.nodes.push(node));
-    }
 }
 
 /// Why the head is another one. The connection has the lock, so that no other instance seals: only `audit init` gives

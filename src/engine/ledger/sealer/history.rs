@@ -4,22 +4,18 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::Sealer;
-use super::growth::{OpenLog, append, is_own};
+use super::growth::OpenLog;
 use crate::ledger::Log;
 use crate::ledger::anchor::AnchorError;
 use crate::ledger::head::Head;
 use crate::ledger::key::{NotSigned, SigningKey};
 use crate::ledger::seal_error::SealError;
-use crate::ledger::store::{self, Growth};
-use crate::ledger::tree::{extends, load_tree, root_at};
+use crate::ledger::store;
+use crate::ledger::tree::{extends, root_at};
 use crate::ledger::witness::{NotCosigned, Witness};
-use crate::seals::{Flaw, RowName, Seals};
-use crate::segments::{Segment, row_key};
+use crate::seals::{Flaw, RowName};
 use formats::clock::Timestamp;
 use formats::tlog::{Checkpoint, Hash, Note, Signature};
-
-/// The number of positions that a query may read, which is more than one segment can hide.
-const PAGE: i64 = 2_000;
 
 /// The latest checkpoint of a log that this process has signed or verified.
 #[derive(Clone, Debug)]
@@ -212,55 +208,6 @@ pub(super) async fn check_extends(
         }
     }
     Ok(())
-}
-
-/// The tree of a log that is `trusted` up to a size: from there on, instances wrote its segments, and their hashes
-/// lead to the head. The login of the service can give positions to other segments, and compute another root.
-pub(in crate::ledger) async fn grown(
-    connection: &mut PgConnection,
-    seals: &Seals,
-    (log, head): (Log, &Head),
-    trusted: u64,
-) -> Result<(), SealError> {
-    let key = row_key(seals)?;
-    follow(connection, (log, head), trusted, |segment| is_own(seals, &key, segment)).await
-}
-
-/// Whether a log that has the tree of a size has grown from there by accepted segments alone, whose hashes lead to each
-/// node and to the head.
-pub(in crate::ledger) async fn follow(
-    connection: &mut PgConnection,
-    (log, head): (Log, &Head),
-    size: u64,
-    is_accepted: impl Fn(&Segment) -> bool,
-) -> Result<(), SealError> {
-    let tree = load_tree(&mut *connection, log, size).await?;
-    let (mut tree, mut growth) = (tree.ok_or(SealError::Broken(log))?, Growth::default());
-    while tree.size() < head.size {
-        let (start, end) = (tree.size(), head.size);
-        let found = store::positioned(&mut *connection, log, start..end, PAGE).await?;
-        // The first ones can end before.
-        let found = found.iter().skip_while(|(base, _)| *base < start);
-        for (base, segment) in found {
-            if *base != tree.size() || !is_accepted(segment) {
-                return Err(SealError::Untrusted(log));
-            }
-            append(&mut tree, segment, &mut growth);
-        }
-        if tree.size() == start {
-            return Err(SealError::Untrusted(log));
-        }
-    }
-    for node in growth.nodes {
-        let place = node.index..node.index + 1;
-        if store::hashes(&mut *connection, log, node.level, place).await? != [node.hash] {
-            return Err(SealError::Untrusted(log));
-        }
-    }
-    match tree.size() == head.size && tree.root() == head.root {
-        true => Ok(()),
-        false => Err(SealError::Untrusted(log)),
-    }
 }
 
 /// The checkpoint of a note of this log. None for one of another origin, which `audit init` has replaced.

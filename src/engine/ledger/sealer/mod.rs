@@ -23,14 +23,13 @@ use sqlx::PgConnection;
 use tokio::time::{Instant, sleep, timeout};
 
 use self::growth::OpenLog;
-pub(super) use self::growth::append;
 use self::history::{LatestCheckpoint, check_extends, largest_tree};
-pub(super) use self::history::{follow, grown};
 use self::sweeping::seal;
 use super::Log;
 use super::anchor::AnchorFile;
 use super::distributor::Distributor;
 use super::key::SigningKey;
+use super::positioned::check_own;
 use super::seal_error::SealError;
 use super::status::{SealState, SealStatus};
 use super::store;
@@ -200,7 +199,7 @@ impl Sealer {
             let known = self.known_checkpoints(&keys, &mut open).await?;
             let signed = largest_tree(&mut *connection, &open, &known).await?;
             let trusted = signed.max(origin.accepted.unsigned_abs().min(open.head.size));
-            grown(&mut *connection, self.pool.seals(), (log, &open.head), trusted).await?;
+            check_own(&mut *connection, self.pool.seals(), (log, &open.head), trusted).await?;
             check_extends(&mut *connection, &open, &known).await?;
             self.compare(&mut *connection, &keys, &mut open).await?;
             if self.moved.as_ref() == Some(&(log, open.head.origin.clone())) {

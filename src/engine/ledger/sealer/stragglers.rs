@@ -7,7 +7,8 @@ use sqlx::{Connection as _, PgConnection};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::growth::{OpenLog, WINDOWS, grow, is_own};
+use super::growth::{OpenLog, WINDOWS, grow};
+use crate::ledger::positioned::is_own;
 use crate::ledger::seal_error::SealError;
 use crate::ledger::store::{self, RecordKey};
 use crate::ledger::sweep::RECORDS;

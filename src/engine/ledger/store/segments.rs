@@ -107,6 +107,22 @@ pub(in crate::ledger) async fn random(database: impl PgExecutor<'_>) -> sqlx::Re
     Ok(u32::from_be_bytes([a, b, c, d]))
 }
 
+/// Those of these segments of a log that exist.
+pub(in crate::ledger) async fn named(
+    connection: &mut PgConnection,
+    log: Log,
+    ids: &[Uuid],
+) -> sqlx::Result<Vec<Segment>> {
+    let found: Vec<SegmentRow> = sqlx::query_as(
+        "SELECT id, ids, hashes, mac FROM audit_log_segments WHERE log = $1 AND id = ANY ($2)",
+    )
+    .bind(log.number())
+    .bind(ids)
+    .fetch_all(connection)
+    .await?;
+    Ok(found.into_iter().map(|row| row.of(log)).collect())
+}
+
 /// The segments of a log that have positions in this range, in its order, with the position of each.
 pub(in crate::ledger) async fn positioned(
     database: impl PgExecutor<'_>,
@@ -138,6 +154,20 @@ pub(in crate::ledger) struct Sealed {
     pub(in crate::ledger) index: u64,
     pub(in crate::ledger) key: RecordKey,
     pub(in crate::ledger) leaf_hash: Hash,
+    pub(in crate::ledger) segment: Uuid,
+}
+
+impl Sealed {
+    /// The records of a segment with this position.
+    fn of(base: u64, segment: Segment) -> impl Iterator<Item = Self> {
+        let Segment { id: segment, leaves, .. } = segment;
+        (base..).zip(leaves).map(move |(index, (id, leaf_hash))| Self {
+            index,
+            key: RecordKey::of(id),
+            leaf_hash,
+            segment,
+        })
+    }
 }
 
 /// The sealed records in a range of positions, in the order of the log. With missing or overlapping segments, a
@@ -148,13 +178,7 @@ pub(in crate::ledger) async fn sealed(
     indexes: Range<u64>,
 ) -> sqlx::Result<Vec<Sealed>> {
     let found = positioned(database, log, indexes.clone(), i64::MAX).await?;
-    let records = found.into_iter().flat_map(|(base, segment)| {
-        (base..).zip(segment.leaves).map(|(index, (id, leaf_hash))| Sealed {
-            index,
-            key: RecordKey::of(id),
-            leaf_hash,
-        })
-    });
+    let records = found.into_iter().flat_map(|(base, segment)| Sealed::of(base, segment));
     Ok(records.filter(|sealed| indexes.contains(&sealed.index)).collect())
 }
 
@@ -164,14 +188,16 @@ pub(in crate::ledger) async fn sealed_record(
     log: Log,
     id: Uuid,
 ) -> sqlx::Result<Option<Sealed>> {
-    let found: Option<(i64, Vec<u8>)> =
-        sqlx::query_as("SELECT log_index, leaf_hash FROM audit_log_places($1, $2) LIMIT 1")
-            .bind(log.number())
-            .bind(id)
-            .fetch_optional(database)
-            .await?;
-    let sealed = found.map(|(index, leaf_hash)| {
-        Ok(Sealed { index: natural(index)?, key: RecordKey::of(id), leaf_hash: hash(&leaf_hash)? })
+    let found: Option<(i64, Vec<u8>, Uuid)> = sqlx::query_as(
+        "SELECT log_index, leaf_hash, segment FROM audit_log_places($1, $2) LIMIT 1",
+    )
+    .bind(log.number())
+    .bind(id)
+    .fetch_optional(database)
+    .await?;
+    let sealed = found.map(|(index, leaf_hash, segment)| {
+        let (index, leaf_hash) = (natural(index)?, hash(&leaf_hash)?);
+        Ok(Sealed { index, key: RecordKey::of(id), leaf_hash, segment })
     });
     sealed.transpose()
 }
@@ -184,11 +210,8 @@ pub(in crate::ledger) async fn first_sealed_from(
 ) -> sqlx::Result<Option<Sealed>> {
     // No segment before it can have so many records.
     let found = positioned(connection, log, index..u64::MAX, MOST as i64 + 1).await?;
-    let first = found.into_iter().find_map(|(base, segment)| {
-        let records = (base..).zip(segment.leaves);
-        records.into_iter().find(|(at, _)| *at >= index)
-    });
-    Ok(first.map(|(index, (id, leaf_hash))| Sealed { index, key: RecordKey::of(id), leaf_hash }))
+    let mut records = found.into_iter().flat_map(|(base, segment)| Sealed::of(base, segment));
+    Ok(records.find(|sealed| sealed.index >= index))
 }
 
 /// The times of the sealed segments around this time: the last one until it, and the first one after it.

@@ -27,6 +27,8 @@ pub struct VerifiedLog {
     /// The number of these records whose states are known by their hashes only, as collectors receive
     /// long records.
     pub hashed: u64,
+    /// The number of these records whose segments no instance wrote, and `audit init` accepted. They prove nothing.
+    pub foreign: u64,
 }
 
 /// One record in the order of its log.
@@ -134,6 +136,10 @@ impl<'a> Checker<'a> {
 
     pub(super) fn note_hashed(&mut self, is_hashed: bool) {
         self.verified.hashed += u64::from(is_hashed);
+    }
+
+    pub(super) fn note_foreign(&mut self) {
+        self.verified.foreign += 1;
     }
 
     pub(super) fn note_unsealed(&mut self, count: u64) {

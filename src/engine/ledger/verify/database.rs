@@ -1,6 +1,6 @@
 //! Verification of the records in the database.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use sqlx::PgConnection;
@@ -12,6 +12,7 @@ use super::span::Span;
 use super::trust::Trust;
 use crate::db::Pool;
 use crate::ids::{EventId, RecordId};
+use crate::ledger::foreign::accepted_forgeries;
 use crate::ledger::retired::RetiredDays;
 use crate::ledger::store::{RecordKey, Sealed};
 use crate::ledger::{Log, read, store};
@@ -33,7 +34,8 @@ const LATEST_COMMIT: Duration = Duration::from_secs(2 * 60 * 60);
 const INTERRUPTION: Duration = Duration::from_secs(10 * 60);
 
 /// Verifies the records of a log, the hashes that the database keeps, and that no old record is outside
-/// of the log, except during interruptions of sealing.
+/// of the log, except during interruptions of sealing. With the row key, it leaves out segments that no instance wrote and
+/// `audit init` accepted.
 pub async fn database(
     trust: &Trust,
     pool: &Pool,
@@ -41,9 +43,11 @@ pub async fn database(
 ) -> Result<VerifiedLog, NotVerified> {
     let checker = Checker::new(trust, progress)?;
     let mut connection = pool.acquire().await?;
+    let log = trust.log();
     let mut reader = Reader {
-        log: trust.log(),
+        log,
         covered: trust.size(),
+        foreign: accepted_forgeries(pool.rows_on(&mut connection), log).await?,
         retired: RetiredDays::load(&mut connection).await?,
         span: Span::default(),
         connection: &mut connection,
@@ -58,6 +62,8 @@ struct Reader<'r> {
     log: Log,
     /// The number of records that the checkpoints cover.
     covered: u64,
+    /// The segments that no instance wrote, and that do not count.
+    foreign: HashSet<Uuid>,
     retired: RetiredDays,
     span: Span,
     connection: &'r mut PgConnection,
@@ -95,7 +101,13 @@ impl Reader<'_> {
     }
 
     fn verify(&mut self, sealed: &Sealed, line: Option<&str>) {
-        let (index, ts) = (sealed.index, sealed.key.ts);
+        let (index, ts, leaf_hash) = (sealed.index, sealed.key.ts, sealed.leaf_hash);
+        let record = &name(self.log, sealed.key.id);
+        if self.foreign.contains(&sealed.segment) {
+            let own = Some(leaf_hash);
+            self.checker.note_foreign();
+            return self.checker.push(LoggedRecord { index, record, own, kept: own });
+        }
         let is_retired =
             self.span.allows_retired_of(self.log, ts) && self.retired.include(self.log, ts);
         let own = line.map(|line| {
@@ -107,12 +119,7 @@ impl Reader<'_> {
         if own.is_none() && !is_retired {
             self.checker.find(Change::Missing(index));
         }
-        self.checker.push(LoggedRecord {
-            index,
-            record: &name(self.log, sealed.key.id),
-            own,
-            kept: Some(sealed.leaf_hash),
-        });
+        self.checker.push(LoggedRecord { index, record, own, kept: Some(leaf_hash) });
     }
 
     /// Finds old records outside of the log.
@@ -162,8 +169,11 @@ impl Reader<'_> {
         let around = store::around(self.connection, self.log, range, size).await?.into_iter();
         let sealed = around.filter(|(_, is_sealed)| *is_sealed);
         let mut positions = HashMap::<Uuid, u32>::new();
-        for (id, _) in sealed.flat_map(|(segment, _)| segment.leaves) {
-            *positions.entry(id).or_default() += 1;
+        for (segment, _) in sealed {
+            let counted = u32::from(!self.foreign.contains(&segment.id));
+            for (id, _) in segment.leaves {
+                *positions.entry(id).or_default() += counted;
+            }
         }
         for key in found {
             if positions.get(&key.id).is_some_and(|count| *count > 1) {

@@ -1,7 +1,10 @@
 //! The login of the service computes the nodes and the root of what it gives positions to. No command of an operator may
 //! accept false ones: they would prove false records.
 
-use engine::ledger::{Log, Renewal, SealState, initialize, take_back};
+use engine::ledger::verify::{self, Change, Finding, NotVerified, Trust, VerifiedLog};
+use engine::ledger::{
+    InitError, Initialized, Log, Renewal, SealState, checkpoint, initialize, take_back,
+};
 use formats::clock::{Clock, Entropy};
 use formats::tlog::Hash;
 use testkit::{Site, token};
@@ -18,6 +21,19 @@ const GIVE_POSITION: &str = "
     SELECT seal_audit_segments(1::smallint, h.origin, h.size, h.root, $1, ARRAY[s.id], '{1}', '{0}', ARRAY[$1])
       FROM audit_log_heads h, audit_log_segments s
      WHERE h.log = 1 AND s.log = 1 AND s.id < '01900000-0000-7000-8001-000000000000'";
+
+/// Names a sealed record again, with another hash.
+const REPEAT: &str = "
+    INSERT INTO audit_log_segments (log, id, ids, hashes, mac)
+    SELECT 1, end_id, ARRAY[id, end_id], decode(repeat('33', 64), 'hex'), decode('00000001' || repeat('22', 32), 'hex')
+      FROM (SELECT id, (left(id::text, 14) || '7fff-bfff-ffffffffffff')::uuid AS end_id
+              FROM crypto_operations_audit ORDER BY id LIMIT 1) AS record";
+const GIVE_LAST_POSITION: &str = "
+    SELECT seal_audit_segments(1::smallint, h.origin, h.size, h.root, $1, ARRAY[s.id], '{}', '{}', '{}')
+      FROM audit_log_heads h, audit_log_segments s WHERE h.log = 1 AND s.log = 1 AND s.id::text LIKE '%bfff-ffffffffffff'";
+
+const LOSE_ORIGIN: &str =
+    "DELETE FROM audit_log_origins; DELETE FROM revisions WHERE table_name = 'audit_log_origins'";
 
 impl Written {
     /// A log of three records with a checkpoint, to which the login of the service then adds. `generation` is that of the
@@ -36,6 +52,21 @@ impl Written {
         assert_eq!(size, Some(256));
         written
     }
+
+    /// Continues the logs, under another origin or not.
+    async fn renew(&self, origin: bool) -> Result<Initialized, InitError> {
+        let renewal = Renewal { origin, ..Renewal::default() };
+        let time = (&Clock::system(), &Entropy::system());
+        initialize(&self.kept.pool, &token().await, time, "example.com/a", renewal).await
+    }
+
+    /// Verifies the log in the database with its latest checkpoint.
+    async fn verified(&self) -> Result<VerifiedLog, NotVerified> {
+        let note = checkpoint(&self.kept.pool, Log::Operations).await.expect("a database");
+        let mut trust = Trust::new(&self.kept.key().await.to_string()).expect("a key");
+        trust.add(&note.expect("a checkpoint")).expect("a checkpoint of the key");
+        verify::database(&trust, &self.kept.pool, &mut |_| ()).await
+    }
 }
 
 #[tokio::test]
@@ -46,11 +77,7 @@ async fn a_false_node_is_taken_back_and_never_accepted() {
     let SealState::Failed(error) = state else { panic!("{state:?}") };
     assert!(error.contains("run `sealward rows remove-segments`"), "{error}");
 
-    let renewal = Renewal { origin: true, ..Renewal::default() };
-    let time = (&Clock::system(), &Entropy::system());
-    let token = token().await;
-    let accepted = initialize(&written.kept.pool, &token, time, "example.com/a", renewal);
-    let refused = accepted.await.expect_err("a false node").to_string();
+    let refused = written.renew(true).await.expect_err("a false node").to_string();
     assert!(refused.contains("run `sealward rows remove-segments`"), "{refused}");
 
     let shortened = take_back(&written.kept.owner).await.expect("a log");
@@ -86,28 +113,46 @@ async fn a_log_begins_with_the_empty_tree() {
     assert_eq!(site.run(&["rows", "remove-segments"]).success().line(), "0 segments are removed");
 }
 
-/// Otherwise the commands of an operator would refer to each other.
 #[tokio::test]
-async fn a_log_without_a_sealed_origin_gets_the_nodes_of_its_segments() {
+async fn without_an_origin_the_last_checkpoint_says_what_is_taken_back() {
     let written = Written::with_false_node("00000001").await;
-    let lose = "DELETE FROM audit_log_origins; DELETE FROM revisions WHERE table_name = 'audit_log_origins'";
-    written.kept.execute(lose).await;
-    let (time, token) = ((&Clock::system(), &Entropy::system()), token().await);
-    let init = async |origin: bool| {
-        let renewal = Renewal { origin, ..Renewal::default() };
-        initialize(&written.kept.pool, &token, time, "example.com/a", renewal).await
-    };
-    let refused = init(false).await.expect_err("a log that grew").to_string();
+    written.kept.execute(LOSE_ORIGIN).await;
+    let refused = written.renew(false).await.expect_err("a log that grew").to_string();
     assert!(refused.contains("run `sealward audit init --new-origin`"), "{refused}");
-    let refused = init(true).await.expect_err("a false node").to_string();
+    let shortened = take_back(&written.kept.owner).await.expect("a log");
+    assert_eq!(shortened, [(Log::Operations, 3)]);
+    assert!(written.renew(true).await.expect("another origin").foreign.is_empty());
+}
+
+/// Otherwise the commands of an operator would refer to each other, and the log would be reported for ever.
+#[tokio::test]
+async fn without_an_origin_and_a_checkpoint_forged_segments_stay_and_prove_nothing() {
+    let written = Written::with_false_node("00000001").await;
+    let root = Hash::of_leaf(b"a root");
+    let pool = &written.kept.pool;
+    sqlx::query(REPEAT).execute(pool).await.expect("a segment");
+    let size = sqlx::query_scalar(GIVE_LAST_POSITION).bind(root.as_bytes().as_slice());
+    assert_eq!(size.fetch_one(pool).await.ok(), Some(Some(258_i64)));
+    written.kept.execute(LOSE_ORIGIN).await;
+    written.kept.execute("UPDATE audit_log_heads SET checkpoint = NULL, checkpoint_size = 0").await;
+    let refused = written.renew(true).await.expect_err("a false node").to_string();
     assert!(refused.contains("run `sealward rows remove-segments`"), "{refused}");
     let repaired = take_back(&written.kept.owner).await.expect("a log");
-    assert_eq!(repaired, [(Log::Operations, 256)]);
-    assert_eq!(init(true).await.expect("another origin").foreign.len(), 1);
+    assert_eq!(repaired, [(Log::Operations, 258)]);
+    assert_eq!(written.renew(true).await.expect("another origin").foreign.len(), 2);
     written.write(1).await;
     let sealer = written.kept.sealer().await;
     sealer.state(|state| *state == SealState::Sealing).await;
-    written.kept.covered(257).await;
+    written.kept.covered(259).await;
+    sealer.stop().await;
+    let verified = written.verified().await.expect("a log");
+    assert_eq!((verified.covered, verified.foreign), (259, 255));
+    // Records that an instance sealed still count.
+    written.kept.execute("UPDATE crypto_operations_audit SET request_id = 'x'").await;
+    let Err(NotVerified::Tampered(findings)) = written.verified().await else { panic!("changes") };
+    let is_change = |it: &Finding| matches!(it.change, Change::Changed { .. });
+    assert!(findings.first.iter().all(is_change), "{findings:?}");
+    assert_eq!((findings.first.len(), findings.further), (4, 0));
 }
 
 /// Its key is destroyed, and it has sealed nothing that the next generation has not sealed again.
