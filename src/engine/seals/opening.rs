@@ -5,11 +5,8 @@ use std::time::{Duration, Instant};
 use hsm::{HsmError, InternalSecret, Token};
 use tokio::time::sleep;
 
-use super::store::{endorsements, next_generation};
+use super::store::{endorsements, unused_generation};
 use super::{RowKey, Seals};
-
-/// The generation that a new token begins with.
-const FIRST: u32 = 1;
 
 /// How often tokens that are out are asked again, and how long a generation that no token has is not asked for
 /// again.
@@ -137,7 +134,7 @@ const COPY: &str = "copy the internal keys of the first token to it with the ven
 pub async fn initialize(token: &Token, seals: &Seals) -> Result<bool, NotDerived> {
     match seals.open(token).await {
         Err(NotDerived::Uninitialized) => {
-            let next = next_generation(&seals.database(), FIRST - 1).await?;
+            let next = unused_generation(&seals.database()).await?;
             token.make_internal_secret(next).await.map_err(NotDerived::Out)?;
             seals.open(token).await.map(|()| true)
         }

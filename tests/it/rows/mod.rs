@@ -13,6 +13,7 @@ mod findings;
 mod forms;
 mod identities;
 mod log_keys;
+mod lost_token;
 mod new_key;
 mod people;
 mod positions;

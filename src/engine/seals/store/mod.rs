@@ -5,7 +5,7 @@ mod kept;
 use std::collections::{HashMap, HashSet};
 
 use sqlx::postgres::PgRow;
-use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
+use sqlx::{FromRow, PgConnection, PgExecutor, PgPool, Row as _};
 use uuid::Uuid;
 
 pub use self::kept::{SealHistory, renew_kept, seal_histories};
@@ -231,8 +231,19 @@ pub async fn lost_generations(
     Ok(lost.filter_map(|it| u32::try_from(it).ok()).filter(|it| !key.has(*it)).collect())
 }
 
-/// The first generation after `known` and after all that ever sealed: a lost one does not come back with
-/// another key.
+/// The first generation after all that ever sealed, under which the database has no segment: a lost one does not come back
+/// with another key, under which genuine segments would seem forged.
+pub(super) async fn unused_generation(database: &PgPool) -> sqlx::Result<u32> {
+    let sql =
+        "SELECT DISTINCT substr(mac, 1, 4) FROM audit_log_segments WHERE octet_length(mac) >= 4";
+    let used: Vec<Vec<u8>> = sqlx::query_scalar(sql).fetch_all(database).await?;
+    let used = used.iter().filter_map(|bytes| bytes.first_chunk().copied());
+    let used: HashSet<u32> = used.map(u32::from_be_bytes).collect();
+    let first = next_generation(database, 0).await?;
+    Ok((first..).find(|generation| !used.contains(generation)).unwrap_or(first))
+}
+
+/// The first generation after `known` and after all that were endorsed.
 pub async fn next_generation(database: impl PgExecutor<'_>, known: u32) -> sqlx::Result<u32> {
     let endorsed = endorsements(database).await?.into_iter().map(|it| it.generation);
     Ok(endorsed.max().unwrap_or_default().max(known).saturating_add(1))
