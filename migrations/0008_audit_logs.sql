@@ -275,6 +275,31 @@ $$;
 REVOKE UPDATE, DELETE ON audit_log_keys, audit_log_cosigners, report_keys, audit_log_segments FROM sealward_application;
 REVOKE INSERT, UPDATE, DELETE ON audit_log_positions, audit_log_nodes, audit_log_index FROM sealward_application;
 REVOKE DELETE ON audit_log_origins FROM sealward_application;
+
+-- An origin that accepted more than the log has would accept what the log gets later.
+CREATE FUNCTION limit_accepted() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.accepted > coalesce((
+        SELECT size FROM audit_log_heads WHERE NEW.id = lpad(log::text, 32, '0')::uuid
+    ), 0) THEN
+        RAISE EXCEPTION 'the log has fewer than % records', NEW.accepted USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+DO $$
+BEGIN
+    EXECUTE format('ALTER FUNCTION limit_accepted() SET search_path = %I, pg_temp', current_schema());
+END
+$$;
+
+COMMENT ON FUNCTION limit_accepted() IS 'Refuses an origin that accepts more records than its log has.';
+
+CREATE TRIGGER audit_log_origins_limit
+    BEFORE INSERT OR UPDATE ON audit_log_origins
+    FOR EACH ROW EXECUTE FUNCTION limit_accepted();
+
 -- A head begins with the empty tree, and only the functions move it.
 REVOKE INSERT, UPDATE, DELETE ON audit_log_heads FROM sealward_application;
 GRANT INSERT (log, origin) ON audit_log_heads TO sealward_application;

@@ -130,7 +130,19 @@ async fn sealing_a_row_at_another_revision_gives_nothing_back() {
     assert_eq!(switch.text("status"), "frozen");
 }
 
-/// Segments below the accepted size need no signature and no MAC.
+/// Segments below the accepted size need no signature and no MAC, also if nobody knows whether the row was changed.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_origin_accepts_nothing_that_its_log_gets_later() {
+    let site = Site::new().await;
+    site.run(&["audit", "init"]).success();
+    let accept = "SET ROLE sealward_application;
+        UPDATE audit_log_origins SET accepted = 1000 WHERE id = '00000000-0000-0000-0000-000000000002'";
+    let refused = sqlx::raw_sql(accept).execute(&mut site.connect().await).await;
+    let refused = refused.expect_err("a size").to_string();
+    assert!(refused.contains("the log has fewer than 1000 records"), "{refused}");
+}
+
+/// The listed segments need no MAC.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_changed_origin_of_a_log_ends_and_is_made_again() {
     let site = Site::new().await;
@@ -139,7 +151,7 @@ async fn a_changed_origin_of_a_log_ends_and_is_made_again() {
     process.terminate();
     site.run(&["audit", "init"]).success();
     let changed = "SET ROLE sealward_application;
-        UPDATE audit_log_origins SET accepted = 1000, revision = 9 WHERE id = '00000000-0000-0000-0000-000000000002'";
+        UPDATE audit_log_origins SET foreign_segments = ARRAY[id], revision = 9 WHERE id = '00000000-0000-0000-0000-000000000002'";
     let mut database = site.connect().await;
     sqlx::raw_sql(changed).execute(&mut database).await.expect("a change");
     let ended = site.run(&["rows", "reseal", "--yes"]).success();
