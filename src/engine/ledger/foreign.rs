@@ -61,18 +61,18 @@ pub async fn has_accepted(pool: &Pool, log: Log) -> sqlx::Result<bool> {
     Ok(!store::accepted_segments(&mut connection, log).await?.is_empty())
 }
 
-/// The segments that `audit init` accepted and that no instance wrote for certain: the token has the key of their MAC. None
-/// without the row key.
+/// The segments that `audit init` accepted with this origin and that no instance wrote for certain: the token has the key
+/// of their MAC. None without the row key, and none of a former origin, whose checkpoints can cover them.
 pub(super) async fn accepted_forgeries(
     mut rows: Rows<&mut PgConnection>,
-    log: Log,
+    (log, origin): (Log, &str),
 ) -> sqlx::Result<HashSet<Uuid>> {
     let mut forged = HashSet::new();
     if rows.seals.current().is_none() {
         return Ok(forged);
     }
-    let origin = store::origin(rows.again(), log).await?;
-    let accepted = origin.map_or_else(Vec::new, |origin| origin.foreign_segments);
+    let sealed = store::origin(rows.again(), log).await?.filter(|sealed| sealed.origin == origin);
+    let accepted = sealed.map_or_else(Vec::new, |sealed| sealed.foreign_segments);
     for ids in accepted.chunks(SEGMENTS) {
         let segments = store::named(&mut *rows.executor, log, ids).await?;
         let key = key_of(&rows.seals, segments.iter()).await?;

@@ -1,9 +1,11 @@
 //! The segments that a log gets.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use sqlx::PgConnection;
 use tokio::time::Instant;
+use uuid::Uuid;
 
 use crate::ledger::Log;
 use crate::ledger::head::Head;
@@ -27,6 +29,8 @@ pub(super) struct OpenLog {
     pub(super) log: Log,
     pub(super) head: Head,
     pub(super) tree: Tree,
+    /// The segments with a position that no instance wrote, and that seal no record.
+    pub(super) foreign: HashSet<Uuid>,
     pub(super) segments: [Sweep; WINDOWS.len()],
     /// The sweeps over the records, which find those without a segment. One of them continues each time.
     pub(super) records: [Sweep; WINDOWS.len()],
@@ -47,12 +51,13 @@ pub(super) struct Unsigned {
 }
 
 impl OpenLog {
-    pub(super) fn new(log: Log, head: Head, tree: Tree) -> Self {
+    pub(super) fn new(log: Log, head: Head, tree: Tree, foreign: HashSet<Uuid>) -> Self {
         Self {
             log,
             is_new: head.size == 0,
             head,
             tree,
+            foreign,
             segments: WINDOWS.map(Sweep::new),
             records: WINDOWS.map(Sweep::new),
             turn: WINDOWS.len() - 1,

@@ -28,6 +28,7 @@ use self::sweeping::seal;
 use super::Log;
 use super::anchor::AnchorFile;
 use super::distributor::Distributor;
+use super::foreign::accepted_forgeries;
 use super::key::SigningKey;
 use super::positioned::check_own;
 use super::seal_error::SealError;
@@ -195,7 +196,10 @@ impl Sealer {
             }
             let tree = load_tree(&mut *connection, log, head.size).await?;
             let tree = tree.filter(|tree| tree.root() == head.root);
-            let mut open = OpenLog::new(log, head, tree.ok_or(SealError::Broken(log))?);
+            let tree = tree.ok_or(SealError::Broken(log))?;
+            let accepted = (log, head.origin.as_str());
+            let foreign = accepted_forgeries(self.pool.rows_on(&mut *connection), accepted).await?;
+            let mut open = OpenLog::new(log, head, tree, foreign);
             let known = self.known_checkpoints(&keys, &mut open).await?;
             let signed = largest_tree(&mut *connection, &open, &known).await?;
             let trusted = signed.max(origin.accepted.unsigned_abs().min(open.head.size));

@@ -69,8 +69,10 @@ async fn without_segment(
     let around = store::around(connection, open.log, range, open.head.size).await?;
     let waiting = around.iter().filter(|(_, is_sealed)| !is_sealed);
     let key = key_of(seals, waiting.map(|(segment, _)| segment)).await?;
-    let covering =
-        around.iter().filter(|(segment, is_sealed)| *is_sealed || is_own(seals, &key, segment));
+    let covering = around.iter().filter(|(segment, is_sealed)| match is_sealed {
+        true => !open.foreign.contains(&segment.id),
+        false => is_own(seals, &key, segment),
+    });
     let covered: HashSet<Uuid> =
         covering.flat_map(|(segment, _)| segment.leaves.iter().map(|(id, _)| *id)).collect();
     let bare = found.iter().filter(|record| !covered.contains(&record.id));

@@ -47,7 +47,7 @@ pub async fn database(
     let mut reader = Reader {
         log,
         covered: trust.size(),
-        foreign: accepted_forgeries(pool.rows_on(&mut connection), log).await?,
+        foreign: accepted_forgeries(pool.rows_on(&mut connection), (log, trust.origin())).await?,
         retired: RetiredDays::load(&mut connection).await?,
         span: Span::default(),
         connection: &mut connection,
@@ -167,13 +167,11 @@ impl Reader<'_> {
             return Ok(Vec::new());
         };
         let around = store::around(self.connection, self.log, range, size).await?.into_iter();
-        let sealed = around.filter(|(_, is_sealed)| *is_sealed);
+        let sealed =
+            around.filter(|(segment, is_sealed)| *is_sealed && !self.foreign.contains(&segment.id));
         let mut positions = HashMap::<Uuid, u32>::new();
-        for (segment, _) in sealed {
-            let counted = u32::from(!self.foreign.contains(&segment.id));
-            for (id, _) in segment.leaves {
-                *positions.entry(id).or_default() += counted;
-            }
+        for (id, _) in sealed.flat_map(|(segment, _)| segment.leaves) {
+            *positions.entry(id).or_default() += 1;
         }
         for key in found {
             if positions.get(&key.id).is_some_and(|count| *count > 1) {

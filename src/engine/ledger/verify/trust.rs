@@ -51,6 +51,11 @@ impl Trust {
         self.log
     }
 
+    /// The origin of the log, which is the name of the keys.
+    pub(super) fn origin(&self) -> &str {
+        self.keys.first().map_or("", VerifierKey::name)
+    }
+
     /// The checkpoints, the smallest first.
     pub fn checkpoints(&self) -> &[Checkpoint] {
         &self.checkpoints
