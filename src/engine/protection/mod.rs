@@ -183,15 +183,21 @@ impl Protection {
     }
 
     /// Does `work` to its end, even if the client disconnects. Its token operations wait in `lane`.
-    async fn run_to_completion<F, T>(&self, lane: u64, work: F) -> Result<T, Unrecorded>
+    fn run_to_completion<F, T>(
+        &self,
+        lane: u64,
+        work: F,
+    ) -> impl Future<Output = Result<T, Unrecorded>> + Send
     where
         F: Future<Output = Result<T, Unrecorded>> + Send + 'static,
         T: Send + 'static,
     {
-        self.dependencies.recorder.ready()?;
-        // Work that panics is not recorded.
-        let done = run_to_completion(work, lane, &self.tasks).await;
-        done.unwrap_or(Err(Unrecorded::Closed))
+        let work = run_to_completion(work, lane, &self.tasks);
+        async move {
+            self.dependencies.recorder.ready()?;
+            // Work that panics is not recorded.
+            work.await.unwrap_or(Err(Unrecorded::Closed))
+        }
     }
 
     /// The permit to protect under the policy that a request names or defaults to. A new data key has the

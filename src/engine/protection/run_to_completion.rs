@@ -10,20 +10,23 @@ use tracing::Instrument as _;
 
 /// Runs `work` so that it is recorded whatever becomes of its caller. Work that waits continues in a task of
 /// its own; work that does not wait needs none. When the caller is dropped, its token operations that still
-/// wait in `lane` are cancelled. None if the work panics.
-pub(super) async fn run_to_completion<T: Send + 'static>(
+/// wait in `lane` are cancelled. None if the work panics. The work is large, so the returned future has only a pointer to it.
+pub(super) fn run_to_completion<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
     lane: u64,
     tasks: &TaskTracker,
-) -> Option<T> {
+) -> impl Future<Output = Option<T>> + Send {
     let waiting = CancelGuard::in_lane(lane);
     let work = AssertUnwindSafe(work).catch_unwind();
     let mut work = Box::pin(waiting.scope(work).in_current_span());
-    let done = match poll!(&mut work) {
-        Poll::Ready(done) => done,
-        Poll::Pending => tasks.spawn(work).await.ok()?,
-    };
-    done.ok()
+    async move {
+        let _waiting = waiting;
+        let done = match poll!(&mut work) {
+            Poll::Ready(done) => done,
+            Poll::Pending => tasks.spawn(work).await.ok()?,
+        };
+        done.ok()
+    }
 }
 
 #[cfg(test)]

@@ -59,7 +59,8 @@ async fn answer(app: Arc<AppState>, batch: Batch, request: Request) -> Response 
         Batch::Unprotect => (Endpoint::UnprotectBatch, Endpoint::Unprotect),
         Batch::Rewrap => (Endpoint::RewrapBatch, Endpoint::Rewrap),
     };
-    match receive(&app, endpoint, request).await {
+    let received = receive(&app, endpoint, request).await;
+    match received {
         Ok(received) => {
             let settings = &app.engine.settings;
             let limits = BatchLimits {

@@ -25,7 +25,8 @@ use engine::protection::{DataKey, DataKeyRequest};
     )
 )]
 pub(crate) async fn make(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
-    match receive(&app, Endpoint::DataKeys, request).await {
+    let received = receive(&app, Endpoint::DataKeys, request).await;
+    match received {
         Ok(received) => {
             let made = app.protection.make_data_key(received.call, received.body);
             respond(made.await, received.standing, received.share)

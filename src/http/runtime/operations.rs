@@ -24,7 +24,8 @@ use engine::protection::{OperationAnswer, OperationRequest};
     )
 )]
 pub(crate) async fn operate(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
-    match receive(&app, Endpoint::Operations, request).await {
+    let received = receive(&app, Endpoint::Operations, request).await;
+    match received {
         Ok(received) => {
             let limit = app.engine.settings.limits.max_body_bytes;
             let answered = app.protection.operate(received.call, received.body, limit).await;

@@ -25,7 +25,8 @@ use engine::protection::{ProtectRequest, ProtectedPayload};
     )
 )]
 pub(crate) async fn protect(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
-    match receive(&app, Endpoint::Protect, request).await {
+    let received = receive(&app, Endpoint::Protect, request).await;
+    match received {
         Ok(received) => {
             let answered = app.protection.protect(received.call, received.body).await;
             respond(answered, received.standing, received.share)

@@ -43,7 +43,10 @@ pub(super) async fn receive(
     match receive::receive(&app.engine, &app.protection, RULES, reading, request).await {
         Ok(received) => Ok(received),
         Err(NotReceived::Refused(answered, standing)) => Err(respond(answered, standing, None)),
-        Err(NotReceived::Anonymous(anonymous)) => Err(reject_anonymous(app, *anonymous).await),
+        // Its future is large, and each request would move it.
+        Err(NotReceived::Anonymous(anonymous)) => {
+            Err(Box::pin(reject_anonymous(app, *anonymous)).await)
+        }
     }
 }
 

@@ -27,7 +27,8 @@ use engine::protection::{RewrapRequest, RewrappedPayload};
     )
 )]
 pub(crate) async fn rewrap(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
-    match receive(&app, Endpoint::Rewrap, request).await {
+    let received = receive(&app, Endpoint::Rewrap, request).await;
+    match received {
         Ok(received) => {
             let answered = app.protection.rewrap(received.call, received.body).await;
             respond(answered, received.standing, received.share)

@@ -26,7 +26,8 @@ use engine::protection::{UnprotectRequest, Unprotected};
     )
 )]
 pub(crate) async fn unprotect(State(App(app)): State<App>, request: Request) -> impl IntoResponse {
-    match receive(&app, Endpoint::Unprotect, request).await {
+    let received = receive(&app, Endpoint::Unprotect, request).await;
+    match received {
         Ok(received) => {
             let answered = app.protection.unprotect(received.call, received.body).await;
             respond(answered, received.standing, received.share)
