@@ -14,7 +14,7 @@ use super::tree::load_tree;
 use super::{Log, store};
 use crate::db::Pool;
 use crate::resource::Rows;
-use crate::seals::lost_generations;
+use crate::seals::Flaw;
 use crate::segments::key_of;
 use formats::tlog::Checkpoint;
 
@@ -62,7 +62,7 @@ pub async fn has_accepted(pool: &Pool, log: Log) -> sqlx::Result<bool> {
 }
 
 /// The segments that `audit init` accepted with this origin and that no instance wrote for certain: the token has the key
-/// of their MAC. None without the row key, and none of a former origin, whose checkpoints can cover them.
+/// that their MAC names. None without the row key, and none of a former origin, whose checkpoints can cover them.
 pub(super) async fn accepted_forgeries(
     mut rows: Rows<&mut PgConnection>,
     (log, origin): (Log, &str),
@@ -76,8 +76,7 @@ pub(super) async fn accepted_forgeries(
     for ids in accepted.chunks(SEGMENTS) {
         let segments = store::named(&mut *rows.executor, log, ids).await?;
         let key = key_of(&rows.seals, segments.iter()).await?;
-        let lost = lost_generations(&mut *rows.executor, &key).await?;
-        let others = segments.iter().filter(|segment| segment.is_forged(&key, &lost));
+        let others = segments.iter().filter(|segment| segment.verify(&key) == Err(Flaw::Forged));
         forged.extend(others.map(|segment| segment.id));
     }
     Ok(forged)

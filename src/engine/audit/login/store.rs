@@ -7,10 +7,11 @@ pub(super) async fn name(connection: &mut PgConnection) -> sqlx::Result<String> 
     sqlx::query_scalar(sql).fetch_one(connection).await
 }
 
-/// The settings of the login in this database, and how to remove them.
+/// The settings of the login in this database, and how to remove them. The login writes their values, which are shown on
+/// one line.
 pub(super) async fn settings(connection: &mut PgConnection) -> sqlx::Result<Vec<String>> {
     let sql = "
-        SELECT format('%s: ALTER ROLE %I %sRESET %I', setting, rolname,
+        SELECT format('%s: ALTER ROLE %I %sRESET %I', regexp_replace(setting, '[[:cntrl:]]', '?', 'g'), rolname,
                       CASE WHEN s.setdatabase <> 0 THEN format('IN DATABASE %I ', current_database()) ELSE '' END,
                       split_part(setting, '=', 1)) COLLATE \"C\"
           FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole, unnest(s.setconfig) AS setting

@@ -7,7 +7,7 @@ use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
 use uuid::Uuid;
 
 use super::records::RecordKey;
-use super::{hash, natural, signed_number};
+use super::{natural, signed_number};
 use crate::ledger::Log;
 use crate::segments::{MOST, Segment, SegmentRow};
 use formats::clock::Timestamp;
@@ -180,26 +180,6 @@ pub(in crate::ledger) async fn sealed(
     let found = positioned(database, log, indexes.clone(), i64::MAX).await?;
     let records = found.into_iter().flat_map(|(base, segment)| Sealed::of(base, segment));
     Ok(records.filter(|sealed| indexes.contains(&sealed.index)).collect())
-}
-
-/// A record in a log, if it is sealed.
-pub(in crate::ledger) async fn sealed_record(
-    database: impl PgExecutor<'_>,
-    log: Log,
-    id: Uuid,
-) -> sqlx::Result<Option<Sealed>> {
-    let found: Option<(i64, Vec<u8>, Uuid)> = sqlx::query_as(
-        "SELECT log_index, leaf_hash, segment FROM audit_log_places($1, $2) LIMIT 1",
-    )
-    .bind(log.number())
-    .bind(id)
-    .fetch_optional(database)
-    .await?;
-    let sealed = found.map(|(index, leaf_hash, segment)| {
-        let (index, leaf_hash) = (natural(index)?, hash(&leaf_hash)?);
-        Ok(Sealed { index, key: RecordKey::of(id), leaf_hash, segment })
-    });
-    sealed.transpose()
 }
 
 /// The first sealed record from this position on.

@@ -1,6 +1,7 @@
 //! Verification of the records in the database.
 
 use std::collections::{HashMap, HashSet};
+use std::slice;
 use std::time::Duration;
 
 use sqlx::PgConnection;
@@ -187,9 +188,9 @@ impl Reader<'_> {
 
     /// Whether a record was sealed since the last verified one.
     async fn is_sealed_now(&mut self, key: &RecordKey) -> Result<bool, NotVerified> {
-        let found = store::sealed_record(&mut *self.connection, self.log, key.id).await?;
         self.read_sealed().await?;
-        Ok(found.is_some_and(|sealed| sealed.key == *key && sealed.index < self.checker.size()))
+        let size = self.checker.size();
+        Ok(self.unsealed(slice::from_ref(key), size).await?.is_empty())
     }
 }
 

@@ -28,9 +28,16 @@ const REPEAT: &str = "
     SELECT 1, end_id, ARRAY[id, end_id], decode(repeat('33', 64), 'hex'), decode('00000001' || repeat('22', 32), 'hex')
       FROM (SELECT id, (left(id::text, 14) || '7fff-bfff-ffffffffffff')::uuid AS end_id
               FROM crypto_operations_audit ORDER BY id LIMIT 1) AS record";
-const GIVE_LAST_POSITION: &str = "
-    SELECT seal_audit_segments(1::smallint, h.origin, h.size, h.root, $1, ARRAY[s.id], '{}', '{}', '{}')
-      FROM audit_log_heads h, audit_log_segments s WHERE h.log = 1 AND s.log = 1 AND s.id::text LIKE '%bfff-ffffffffffff'";
+/// A segment a minute after the first forged one: between the two, sealing was not interrupted.
+const NEIGHBOUR: &str = "
+    INSERT INTO audit_log_segments (log, id, ids, hashes, mac)
+    SELECT 1, id, ARRAY[id], sha256(''), decode('00000001' || repeat('22', 32), 'hex')
+      FROM (SELECT '01900000-ea60-7000-8000-000000000000'::uuid AS id) AS named";
+const GIVE_LAST_POSITIONS: &str = "
+    SELECT seal_audit_segments(1::smallint, h.origin, h.size, h.root, $1, s.ids, '{}', '{}', '{}')
+      FROM audit_log_heads h, (SELECT array_agg(id) AS ids FROM audit_log_segments
+                                WHERE log = 1 AND (id::text LIKE '01900000-ea60%' OR id::text LIKE '%bfff-ffffffffffff')) AS s
+     WHERE h.log = 1";
 
 /// A record of an old day with an identifier of a forged segment.
 const NAMED_LATER: &str = "
@@ -125,27 +132,31 @@ async fn without_an_origin_forged_segments_stay_and_prove_nothing() {
     let written = Written::with_false_node("00000001").await;
     let root = Hash::of_leaf(b"a root");
     let pool = &written.kept.pool;
-    sqlx::query(REPEAT).execute(pool).await.expect("a segment");
-    let size = sqlx::query_scalar(GIVE_LAST_POSITION).bind(root.as_bytes().as_slice());
-    assert_eq!(size.fetch_one(pool).await.ok(), Some(Some(258_i64)));
+    for segment in [REPEAT, NEIGHBOUR] {
+        sqlx::query(segment).execute(pool).await.expect("a segment");
+    }
+    let size = sqlx::query_scalar(GIVE_LAST_POSITIONS).bind(root.as_bytes().as_slice());
+    assert_eq!(size.fetch_one(pool).await.ok(), Some(Some(259_i64)));
     written.kept.execute(LOSE_ORIGIN).await;
     let refused = written.renew(false).await.expect_err("a log that grew").to_string();
     assert!(refused.contains("run `sealward audit init --new-origin`"), "{refused}");
     let refused = written.renew(true).await.expect_err("a false node").to_string();
     assert!(refused.contains("run `sealward rows remove-segments`"), "{refused}");
     let repaired = take_back(&written.kept.owner).await.expect("a log");
-    assert_eq!(repaired, [(Log::Operations, 258)]);
-    assert_eq!(written.renew(true).await.expect("another origin").foreign.len(), 2);
+    assert_eq!(repaired, [(Log::Operations, 259)]);
+    assert_eq!(written.renew(true).await.expect("another origin").foreign.len(), 3);
     written.write(1).await;
     let sealer = written.kept.sealer().await;
     sealer.state(|state| *state == SealState::Sealing).await;
-    written.kept.covered(259).await;
+    written.kept.covered(260).await;
     sealer.stop().await;
     let verified = written.verified().await.expect("a log");
-    assert_eq!((verified.covered, verified.foreign), (259, 255));
+    assert_eq!((verified.covered, verified.foreign), (260, 256));
     // A record that such a segment names is no sealed one.
     written.kept.execute(NAMED_LATER).await;
-    assert_eq!(written.verified().await.expect("a log").unsealed, 1);
+    let Err(NotVerified::Tampered(findings)) = written.verified().await else { panic!("a record") };
+    let is_added = |it: &Finding| matches!(it.change, Change::Added { .. });
+    assert!(findings.first.iter().all(is_added) && findings.further == 0, "{findings:?}");
     written.kept.execute("DELETE FROM crypto_operations_audit WHERE request_id = 'later'").await;
     // Records that an instance sealed still count.
     written.kept.execute("UPDATE crypto_operations_audit SET request_id = 'x'").await;
