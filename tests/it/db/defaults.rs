@@ -56,6 +56,10 @@ async fn the_service_starts_whatever_its_login_has_set_and_doctor_names_it() {
         sqlx::query(AssertSqlSafe(of_login)).execute(&mut attacker).await.expect("a setting");
         expected.push(format!("{setting}={harmful}: ALTER ROLE {user} {place}RESET {setting}"));
     }
+    let lines = "ALTER ROLE CURRENT_USER SET default_tablespace = E'a\nevery row counts'";
+    sqlx::query(lines).execute(&mut attacker).await.expect("a setting");
+    let shown = "default_tablespace=a?every row counts";
+    expected.push(format!("{shown}: ALTER ROLE {user} RESET default_tablespace"));
     login.connect().await.expect_err("a library that does not exist");
     let service = pool(as_application(login));
     db::check_schema(&service).await.expect("the schema");
