@@ -43,9 +43,9 @@ row! {
 
 impl Deprivable for LogOrigin {
     /// What it accepts needs no signature. `audit init` makes another one from the segments. After the loss of a row key
-    /// no segment would count, so then the origin stays.
+    /// no segment would count, so then the origin stays, and accepts only what a checkpoint covers.
     fn resealed(self, comparison: SealComparison) -> Option<Self> {
-        (comparison == SealComparison::Unknown).then_some(self)
+        (comparison == SealComparison::Unknown).then_some(Self { accepted: 0, ..self })
     }
 }
 

@@ -19,6 +19,10 @@ async fn signed_positions_stay_although_nobody_can_verify_their_segments() {
     .await;
     process.terminate();
 
+    // What an origin accepts needs no signature.
+    let accept = "SET ROLE sealward_application; UPDATE audit_log_origins SET accepted = 1
+                   WHERE id = '00000000-0000-0000-0000-000000000002'; RESET ROLE";
+    sqlx::raw_sql(accept).execute(&mut database).await.expect("a change");
     fs::remove_dir_all(site.file("token/tokens")).expect("a token");
     site.add_softhsm(LABEL);
     site.run(&["init"]).success();
@@ -27,6 +31,10 @@ async fn signed_positions_stay_although_nobody_can_verify_their_segments() {
     let generations: Vec<i32> =
         sqlx::query_scalar(generations).fetch_all(&mut database).await.expect("the seals");
     assert_eq!(generations, [2]);
+    let accepted = "SELECT sum(accepted)::bigint FROM audit_log_origins";
+    let accepted: i64 =
+        sqlx::query_scalar(accepted).fetch_one(&mut database).await.expect("the origins");
+    assert_eq!(accepted, 0);
     let positions = "SELECT count(*) FROM audit_log_positions";
     let before: i64 = sqlx::query_scalar(positions).fetch_one(&mut database).await.expect("a log");
     let lose = "SET ROLE sealward_application;
