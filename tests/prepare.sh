@@ -164,6 +164,7 @@ temporary_settings=(
     'fsync = off'
     'synchronous_commit = off'
     'full_page_writes = off'
+    'autovacuum = off'
     'max_connections = 500'
     'shared_buffers = 256MB'
     'log_min_messages = fatal'

@@ -140,7 +140,8 @@ mod tests {
     /// The versions of these keys, of which each number is a member.
     fn versions(numbers: &[i64], keys: Vec<Key>) -> Versions {
         let members = numbers.iter().rev();
-        let members = members.map(|&number| Member { id: key(number).id.uuid(), number });
+        let members =
+            members.map(|&number| Member { id: key(number).id.uuid(), first: number, number });
         let members: Vec<Member> = members.collect();
         Versions::of(versions_of(service(), "cards"), &members, keys)
     }
@@ -181,8 +182,8 @@ mod tests {
 
     #[test]
     fn an_entry_gives_no_key_another_number_or_name() {
-        let forged = Member { id: key(1).id.uuid(), number: 7 };
-        let second = Member { id: key(2).id.uuid(), number: 2 };
+        let forged = Member { id: key(1).id.uuid(), first: 1, number: 7 };
+        let second = Member { id: key(2).id.uuid(), first: 2, number: 2 };
         let keys = || vec![key(1), key(2)];
         let versions = Versions::of(versions_of(service(), "cards"), &[forged, second], keys());
         assert_eq!(acting(&versions), Some(2));

@@ -21,24 +21,38 @@ use formats::tlog::Checkpoint;
 /// The number of positions in one query.
 const PAGE: i64 = 2_000;
 
-/// The number of named segments in one query.
-const SEGMENTS: usize = 1_000;
+/// Segments that have a position in a log and that no instance wrote.
+#[derive(Default)]
+pub(super) struct Foreign {
+    pub(super) all: Vec<Uuid>,
+    /// Those of them that are forged for certain: the token has the key that their MAC names.
+    pub(super) forged: Vec<Uuid>,
+}
 
 /// The segments that have a position in a log and that no instance wrote. Without the row key, only those that
 /// `audit init` accepted are known.
 pub(crate) async fn foreign_segments(
-    mut rows: Rows<&mut PgConnection>,
+    rows: Rows<&mut PgConnection>,
     log: Log,
 ) -> sqlx::Result<Vec<Uuid>> {
+    Ok(foreign(rows, log).await?.all)
+}
+
+/// The same, and which of them are forged.
+pub(super) async fn foreign(mut rows: Rows<&mut PgConnection>, log: Log) -> sqlx::Result<Foreign> {
     let Some(head) = store::head(&mut *rows.executor, log).await? else {
-        return Ok(Vec::new());
+        return Ok(Foreign::default());
     };
     if rows.seals.current().is_none() {
-        return store::accepted_segments(rows.executor, log).await;
+        let all = store::accepted_segments(rows.executor, log).await?;
+        return Ok(Foreign { all, ..Foreign::default() });
     }
-    let origin = store::origin(rows.again(), log).await?;
+    let accepted = store::origin(rows.again(), log).await?;
     let mut start = trusted_size(rows.again(), log, &head).await?;
-    let mut foreign = origin.map_or_else(Vec::new, |origin| origin.foreign_segments);
+    let mut foreign = accepted.map_or_else(Foreign::default, |origin| Foreign {
+        all: origin.foreign_segments,
+        forged: origin.forged_segments,
+    });
     while start < head.size {
         let range = start..head.size;
         let found = store::positioned(&mut *rows.executor, log, range, PAGE).await?;
@@ -47,9 +61,15 @@ pub(crate) async fn foreign_segments(
         };
         let key = key_of(&rows.seals, found.iter().map(|(_, segment)| segment)).await?;
         let end = base + last.leaves.len().max(1) as u64;
-        let beyond = found.iter().filter(|(base, _)| *base >= start);
-        let others = beyond.filter(|(_, segment)| segment.verify(&key).is_err());
-        foreign.extend(others.map(|(_, segment)| segment.id));
+        for (_, segment) in found.iter().filter(|(base, _)| *base >= start) {
+            let Err(flaw) = segment.verify(&key) else {
+                continue;
+            };
+            foreign.all.push(segment.id);
+            if flaw == Flaw::Forged {
+                foreign.forged.push(segment.id);
+            }
+        }
         start = end.max(start + 1);
     }
     Ok(foreign)
@@ -61,25 +81,17 @@ pub async fn has_accepted(pool: &Pool, log: Log) -> sqlx::Result<bool> {
     Ok(!store::accepted_segments(&mut connection, log).await?.is_empty())
 }
 
-/// The segments that `audit init` accepted with this origin and that no instance wrote for certain: the token has the key
-/// that their MAC names. None without the row key, and none of a former origin, whose checkpoints can cover them.
+/// The segments that `audit init` accepted with this origin although they are forged. None without the row key, and none of
+/// a former origin, whose checkpoints can cover them.
 pub(super) async fn accepted_forgeries(
-    mut rows: Rows<&mut PgConnection>,
+    rows: Rows<&mut PgConnection>,
     (log, origin): (Log, &str),
 ) -> sqlx::Result<HashSet<Uuid>> {
-    let mut forged = HashSet::new();
     if rows.seals.current().is_none() {
-        return Ok(forged);
+        return Ok(HashSet::new());
     }
-    let sealed = store::origin(rows.again(), log).await?.filter(|sealed| sealed.origin == origin);
-    let accepted = sealed.map_or_else(Vec::new, |sealed| sealed.foreign_segments);
-    for ids in accepted.chunks(SEGMENTS) {
-        let segments = store::named(&mut *rows.executor, log, ids).await?;
-        let key = key_of(&rows.seals, segments.iter()).await?;
-        let others = segments.iter().filter(|segment| segment.verify(&key) == Err(Flaw::Forged));
-        forged.extend(others.map(|segment| segment.id));
-    }
-    Ok(forged)
+    let sealed = store::origin(rows, log).await?.filter(|sealed| sealed.origin == origin);
+    Ok(sealed.map_or_else(HashSet::new, |sealed| sealed.forged_segments.into_iter().collect()))
 }
 
 /// The number of records in a log whose segments instances wrote: those of the latest checkpoint that the log extends, and

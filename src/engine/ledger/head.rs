@@ -31,7 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 impl Head {
     /// The checkpoint for clients: one with cosignatures, if it is recent. Witnesses need some time.
     pub(super) fn served(self, now: Timestamp, keys: &[SigningKey]) -> Option<Signed> {
-        let is_own = |it: &Signed| self.opened(it, keys).is_some();
+        // The login of the service can put an earlier note beside a later size.
+        let is_own = |it: &Signed| self.opened(it, keys).is_some_and(|note| note.size == it.size);
         let cosigned = self.cosigned.as_ref().filter(|it| is_own(it)).cloned();
         let latest = self.signed?;
         let is_recent = |it: &Signed| {

@@ -5,7 +5,7 @@ use hsm::{ErrorKind, Generated, HsmError, NewKey, Purpose, Token};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::foreign::{foreign_segments, trusted_size};
+use super::foreign::{foreign, trusted_size};
 use super::positioned::check_growth;
 use super::seal_error::SealError;
 use super::store;
@@ -141,7 +141,7 @@ async fn put_origins(
     connection: &mut PgConnection,
     (first, next): (String, Option<String>),
 ) -> Result<Option<Vec<Uuid>>, InitError> {
-    let mut foreign = None;
+    let mut accepted = None;
     for log in Log::ALL {
         let sealed = store::origin(pool.rows_on(&mut *connection), log).await?;
         let (prefix, size) = match (store::lock_head(&mut *connection, log).await?, &next) {
@@ -156,13 +156,13 @@ async fn put_origins(
             }
         };
         let name = format!("{prefix}{log}");
-        let of_log = foreign_segments(pool.rows_on(&mut *connection), log).await?;
+        let of_log = foreign(pool.rows_on(&mut *connection), log).await?;
+        accepted.get_or_insert_with(Vec::new).extend_from_slice(&of_log.all);
         store::put_origin(&mut *connection, log, &name).await?;
         let rows = pool.rows_on(&mut *connection);
-        store::keep_origin(rows, log, (name, size), of_log.clone()).await?;
-        foreign.get_or_insert_with(Vec::new).extend(of_log);
+        store::keep_origin(rows, log, (name, size), of_log).await?;
     }
-    Ok(foreign)
+    Ok(accepted)
 }
 
 /// The public keys that sign and cosign each log now, under its sealed origin: a head can have any other one.

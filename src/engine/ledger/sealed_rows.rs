@@ -38,14 +38,17 @@ row! {
         accepted: i64;
         /// The segments below that size that no instance wrote.
         foreign_segments: Vec<Uuid>;
+        /// Those of them that are forged for certain. Verification leaves them out.
+        forged_segments: Vec<Uuid>;
     }
 }
 
 impl Deprivable for LogOrigin {
     /// What it accepts needs no signature. `audit init` makes another one from the segments. After the loss of a row key
-    /// no segment would count, so then the origin stays, and accepts only what a checkpoint covers.
+    /// no segment would count, so then the origin stays, accepts only what a checkpoint covers, and leaves nothing out.
     fn resealed(self, comparison: SealComparison) -> Option<Self> {
-        (comparison == SealComparison::Unknown).then_some(Self { accepted: 0, ..self })
+        let kept = Self { accepted: 0, forged_segments: Vec::new(), ..self };
+        (comparison == SealComparison::Unknown).then_some(kept)
     }
 }
 
@@ -70,6 +73,13 @@ impl LogCosigner {
 impl LogOrigin {
     /// The origin of a new log.
     pub(super) fn new(id: AuditLogId, origin: String) -> Self {
-        Self { id, origin, accepted: 0, foreign_segments: Vec::new(), revision: Revision::FIRST }
+        Self {
+            id,
+            origin,
+            accepted: 0,
+            foreign_segments: Vec::new(),
+            forged_segments: Vec::new(),
+            revision: Revision::FIRST,
+        }
     }
 }

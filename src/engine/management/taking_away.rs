@@ -78,7 +78,7 @@ pub(super) async fn people_in(pool: &Pool, name: &str) -> Result<Vec<PersonId>, 
     if people.is_empty() {
         return Err(Error::Missing(ResourceType::Person));
     }
-    Ok(people.into_iter().collect())
+    Ok(people)
 }
 
 impl TakingAway {

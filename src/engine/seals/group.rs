@@ -29,6 +29,8 @@ pub struct Group {
 pub struct Member {
     /// The row.
     pub id: Uuid,
+    /// The number of its first entry.
+    pub first: i64,
     /// The number of its last entry. That of each entry of a group is higher than those before it.
     pub number: i64,
 }

@@ -1,6 +1,7 @@
 //! `sealward emergency`, which needs neither a token nor the API.
 
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use testkit::{Exit, PATIENCE, Process, Site, within};
 
@@ -114,6 +115,31 @@ async fn a_person_is_locked_until_an_operator_unlocks_them() {
     assert_eq!(lock().line(), "already locked");
     site.run(&["person", "unlock", "ada"]).success();
     within(PATIENCE, async || ada.get("/admin/services").await.status == 200).await;
+}
+
+/// The login of the service can add any number of others.
+#[tokio::test(flavor = "multi_thread")]
+async fn those_who_had_a_subject_first_are_locked_first() {
+    let site = Site::new().await;
+    let process = Process::start(&site).await;
+    let body = json!({ "name": "n", "type": "admin", "roles": ["auditor"], "person": "ada" });
+    process.admin().post("/admin/api-keys", body).await.created();
+    process.terminate();
+    let mut database = site.connect().await;
+    let add = "INSERT INTO revisions (table_name, id, revision, what)
+               SELECT 'people', lpad(n::text, 32, '0')::uuid, 1, 'made' FROM generate_series(1, 2) AS n;
+               INSERT INTO revisions (table_name, id, revision, what, member)
+               SELECT table_name, id, revision + n, what, lpad(n::text, 32, '0')::uuid
+                 FROM revisions, generate_series(1, 2) AS n WHERE member = (SELECT id FROM people)";
+    sqlx::raw_sql(add).execute(&mut database).await.expect("two people");
+    let locked = emergency(&site, &["lock-person", "ada"]).success().stdout;
+    assert_eq!(locked, "locked\nlocked\nlocked\n");
+    let first =
+        "SELECT resource_id FROM management_events WHERE action = 'lock' ORDER BY id LIMIT 1";
+    let first = sqlx::query_scalar::<_, Uuid>(first).fetch_one(&mut database).await;
+    let ada = sqlx::query_scalar::<_, Uuid>("SELECT id FROM people");
+    let ada = ada.fetch_one(&mut database).await;
+    assert_eq!(first.expect("an event"), ada.expect("a person"));
 }
 
 #[tokio::test]

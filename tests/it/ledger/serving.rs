@@ -109,6 +109,24 @@ async fn a_tree_with_full_tiles_is_served_whole() {
     assert_eq!(proof["inclusion"].as_array().unwrap().len(), 10);
 }
 
+/// The login of the service can put the note of a former tree beside the size of the present one.
+#[tokio::test]
+async fn a_cosigned_note_with_another_size_is_not_served() {
+    let world = sealed_world().await;
+    hash(&world, 1).await;
+    covered(&world, Log::Operations, 1).await;
+    let keep = "UPDATE audit_log_heads SET cosigned = checkpoint WHERE log = 1";
+    sqlx::query(keep).execute(&world.pool).await.unwrap();
+    hash(&world, 1).await;
+    covered(&world, Log::Operations, 2).await;
+    let moved =
+        "UPDATE audit_log_heads SET cosigned_size = 2, cosigned_at = checkpoint_at WHERE log = 1";
+    sqlx::query(moved).execute(&world.pool).await.unwrap();
+    let served = world.admin().get("/admin/audit/log/operations/checkpoint").await.ok().body;
+    let key = key(&world, Log::Operations).await;
+    assert_eq!(Checkpoint::open(&served, &key).unwrap().size, 2);
+}
+
 #[tokio::test]
 async fn reading_the_logs_does_not_make_them_grow() {
     let world = sealed_world().await;

@@ -231,13 +231,7 @@ async fn segments_below_a_checkpoint_count_under_the_new_generation() {
     site.run(&["audit", "init"]).success();
     let process = Process::start(&site).await;
     process.service("first").await;
-    let mut database = site.connect().await;
-    within(PATIENCE, async || {
-        let signed =
-            "SELECT size > 0 AND checkpoint_size = size FROM audit_log_heads WHERE log = 2";
-        sqlx::query_scalar(signed).fetch_one(&mut database).await.expect("the head")
-    })
-    .await;
+    checkpoint(&site).await;
     process.terminate();
     site.run(&["rows", "new-key"]).success();
     let lost =
@@ -246,6 +240,60 @@ async fn segments_below_a_checkpoint_count_under_the_new_generation() {
     assert_eq!(site.run(&["rows", "remove-segments"]).success().line(), "0 segments are removed");
     site.run(&["audit", "init", "--new-origin"]).success();
     let foreign = "SELECT sum(cardinality(foreign_segments)) FROM audit_log_origins";
-    let foreign: i64 = sqlx::query_scalar(foreign).fetch_one(&mut database).await.expect("them");
+    let foreign = sqlx::query_scalar(foreign).fetch_one(&mut site.connect().await).await;
+    let foreign: i64 = foreign.expect("them");
     assert_eq!(foreign, 0);
+}
+
+/// Waits until a checkpoint covers the log of changes, and returns it.
+async fn checkpoint(site: &Site) -> String {
+    let mut database = site.connect().await;
+    let signed = "SELECT size > 0 AND checkpoint_size = size FROM audit_log_heads WHERE log = 2";
+    within(PATIENCE, async || {
+        sqlx::query_scalar(signed).fetch_one(&mut database).await.expect("the head")
+    })
+    .await;
+    let note = "SELECT checkpoint FROM audit_log_heads WHERE log = 2";
+    sqlx::query_scalar(note).fetch_one(&mut database).await.expect("a checkpoint")
+}
+
+/// The key that their MAC names is destroyed, and the sealed origin still says so.
+#[tokio::test(flavor = "multi_thread")]
+async fn accepted_forgeries_are_left_out_under_the_new_generation() {
+    const FORGED: &str = "01900000-0000-7000-8000-000000000000";
+    let site = Site::new().await;
+    site.run(&["audit", "init"]).success();
+    let process = Process::start(&site).await;
+    process.service("first").await;
+    checkpoint(&site).await;
+    process.terminate();
+    let forge = format!(
+        "INSERT INTO audit_log_segments (log, id, ids, hashes, mac)
+         VALUES (2, '{FORGED}', '{{{FORGED}}}', sha256('x'), decode('00000001' || repeat('22', 32), 'hex'));
+         SELECT seal_audit_segments(2::smallint, origin, size, root, sha256('y'), ARRAY['{FORGED}'::uuid], '{{}}', '{{}}', '{{}}')
+           FROM audit_log_heads WHERE log = 2;
+         DELETE FROM audit_log_origins; DELETE FROM revisions WHERE table_name = 'audit_log_origins'"
+    );
+    as_owner(&site, &forge).await;
+    site.run(&["rows", "remove-segments"]).success();
+    let begun = site.run(&["audit", "init", "--new-origin"]).success();
+    let process = Process::start(&site).await;
+    process.service("second").await;
+    let note = checkpoint(&site).await;
+    process.terminate();
+    assert!(begun.stderr.contains(FORGED), "{}", begun.stderr);
+    site.run(&["rows", "new-key"]).success();
+    let note = site.write("note", &note);
+    let key = begun.stdout.lines().find(|line| line.contains("/management+")).expect("a key");
+    let verify = [
+        "audit",
+        "verify",
+        "--database",
+        "--key",
+        key,
+        "--checkpoint",
+        note.to_str().expect("a path"),
+    ];
+    let verified = site.run(&verify).success();
+    assert!(verified.line().starts_with("OK: "), "{}", verified.stdout);
 }

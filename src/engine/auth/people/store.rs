@@ -116,12 +116,17 @@ pub(crate) async fn is_cut_off_now(
     is_cut_off(rows, subject).await
 }
 
-/// The people who have or had a subject, whether their rows count or not: the login of the service can rename rows.
-pub(crate) async fn ever_named(pool: &Pool, subject: &str) -> sqlx::Result<BTreeSet<PersonId>> {
+/// The people who have or had a subject, whether their rows count or not: the login of the service can rename rows. It can
+/// also add any number of people, who come after those that had the subject before.
+pub(crate) async fn ever_named(pool: &Pool, subject: &str) -> sqlx::Result<Vec<PersonId>> {
     let named = sqlx::query_scalar("SELECT id FROM people WHERE subject = $1");
     let named: Vec<PersonId> = named.bind(subject).fetch_all(pool).await?;
-    let members = members(pool, with_subject(subject)).await?.into_iter();
-    Ok(named.into_iter().chain(members.map(|it| PersonId::from_uuid(it.id))).collect())
+    let mut members = members(pool, with_subject(subject)).await?;
+    members.sort_by_key(|member| member.first);
+    let mut people: Vec<_> = members.iter().map(|it| PersonId::from_uuid(it.id)).collect();
+    let known: BTreeSet<_> = people.iter().copied().collect();
+    people.extend(named.into_iter().filter(|person| !known.contains(person)));
+    Ok(people)
 }
 
 /// The people with a subject, of any issuer, and whether all of them have valid rows.

@@ -9,6 +9,7 @@ use super::signed_number;
 use crate::db::undecodable;
 use crate::ids::AuditLogId;
 use crate::ledger::Log;
+use crate::ledger::foreign::Foreign;
 use crate::ledger::key::SigningKey;
 use crate::ledger::sealed_rows::{LogCosigner, LogKey, LogOrigin};
 use crate::resource::{self, Rows, Stored as _, fetch_whole, select};
@@ -76,14 +77,21 @@ pub(in crate::ledger) async fn keep_origin(
     mut rows: Rows<&mut PgConnection>,
     log: Log,
     (origin, size): (String, u64),
-    foreign_segments: Vec<Uuid>,
+    foreign: Foreign,
 ) -> sqlx::Result<()> {
     let accepted = signed_number(size);
+    let Foreign { all: foreign_segments, forged: forged_segments } = foreign;
     let known: Option<LogOrigin> =
         select("WHERE id = $1").bind(id_of(log)).lock(rows.again()).await?;
     match known {
         Some(known) => {
-            let renewed = LogOrigin { origin, accepted, foreign_segments, ..known.rewritten() };
+            let renewed = LogOrigin {
+                origin,
+                accepted,
+                foreign_segments,
+                forged_segments,
+                ..known.rewritten()
+            };
             resource::update(rows, &renewed, What::Changed).await
         }
         None => {
@@ -92,7 +100,8 @@ pub(in crate::ledger) async fn keep_origin(
             let newest = newest_entry(&mut *rows.executor, made.row()).await?;
             let next = newest.map(|entry| Revision::of(entry.revision).next());
             let made = made.at(next.unwrap_or(Revision::FIRST));
-            resource::insert(rows, &LogOrigin { accepted, foreign_segments, ..made }).await
+            let made = LogOrigin { accepted, foreign_segments, forged_segments, ..made };
+            resource::insert(rows, &made).await
         }
     }
 }

@@ -107,22 +107,6 @@ pub(in crate::ledger) async fn random(database: impl PgExecutor<'_>) -> sqlx::Re
     Ok(u32::from_be_bytes([a, b, c, d]))
 }
 
-/// Those of these segments of a log that exist.
-pub(in crate::ledger) async fn named(
-    connection: &mut PgConnection,
-    log: Log,
-    ids: &[Uuid],
-) -> sqlx::Result<Vec<Segment>> {
-    let found: Vec<SegmentRow> = sqlx::query_as(
-        "SELECT id, ids, hashes, mac FROM audit_log_segments WHERE log = $1 AND id = ANY ($2)",
-    )
-    .bind(log.number())
-    .bind(ids)
-    .fetch_all(connection)
-    .await?;
-    Ok(found.into_iter().map(|row| row.of(log)).collect())
-}
-
 /// The segments of a log that have positions in this range, in its order, with the position of each.
 pub(in crate::ledger) async fn positioned(
     database: impl PgExecutor<'_>,

@@ -114,8 +114,8 @@ pub async fn members_of(
     groups: &[Group],
 ) -> sqlx::Result<HashMap<Group, Vec<Member>>> {
     let ids: Vec<Uuid> = groups.iter().map(|group| group.id).collect();
-    let rows: Vec<(Uuid, Uuid, i64)> = sqlx::query_as(
-        "SELECT id, member, max(revision) AS number FROM revisions
+    let rows: Vec<(Uuid, Uuid, i64, i64)> = sqlx::query_as(
+        "SELECT id, member, min(revision), max(revision) AS number FROM revisions
           WHERE table_name = $1 AND id = ANY ($2) AND member IS NOT NULL
             AND (SELECT NOT own.accepted FROM revisions AS own
                   WHERE own.table_name = $3 AND own.id = revisions.member
@@ -128,8 +128,8 @@ pub async fn members_of(
     .fetch_all(database)
     .await?;
     let mut members = HashMap::<_, Vec<_>>::new();
-    for (id, member, number) in rows {
-        members.entry(Group { kind, id }).or_default().push(Member { id: member, number });
+    for (group, id, first, number) in rows {
+        members.entry(Group { kind, id: group }).or_default().push(Member { id, first, number });
     }
     Ok(members)
 }

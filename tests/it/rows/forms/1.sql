@@ -76,8 +76,8 @@ VALUES ('01900000-0000-7000-8000-00000000000c', '\x3059301306072a8648ce3d0201060
 
 INSERT INTO audit_log_heads (log, origin, size) VALUES (1, 'example.com/operations', 7);
 
-INSERT INTO audit_log_origins (id, origin, accepted, foreign_segments)
-    VALUES ('00000000-0000-0000-0000-000000000001', 'example.com/operations', 7, '{00000000-0000-0000-0000-000000000002}');
+INSERT INTO audit_log_origins (id, origin, accepted, foreign_segments, forged_segments)
+    VALUES ('00000000-0000-0000-0000-000000000001', 'example.com/operations', 7, '{00000000-0000-0000-0000-000000000002}', '{00000000-0000-0000-0000-000000000002}');
 
 INSERT INTO report_keys (id, public_key, created_at)
 VALUES ('01900000-0000-7000-8000-00000000000d', '\x3059301306072a8648ce3d020106082a8648ce3d03010703420004e318aa14e63078bac714e9d4139f9f18598ce84cc334c8fc99605738142c842ad9d1d031ff2594eabf2b9abce08b4fc4842b8bf155d99ac0f5b5bb7d38b5825a', '2026-01-02T03:04:05Z');
