@@ -58,9 +58,9 @@ pub(super) async fn administrators_only(
         }
     };
     LoggedCaller::note(request.extensions(), caller.id());
-    let (standing, admitted) = match caller.admit(&app.engine).instrument(step!("limit")).await {
-        Ok(standing) => (standing, caller.clone().administrator().map_err(ApiError::from)),
-        Err(exceeded) => (exceeded.standing, Err(ApiError::from(exceeded))),
+    let (bucket, admitted) = match caller.admit(&app.engine).instrument(step!("limit")).await {
+        Ok(bucket) => (bucket, caller.clone().administrator().map_err(ApiError::from)),
+        Err(exceeded) => (exceeded.bucket, Err(ApiError::from(exceeded))),
     };
     let mut response = match admitted {
         Ok(administrator) => {
@@ -79,7 +79,7 @@ pub(super) async fn administrators_only(
             response = ApiError::from(Unreadable::from(error)).into_response();
         }
     }
-    write_rate_limit(standing, response.headers_mut());
+    write_rate_limit(bucket, response.headers_mut());
     response
 }
 
@@ -138,13 +138,13 @@ pub(super) async fn for_application<R: IntoResponse>(
         Err(error) => return error.into_response(),
     };
     LoggedCaller::note(&parts.extensions, caller.id());
-    let (standing, answered) = match Admission::of(&app.engine, &caller).await {
-        Admission::Application(application, standing) => (standing, look_up(application).await),
-        Admission::WrongKind(wrong, standing) => (standing, Err(wrong.into())),
-        Admission::Limited(exceeded) => (exceeded.standing, Err(exceeded.into())),
+    let (bucket, answered) = match Admission::of(&app.engine, &caller).await {
+        Admission::Application(application, bucket) => (bucket, look_up(application).await),
+        Admission::WrongKind(wrong, bucket) => (bucket, Err(wrong.into())),
+        Admission::Limited(exceeded) => (exceeded.bucket, Err(exceeded.into())),
     };
     let mut response = answered.into_response();
-    write_rate_limit(standing, response.headers_mut());
+    write_rate_limit(bucket, response.headers_mut());
     response
 }
 

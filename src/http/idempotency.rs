@@ -50,8 +50,8 @@ pub(super) async fn idempotent(
             run(app.engine.database.clone(), claim, request, next).await
         }
         // `Authorized` checks the role and then answers in place of the handler.
-        Ok((standing, mut request)) => {
-            request.extensions_mut().insert::<ClaimState>(standing);
+        Ok((state, mut request)) => {
+            request.extensions_mut().insert::<ClaimState>(state);
             next.run(request).await
         }
         Err(error) => error.into_response(),
@@ -92,12 +92,12 @@ async fn begin(app: &AppState, request: Request) -> Result<(ClaimState, Request)
     };
     let patience = limits.request_timeout.0 + MARGIN;
     let now = engine.clock.now();
-    let standing = call.claim(&engine.database, &engine.entropy, now, patience);
-    let standing = standing.await?;
-    if let ClaimState::First(claim) = &standing {
+    let state = call.claim(&engine.database, &engine.entropy, now, patience);
+    let state = state.await?;
+    if let ClaimState::First(claim) = &state {
         parts.extensions.insert::<Claim>(claim.clone());
     }
-    Ok((standing, unread(parts, body)))
+    Ok((state, unread(parts, body)))
 }
 
 /// Runs the first request in a task of its own: if the client disconnects, its answer is still kept.

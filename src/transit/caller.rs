@@ -42,21 +42,21 @@ pub(crate) fn credentials(parts: &Parts) -> Credentials<'_> {
 /// An identified caller within its rate limit.
 pub(crate) struct AdmittedCaller {
     pub(crate) caller: AdminCaller,
-    pub(crate) standing: BucketState,
+    pub(crate) bucket: BucketState,
 }
 
 /// A caller that is not identified, or over its rate limit.
 pub(crate) struct NotAdmitted {
     pub(crate) refused: Refused,
     /// Of a caller over its limit.
-    pub(crate) standing: Option<BucketState>,
+    pub(crate) bucket: Option<BucketState>,
 }
 
 impl IntoResponse for NotAdmitted {
     fn into_response(self) -> Response {
         let mut response = self.refused.into_response();
-        if let Some(standing) = self.standing {
-            write_rate_limit(standing, response.headers_mut());
+        if let Some(bucket) = self.bucket {
+            write_rate_limit(bucket, response.headers_mut());
         }
         response
     }
@@ -72,10 +72,10 @@ impl AdmittedCaller {
         let caller = identified(state, parts, credentials).await?;
         LoggedCaller::note(&parts.extensions, caller.id());
         match caller.admit(&state.engine).instrument(step!("limit")).await {
-            Ok(standing) => Ok(Self { caller, standing }),
+            Ok(bucket) => Ok(Self { caller, bucket }),
             Err(exceeded) => {
-                let standing = Some(exceeded.standing);
-                Err(NotAdmitted { refused: exceeded.into(), standing })
+                let bucket = Some(exceeded.bucket);
+                Err(NotAdmitted { refused: exceeded.into(), bucket })
             }
         }
     }
@@ -109,9 +109,9 @@ pub(crate) async fn read_for(
     if engine.clock.monotonic().saturating_sub(began) < CREDENTIAL_FRESHNESS {
         return Ok((Ok(admitted), body));
     }
-    let AdmittedCaller { standing, .. } = admitted;
+    let AdmittedCaller { bucket, .. } = admitted;
     let again = identified(state, parts, &credentials).await;
-    Ok((again.map(|caller| AdmittedCaller { caller, standing }), body))
+    Ok((again.map(|caller| AdmittedCaller { caller, bucket }), body))
 }
 
 async fn identified(
@@ -126,7 +126,7 @@ async fn identified(
         Ok(caller) => Ok(caller),
         Err(denied) => {
             let refused = engine.unauthenticated(client, denied).await.into();
-            Err(NotAdmitted { refused, standing: None })
+            Err(NotAdmitted { refused, bucket: None })
         }
     }
 }

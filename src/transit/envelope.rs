@@ -35,14 +35,14 @@ pub(crate) fn with_data(
 }
 
 /// An answer with `data` that is no secret.
-pub(crate) fn data(tag: &RequestTag, data: &Value, standing: Option<BucketState>) -> Response {
+pub(crate) fn data(tag: &RequestTag, data: &Value, bucket: Option<BucketState>) -> Response {
     let text = data.to_string();
     let body = with_data(tag, text.len(), |out| out.extend_from_slice(text.as_bytes()));
-    ok(StatusCode::OK, body, None, standing)
+    ok(StatusCode::OK, body, None, bucket)
 }
 
 /// An answer with `auth`.
-pub(crate) fn auth(tag: &RequestTag, auth: &str, standing: BucketState) -> Response {
+pub(crate) fn auth(tag: &RequestTag, auth: &str, bucket: BucketState) -> Response {
     let tag = json!(tag.as_str());
     let parts = [
         "{\"request_id\":",
@@ -57,7 +57,7 @@ pub(crate) fn auth(tag: &RequestTag, auth: &str, standing: BucketState) -> Respo
     for part in parts {
         out.extend_from_slice(part.as_bytes());
     }
-    ok(StatusCode::OK, Body::new(out), None, Some(standing))
+    ok(StatusCode::OK, Body::new(out), None, Some(bucket))
 }
 
 /// The response with a body in JSON. The share of the request covers the response too.
@@ -65,22 +65,22 @@ pub(crate) fn ok(
     status: StatusCode,
     body: Body,
     share: Option<Arc<BodyShare>>,
-    standing: Option<BucketState>,
+    bucket: Option<BucketState>,
 ) -> Response {
     let mut response = Response::new(sent(body, share));
     *response.status_mut() = status;
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
-    if let Some(standing) = standing {
-        write_rate_limit(standing, response.headers_mut());
+    if let Some(bucket) = bucket {
+        write_rate_limit(bucket, response.headers_mut());
     }
     response
 }
 
 /// A response without a body.
-pub(crate) fn no_content(standing: BucketState) -> Response {
+pub(crate) fn no_content(bucket: BucketState) -> Response {
     let mut response = Response::default();
     *response.status_mut() = StatusCode::NO_CONTENT;
-    write_rate_limit(standing, response.headers_mut());
+    write_rate_limit(bucket, response.headers_mut());
     response
 }

@@ -68,7 +68,7 @@ pub(crate) async fn answer(state: &Transit, rest: &str, request: Request) -> Res
         }
         Err(refused) => refused.into_response(),
     };
-    write_rate_limit(admitted.standing, response.headers_mut());
+    write_rate_limit(admitted.bucket, response.headers_mut());
     response
 }
 

@@ -36,9 +36,9 @@
 
 mod again;
 mod allowed_services;
+mod envelope_policy;
 mod grounds;
 mod headers;
-mod known;
 mod opening;
 mod operations;
 mod permit;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::envelope_policy::EnvelopePolicy;
 use super::grounds::{Grounds, PermittingPolicy};
-use super::known::Known;
 use super::permit::{NotAllowed, Permittable, PolicyPermit, authorize, to};
 use super::policies::NotPermitted;
 use super::{Policies, Policy};
@@ -79,11 +79,11 @@ impl Policies {
         &self,
         named: &Arc<Policy>,
         id: Option<PolicyId>,
-    ) -> Result<Known, Unreadable> {
+    ) -> Result<EnvelopePolicy, Unreadable> {
         match id {
-            Some(id) if id == named.id => Ok(Known::Policy(Arc::clone(named))),
+            Some(id) if id == named.id => Ok(EnvelopePolicy::Policy(Arc::clone(named))),
             Some(id) => self.known(id).await,
-            None => Ok(Known::Never),
+            None => Ok(EnvelopePolicy::Never),
         }
     }
 }
@@ -97,7 +97,7 @@ impl PolicyPermit<to::Unprotect> {
     /// Adds the permission of the policy `sealed_under`, which is that of `envelope`.
     pub(super) fn opening(
         self,
-        sealed_under: &Known,
+        sealed_under: &EnvelopePolicy,
         envelope: Envelope,
     ) -> Result<OpeningPermit, NotAllowed> {
         self.check_opening(sealed_under)?;
@@ -105,17 +105,19 @@ impl PolicyPermit<to::Unprotect> {
     }
 
     /// Checks that the policy `sealed_under` of an envelope permits to open it too.
-    pub(super) fn check_opening(&self, sealed_under: &Known) -> Result<(), NotAllowed> {
+    pub(super) fn check_opening(&self, sealed_under: &EnvelopePolicy) -> Result<(), NotAllowed> {
         let operation = to::Unprotect::OPERATION;
         let service = self.application().service_id();
         match sealed_under {
             // The permit already has the permission of the policy that it names.
-            Known::Policy(policy) if policy.id == self.policy().id => Ok(()),
-            Known::Policy(policy) if policy.allows(service, operation) => Ok(()),
+            EnvelopePolicy::Policy(policy) if policy.id == self.policy().id => Ok(()),
+            EnvelopePolicy::Policy(policy) if policy.allows(service, operation) => Ok(()),
             // Nobody knows any more what it allowed.
-            Known::Policy(_) | Known::Lost => Err(NotAllowed::ByPolicyOfEnvelope(operation)),
-            Known::Never if self.policy().require_binding => Err(NotAllowed::Unbound),
-            Known::Never => Ok(()),
+            EnvelopePolicy::Policy(_) | EnvelopePolicy::Lost => {
+                Err(NotAllowed::ByPolicyOfEnvelope(operation))
+            }
+            EnvelopePolicy::Never if self.policy().require_binding => Err(NotAllowed::Unbound),
+            EnvelopePolicy::Never => Ok(()),
         }
     }
 }

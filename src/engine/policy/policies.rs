@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::known::Known;
+use super::envelope_policy::EnvelopePolicy;
 use super::permit::{NotAllowed, PolicyPermit, authorize, to};
 use super::{Policy, PolicyName, store};
 use crate::auth::{Application, EmergencySwitch, Frozen};
@@ -20,7 +20,7 @@ pub struct Policies {
     by_name: Cache<PolicyName, Arc<Policy>>,
     /// By identifier, deleted policies and absence included: an envelope with an unknown policy must not
     /// cost a query each time.
-    known: Cache<PolicyId, Known>,
+    known: Cache<PolicyId, EnvelopePolicy>,
     /// Whether each service is frozen.
     frozen: Cache<ServiceId, bool>,
     emergency: EmergencySwitch,
@@ -90,8 +90,8 @@ impl Policies {
     }
 
     /// The policy with this identifier, also after it was deleted.
-    pub(super) async fn known(&self, id: PolicyId) -> Result<Known, Unreadable> {
-        Ok(self.known.get(&id).await?.unwrap_or(Known::Never))
+    pub(super) async fn known(&self, id: PolicyId) -> Result<EnvelopePolicy, Unreadable> {
+        Ok(self.known.get(&id).await?.unwrap_or(EnvelopePolicy::Never))
     }
 
     /// Permits `application` to protect under `policy`, with keys of these algorithms.

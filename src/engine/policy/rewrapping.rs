@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::envelope_policy::EnvelopePolicy;
 use super::grounds::{Grounds, PermittingPolicy};
-use super::known::Known;
 use super::opening::{OpeningPermit, policy_of};
 use super::permit::{NotAllowed, PolicyPermit, authorize, to};
 use super::policies::NotPermitted;
@@ -83,12 +83,12 @@ pub(super) fn both_halves(
     application: &Application,
     from: Arc<Policy>,
     target: Arc<Policy>,
-    sealed_under: &Known,
+    sealed_under: &EnvelopePolicy,
 ) -> Result<(PolicyPermit<to::Unprotect>, PolicyPermit<to::Protect>), NotAllowed> {
     let is_sealed_under_it = match sealed_under {
-        Known::Policy(policy) => policy.id == from.id,
-        Known::Never => true,
-        Known::Lost => false,
+        EnvelopePolicy::Policy(policy) => policy.id == from.id,
+        EnvelopePolicy::Never => true,
+        EnvelopePolicy::Lost => false,
     };
     let is_one_policy = from.id == target.id && is_sealed_under_it;
     let rewrap = if is_one_policy { may_rewrap(application, &from) } else { Err(None) };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sqlx::PgExecutor;
 
-use super::known::Known;
+use super::envelope_policy::EnvelopePolicy;
 use super::{Policy, PolicyName};
 use crate::auth::{Service, ServiceStatus};
 use crate::db::Pool;
@@ -37,11 +37,11 @@ pub(super) async fn is_frozen(
 }
 
 /// The policy with this identifier. The row of a deleted policy keeps its last state.
-pub(super) async fn known(database: &Pool, id: PolicyId) -> sqlx::Result<Known> {
+pub(super) async fn known(database: &Pool, id: PolicyId) -> sqlx::Result<EnvelopePolicy> {
     let found = select("WHERE id = $1").bind(id).fetch_optional(database.rows()).await?;
     if let Some(policy) = found {
-        return Ok(Known::Policy(Arc::new(policy)));
+        return Ok(EnvelopePolicy::Policy(Arc::new(policy)));
     }
     let was_made = seals::was_made(database, Policy::TABLE, id.uuid());
-    Ok(if was_made.await? { Known::Lost } else { Known::Never })
+    Ok(if was_made.await? { EnvelopePolicy::Lost } else { EnvelopePolicy::Never })
 }

@@ -34,7 +34,7 @@ pub struct BucketState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many requests")]
 pub struct Exceeded {
-    pub standing: BucketState,
+    pub bucket: BucketState,
     /// The time until the next token.
     pub retry_after: Duration,
 }
@@ -226,11 +226,11 @@ impl Limiter {
         if let Some(shared) = &self.shared {
             let ahead = self.buckets.ahead(scope, self.now());
             if let Some(bucket) = shared.ask(scope, rule, ahead, 0, 0).await {
-                return standing(rule, rule.level_of(bucket.lacking), bucket.at);
+                return state_of(rule, rule.level_of(bucket.lacking), bucket.at);
             }
         }
         let rule = self.own_part(rule);
-        standing(rule, self.buckets.look(scope, rule, self.now()), self.clock.now())
+        state_of(rule, self.buckets.look(scope, rule, self.now()), self.clock.now())
     }
 
     fn own_part(&self, rule: Rule) -> Rule {
@@ -251,14 +251,14 @@ fn outcome(
     at: Timestamp,
 ) -> Result<BucketState, Exceeded> {
     match taken {
-        Ok(level) => Ok(standing(rule, level, at)),
+        Ok(level) => Ok(state_of(rule, level, at)),
         Err(empty) => {
-            Err(Exceeded { standing: standing(rule, empty.level, at), retry_after: empty.next_in })
+            Err(Exceeded { bucket: state_of(rule, empty.level, at), retry_after: empty.next_in })
         }
     }
 }
 
-fn standing(rule: Rule, level: Level, at: Timestamp) -> BucketState {
+fn state_of(rule: Rule, level: Level, at: Timestamp) -> BucketState {
     let full = at.plus(level.full_in).as_millis();
     BucketState {
         limit: rule.burst.get(),
@@ -288,15 +288,15 @@ mod tests {
         let clock = Clock::held_at(Timestamp::from_millis(10_000_400));
         let limiter = Limiter::new(clock.clone());
         let rule = rule(2, 3);
-        let standing = limiter.take(service(1), rule).await.unwrap();
+        let bucket = limiter.take(service(1), rule).await.unwrap();
         // 10,000.4 plus half a second rounds up to 10,001.
         let expected = |remaining, reset| BucketState { limit: 3, remaining, reset };
-        assert_eq!(standing, expected(2, 10_001));
-        assert_eq!(limiter.look(service(1), rule).await, standing);
+        assert_eq!(bucket, expected(2, 10_001));
+        assert_eq!(limiter.look(service(1), rule).await, bucket);
         limiter.take(service(1), rule).await.unwrap();
         limiter.take(service(1), rule).await.unwrap();
         let exceeded = limiter.take(service(1), rule).await.unwrap_err();
-        assert_eq!(exceeded.standing, expected(0, 10_002));
+        assert_eq!(exceeded.bucket, expected(0, 10_002));
         assert_eq!(exceeded.retry_after, Duration::from_millis(500));
         assert!(limiter.take(service(2), rule).await.is_ok());
         clock.advance(Duration::from_millis(500));

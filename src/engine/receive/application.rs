@@ -47,7 +47,7 @@ impl Admission {
     pub async fn of(engine: &Engine, caller: &Caller) -> Self {
         match caller.clone().application() {
             Ok(application) => match engine.admit(caller).instrument(step!("limit")).await {
-                Ok(standing) => Self::Application(application, standing),
+                Ok(bucket) => Self::Application(application, bucket),
                 Err(exceeded) => Self::Limited(exceeded),
             },
             Err(wrong) => Self::WrongKind(wrong, engine.rate_limit(caller).await),

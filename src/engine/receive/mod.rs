@@ -66,7 +66,7 @@ pub struct Received {
     pub again: Authentication,
     pub parts: Parts,
     pub body: BodyBytes,
-    pub standing: BucketState,
+    pub bucket: BucketState,
     /// The memory of the body and of the response.
     pub share: Option<Arc<BodyShare>>,
 }
@@ -195,13 +195,13 @@ impl Arrived<'_> {
             Err(denied) => return Err(anonymous(self.origin, parts, denied, body)),
         };
         let (admitted, body) = match (admitted, reading.tokens, body) {
-            (Ok(standing), Some(count), Ok(body)) => {
+            (Ok(bucket), Some(count), Ok(body)) => {
                 match protection.tokens(&caller, &body, count).await {
                     Ok(tokens) => {
-                        let admitted = admit_items(engine, &caller, standing, tokens, &body).await;
+                        let admitted = admit_items(engine, &caller, bucket, tokens, &body).await;
                         (admitted, Ok((body, tokens)))
                     }
-                    Err(refusal) => (Ok(standing), Err(refusal)),
+                    Err(refusal) => (Ok(bucket), Err(refusal)),
                 }
             }
             (admitted, _, body) => {
@@ -218,14 +218,14 @@ impl Arrived<'_> {
             Ok((body, _)) => (Ok(body), None),
             Err(refusal) => (Err(refusal), None),
         };
-        let standing = admitted.unwrap_or_else(|exceeded| exceeded.standing);
+        let bucket = admitted.unwrap_or_else(|exceeded| exceeded.bucket);
         let again = self.authentication(&parts);
         let Origin { endpoint, tag, arrived, .. } = self.origin;
         let call = Call::new((caller, again.clone()), admitted, endpoint, tag, arrived);
         match body {
             Ok(body) => {
                 let share = answer.or_else(|| body.share());
-                Ok(Received { call, again, parts, share, body, standing })
+                Ok(Received { call, again, parts, share, body, bucket })
             }
             Err(refusal) => {
                 let refusal = match (refusal, call.application()) {
@@ -239,7 +239,7 @@ impl Arrived<'_> {
                     (refusal, _) => refusal,
                 };
                 let answered = protection.refuse(call, refusal).await;
-                Err(NotReceived::Refused(answered, standing))
+                Err(NotReceived::Refused(answered, bucket))
             }
         }
     }
@@ -288,12 +288,12 @@ impl Arrived<'_> {
 async fn admit_items(
     engine: &Engine,
     caller: &Caller,
-    standing: BucketState,
+    bucket: BucketState,
     tokens: NonZeroU32,
     body: &[u8],
 ) -> Result<BucketState, Exceeded> {
     if tokens == NonZeroU32::MIN {
-        return Ok(standing);
+        return Ok(bucket);
     }
     let admission = engine.admit_items(caller, tokens).instrument(step!("limit")).await;
     // A refused batch takes no tokens, except one if its body is large.

@@ -41,7 +41,7 @@ struct Sources {
 }
 
 /// A key of Sealward's own.
-struct OwnKey {
+struct InternalEntry {
     id: KeyId,
     name: &'static str,
     public_key: PublicKey,
@@ -115,10 +115,11 @@ async fn read(
         return Err(NotReported::Invalid(problem));
     }
     let keys = store::keys(rows.again()).await?;
-    let own = own_keys(rows).await?.ok_or(NotReported::Deviating)?;
+    let own = internal_keys(rows).await?.ok_or(NotReported::Deviating)?;
     let counting: Vec<Key> = keys.iter().filter(|key| key.seal_valid.is_none()).cloned().collect();
     let entries = keys.iter().map(|key| sources.entry(key, &counting));
-    let mut keys: Vec<KeyEntry> = entries.chain(own.into_iter().map(OwnKey::entry)).collect();
+    let mut keys: Vec<KeyEntry> =
+        entries.chain(own.into_iter().map(InternalEntry::entry)).collect();
     keys.retain(|key| request.filter.includes(key));
     keys.sort_by_key(|key| key.key_id);
     Ok(Register { at, checkpoints, filter: request.filter.clone(), keys })
@@ -150,7 +151,9 @@ async fn uses(
 }
 
 /// The keys of Sealward's own; none while the row of one that was ever made does not count.
-async fn own_keys(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<Option<Vec<OwnKey>>> {
+async fn internal_keys(
+    mut rows: Rows<&mut PgConnection>,
+) -> sqlx::Result<Option<Vec<InternalEntry>>> {
     let reports = fetch_whole::<ReportKey>(rows.again()).await?;
     let logs = fetch_whole::<LogKey>(rows.again()).await?;
     let cosigners = fetch_whole::<LogCosigner>(rows).await?;
@@ -170,17 +173,17 @@ async fn own_keys(mut rows: Rows<&mut PgConnection>) -> sqlx::Result<Option<Vec<
 }
 
 /// The keys for one purpose, of which the last one signs.
-fn own(name: &'static str, mut keys: Vec<(KeyId, Vec<u8>, Timestamp)>) -> Vec<OwnKey> {
+fn own(name: &'static str, mut keys: Vec<(KeyId, Vec<u8>, Timestamp)>) -> Vec<InternalEntry> {
     keys.sort_by_key(|(id, _, created_at)| (*created_at, *id));
     let newest = keys.last().map(|(id, ..)| *id);
     let keys = keys.into_iter().filter_map(|(id, spki, created_at)| {
         let public_key = PublicKey::from_spki(&spki).ok()?;
-        Some(OwnKey { id, name, public_key, created_at, signs: Some(id) == newest })
+        Some(InternalEntry { id, name, public_key, created_at, signs: Some(id) == newest })
     });
     keys.collect()
 }
 
-impl OwnKey {
+impl InternalEntry {
     fn entry(self) -> KeyEntry {
         let algorithm = self.public_key.algorithm();
         KeyEntry {

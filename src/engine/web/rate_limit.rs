@@ -53,10 +53,10 @@ impl Engine {
 }
 
 /// Writes the state of a caller's limit into the headers of a response.
-pub fn write_rate_limit(standing: BucketState, headers: &mut HeaderMap) {
-    headers.insert(LIMIT, HeaderValue::from(standing.limit));
-    headers.insert(REMAINING, HeaderValue::from(standing.remaining));
-    headers.insert(RESET, HeaderValue::from(standing.reset));
+pub fn write_rate_limit(bucket: BucketState, headers: &mut HeaderMap) {
+    headers.insert(LIMIT, HeaderValue::from(bucket.limit));
+    headers.insert(REMAINING, HeaderValue::from(bucket.remaining));
+    headers.insert(RESET, HeaderValue::from(bucket.reset));
 }
 
 fn bucket_of_administrator(administrator: &Administrator) -> (Scope, Rule) {

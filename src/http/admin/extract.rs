@@ -81,15 +81,15 @@ impl<R: Right> FromRequestParts<App> for Authorized<R> {
         let authorized = context.authorize::<R>();
         let authorized = authorized.map_err(|error| ApiError::from(error).into_response())?;
         match parts.extensions.remove::<ClaimState>() {
-            Some(standing) => Err(repeated(standing, &context)),
+            Some(state) => Err(repeated(state, &context)),
             None => Ok(authorized),
         }
     }
 }
 
 /// The answer to a request that is not the first one with its `Idempotency-Key`.
-fn repeated(standing: ClaimState, context: &Context) -> Response {
-    match standing {
+fn repeated(state: ClaimState, context: &Context) -> Response {
+    match state {
         ClaimState::Again(answer) if answer.is_admin_key() && !context.may::<ManageAdminKeys>() => {
             ApiError::from(management::Error::Forbidden(ManageAdminKeys::ROLES)).into_response()
         }

@@ -68,9 +68,9 @@ async fn answer(app: Arc<AppState>, batch: Batch, request: Request) -> Response 
                 at_once: at_once(batch, settings),
                 begin_within: begin_within(settings),
             };
-            let Received { call, again, body, standing, share, .. } = received;
+            let Received { call, again, body, bucket, share, .. } = received;
             let answered = app.protection.batch(batch, call, body, limits, again).await;
-            respond(answered, standing, share)
+            respond(answered, bucket, share)
         }
         Err(refused) => refused,
     }

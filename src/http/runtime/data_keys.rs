@@ -29,7 +29,7 @@ pub(crate) async fn make(State(App(app)): State<App>, request: Request) -> impl 
     match received {
         Ok(received) => {
             let made = app.protection.make_data_key(received.call, received.body);
-            respond(made.await, received.standing, received.share)
+            respond(made.await, received.bucket, received.share)
         }
         Err(refused) => refused,
     }

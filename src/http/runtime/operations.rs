@@ -29,7 +29,7 @@ pub(crate) async fn operate(State(App(app)): State<App>, request: Request) -> im
         Ok(received) => {
             let limit = app.engine.settings.limits.max_body_bytes;
             let answered = app.protection.operate(received.call, received.body, limit).await;
-            respond(answered, received.standing, received.share)
+            respond(answered, received.bucket, received.share)
         }
         Err(refused) => refused,
     }

@@ -29,7 +29,7 @@ pub(crate) async fn protect(State(App(app)): State<App>, request: Request) -> im
     match received {
         Ok(received) => {
             let answered = app.protection.protect(received.call, received.body).await;
-            respond(answered, received.standing, received.share)
+            respond(answered, received.bucket, received.share)
         }
         Err(refused) => refused,
     }

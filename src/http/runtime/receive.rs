@@ -42,7 +42,7 @@ pub(super) async fn receive(
     };
     match receive::receive(&app.engine, &app.protection, RULES, reading, request).await {
         Ok(received) => Ok(received),
-        Err(NotReceived::Refused(answered, standing)) => Err(respond(answered, standing, None)),
+        Err(NotReceived::Refused(answered, bucket)) => Err(respond(answered, bucket, None)),
         // Its future is large, and each request would move it.
         Err(NotReceived::Anonymous(anonymous)) => {
             Err(Box::pin(reject_anonymous(app, *anonymous)).await)

@@ -18,7 +18,7 @@ use engine::web::write_rate_limit;
 /// covers the response too.
 pub(super) fn respond(
     answered: Result<Answer, Unrecorded>,
-    standing: BucketState,
+    bucket: BucketState,
     share: Option<Arc<BodyShare>>,
 ) -> Response {
     let step = step!("answer").entered();
@@ -32,7 +32,7 @@ pub(super) fn respond(
         Ok(Err(refusal)) => ApiError::from(refusal).into_response(),
         Err(unrecorded) => ApiError::from(unrecorded).into_response(),
     };
-    write_rate_limit(standing, response.headers_mut());
+    write_rate_limit(bucket, response.headers_mut());
     step.exit();
     response
 }

@@ -31,7 +31,7 @@ pub(crate) async fn rewrap(State(App(app)): State<App>, request: Request) -> imp
     match received {
         Ok(received) => {
             let answered = app.protection.rewrap(received.call, received.body).await;
-            respond(answered, received.standing, received.share)
+            respond(answered, received.bucket, received.share)
         }
         Err(refused) => refused,
     }

@@ -30,7 +30,7 @@ pub(crate) async fn unprotect(State(App(app)): State<App>, request: Request) -> 
     match received {
         Ok(received) => {
             let answered = app.protection.unprotect(received.call, received.body).await;
-            respond(answered, received.standing, received.share)
+            respond(answered, received.bucket, received.share)
         }
         Err(refused) => refused,
     }

@@ -50,8 +50,8 @@ pub(crate) async fn answer(
     let received = receive(&state.engine, &state.protection, RULES, reading, request).await;
     let received = match received {
         Ok(received) => received,
-        Err(NotReceived::Refused(answered, standing)) => {
-            return refused_early(operation, answered, standing);
+        Err(NotReceived::Refused(answered, bucket)) => {
+            return refused_early(operation, answered, bucket);
         }
         Err(NotReceived::Anonymous(anonymous)) => return refuse_anonymous(state, *anonymous).await,
     };
@@ -67,9 +67,9 @@ pub(crate) async fn answer(
         at_once: token_operations(settings),
         begin_within: begin_within(settings),
     };
-    let Received { call, again, body, standing, share, .. } = received;
+    let Received { call, again, body, bucket, share, .. } = received;
     let answered = state.protection.operate_by_name(call, body, format, limits, again).await;
-    respond(operation, answered, standing, share)
+    respond(operation, answered, bucket, share)
 }
 
 /// Reads the bodies of one operation, and writes its answers.
@@ -116,31 +116,31 @@ impl NamedFormat for OperationFormat {
 fn respond(
     operation: Operation,
     answered: Result<Answer<Written>, Unrecorded>,
-    standing: BucketState,
+    bucket: BucketState,
     share: Option<Arc<BodyShare>>,
 ) -> Response {
     match answered.map(Answer::into_outcome) {
-        Ok(Ok(Written { status, body })) => ok(status, body, share, Some(standing)),
-        Ok(Err(refusal)) => refused(Refused::of(operation, refusal), standing),
-        Err(unrecorded) => refused(unrecorded.into(), standing),
+        Ok(Ok(Written { status, body })) => ok(status, body, share, Some(bucket)),
+        Ok(Err(refusal)) => refused(Refused::of(operation, refusal), bucket),
+        Err(unrecorded) => refused(unrecorded.into(), bucket),
     }
 }
 
 fn refused_early(
     operation: Operation,
     answered: Result<Answer, Unrecorded>,
-    standing: BucketState,
+    bucket: BucketState,
 ) -> Response {
     match answered.map(Answer::into_outcome) {
-        Ok(Ok(body)) => ok(StatusCode::OK, body, None, Some(standing)),
-        Ok(Err(refusal)) => refused(Refused::of(operation, refusal), standing),
-        Err(unrecorded) => refused(unrecorded.into(), standing),
+        Ok(Ok(body)) => ok(StatusCode::OK, body, None, Some(bucket)),
+        Ok(Err(refusal)) => refused(Refused::of(operation, refusal), bucket),
+        Err(unrecorded) => refused(unrecorded.into(), bucket),
     }
 }
 
-fn refused(refused: Refused, standing: BucketState) -> Response {
+fn refused(refused: Refused, bucket: BucketState) -> Response {
     let mut response = refused.into_response();
-    engine::web::write_rate_limit(standing, response.headers_mut());
+    engine::web::write_rate_limit(bucket, response.headers_mut());
     response
 }
 

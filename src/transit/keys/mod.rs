@@ -51,7 +51,7 @@ pub(crate) async fn answer(
         Err(unreadable) => return Refused::from(unreadable).into_response(),
     };
     if let Err(not_admitted) = &admitted
-        && not_admitted.standing.is_none()
+        && not_admitted.bucket.is_none()
     {
         let event = refusal(&parts, route, &not_admitted.refused);
         state.security.submit_anonymous(client, tag(state, &parts).to_string(), event);
@@ -69,10 +69,10 @@ pub(crate) async fn answer(
     };
     let mut response = match answered {
         Ok(Answer::Data(value)) => data(&tag(state, &parts), &value, None),
-        Ok(Answer::Nothing) => no_content(admitted.standing),
+        Ok(Answer::Nothing) => no_content(admitted.bucket),
         Err(refused) => refused.into_response(),
     };
-    write_rate_limit(admitted.standing, response.headers_mut());
+    write_rate_limit(admitted.bucket, response.headers_mut());
     response
 }
 

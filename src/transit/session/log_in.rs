@@ -43,12 +43,12 @@ pub(crate) async fn log_in(state: &Transit, user: Option<&str>, request: Request
     let tag = tag_of(state, request.extensions());
     match logged_in(state, user, request).await {
         Ok(response) => response,
-        Err(NotAdmitted { refused, standing: Some(standing) }) => {
+        Err(NotAdmitted { refused, bucket: Some(bucket) }) => {
             let mut response = state.held.hold(sender, refused).await;
-            write_rate_limit(standing, response.headers_mut());
+            write_rate_limit(bucket, response.headers_mut());
             response
         }
-        Err(NotAdmitted { refused, standing: None }) => {
+        Err(NotAdmitted { refused, bucket: None }) => {
             let event = Event::refused(RefusedRequest {
                 method: method.as_str(),
                 route: Some(Route::LogIn { user: None }.template()),
@@ -67,21 +67,21 @@ async fn logged_in(
 ) -> Result<Response, NotAdmitted> {
     let identified = identified(state, user, request).await;
     let (caller, presented, parts) =
-        identified.map_err(|refused| NotAdmitted { refused, standing: None })?;
+        identified.map_err(|refused| NotAdmitted { refused, bucket: None })?;
     LoggedCaller::note(&parts.extensions, caller.id());
     let admitted = state.engine.admit(&caller).instrument(step!("limit")).await;
-    let standing = admitted.map_err(|exceeded| {
-        let standing = Some(exceeded.standing);
-        NotAdmitted { refused: exceeded.into(), standing }
+    let bucket = admitted.map_err(|exceeded| {
+        let bucket = Some(exceeded.bucket);
+        NotAdmitted { refused: exceeded.into(), bucket }
     })?;
-    let refused = |refused| NotAdmitted { refused, standing: Some(standing) };
+    let refused = |refused| NotAdmitted { refused, bucket: Some(bucket) };
     check_caller(&caller, &parts).map_err(refused)?;
     let now = state.engine.clock.now();
     let lease = Lease::of(&AdminCaller::Caller(caller), now);
     if lease.is_over(now) {
         return Err(refused(Refused::invalid(presented.refusal)));
     }
-    Ok(auth(&tag(state, &parts), &lease.auth(&presented.secret), standing))
+    Ok(auth(&tag(state, &parts), &lease.auth(&presented.secret), bucket))
 }
 
 /// Who logs in with the body of a request.

@@ -23,7 +23,7 @@ pub(crate) async fn look_up(state: &Transit, parts: Parts) -> Response {
         Ok(response) => response,
         Err(refused) => refused.into_response(),
     };
-    write_rate_limit(admitted.standing, response.headers_mut());
+    write_rate_limit(admitted.bucket, response.headers_mut());
     response
 }
 

@@ -26,12 +26,12 @@ pub(crate) async fn renew(state: &Transit, parts: Parts) -> Response {
     let sender = Sender::of(&parts.extensions);
     match renewed(state, &parts).await {
         Ok(response) => response,
-        Err(NotAdmitted { refused, standing }) => {
+        Err(NotAdmitted { refused, bucket }) => {
             // Neither the headers nor the credential wait.
             drop(parts);
             let mut response = state.held.hold(sender, refused).await;
-            if let Some(standing) = standing {
-                write_rate_limit(standing, response.headers_mut());
+            if let Some(bucket) = bucket {
+                write_rate_limit(bucket, response.headers_mut());
             }
             response
         }
@@ -41,8 +41,8 @@ pub(crate) async fn renew(state: &Transit, parts: Parts) -> Response {
 async fn renewed(state: &Transit, parts: &Parts) -> Result<Response, NotAdmitted> {
     let credentials = credentials(parts);
     let admitted = AdmittedCaller::of(state, parts, &credentials).await?;
-    let standing = admitted.standing;
-    let refused = |refused| NotAdmitted { refused, standing: Some(standing) };
+    let bucket = admitted.bucket;
+    let refused = |refused| NotAdmitted { refused, bucket: Some(bucket) };
     if let AdminCaller::Caller(caller) = &admitted.caller {
         check_caller(caller, parts).map_err(refused)?;
     }
@@ -53,13 +53,13 @@ async fn renewed(state: &Transit, parts: &Parts) -> Result<Response, NotAdmitted
     }
     let token = credentials.secret().filter(|token| !token.is_empty());
     let none = || refused(Refused::invalid("a client certificate has no token to renew"));
-    Ok(auth(&tag(state, parts), &lease.auth(token.ok_or_else(none)?), standing))
+    Ok(auth(&tag(state, parts), &lease.auth(token.ok_or_else(none)?), bucket))
 }
 
 /// Ends the session of a token: nothing, because the credential stays valid.
 pub(crate) async fn revoke(state: &Transit, parts: Parts) -> Response {
     match AdmittedCaller::of(state, &parts, &credentials(&parts)).await {
-        Ok(admitted) => no_content(admitted.standing),
+        Ok(admitted) => no_content(admitted.bucket),
         Err(not_admitted) => not_admitted.into_response(),
     }
 }

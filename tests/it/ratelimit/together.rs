@@ -61,7 +61,7 @@ async fn a_shared_bucket_has_the_same_headers_as_a_local_one() {
             let (of_shared, of_own) = (shared.take(scope, rule).await, own.take(scope, rule).await);
             let (of_shared, of_own) = match (of_shared, of_own) {
                 (Ok(of_shared), Ok(of_own)) => (of_shared, of_own),
-                (Err(of_shared), Err(of_own)) => (of_shared.standing, of_own.standing),
+                (Err(of_shared), Err(of_own)) => (of_shared.bucket, of_own.bucket),
                 // One of the buckets has refilled its only token.
                 _ => continue,
             };
@@ -97,8 +97,8 @@ async fn a_shared_bucket_keeps_the_debt_of_a_batch_and_nothing_more() {
     let most = NonZeroU32::new(MOST_TOKENS).unwrap();
     let scope = some_service();
     let started = Instant::now();
-    let standing = one.take_several(scope, rule(1, 200), most).await.unwrap();
-    assert_eq!(standing.remaining, 0);
+    let bucket = one.take_several(scope, rule(1, 200), most).await.unwrap();
+    assert_eq!(bucket.remaining, 0);
     let wait = async |limiter: &Limiter, rule| {
         let exceeded = limiter.take(scope, rule).await.unwrap_err();
         exceeded.retry_after.as_millis()
@@ -135,7 +135,7 @@ async fn a_batch_exchanges_its_first_token_for_one_token_an_item() {
         for _ in 0..100 {
             limiter.take(scope, rule).await.unwrap();
             let refused = limiter.exchange(scope, rule, tokens(500)).await;
-            let remaining = refused.unwrap_err().standing.remaining;
+            let remaining = refused.unwrap_err().bucket.remaining;
             assert!(remaining >= 400, "{remaining}");
         }
         limiter.take(scope, rule).await.unwrap();

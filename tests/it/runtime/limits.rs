@@ -12,7 +12,7 @@ use testkit::{
 
 const HEALTH: &str = "/api/v1/health";
 
-fn standing(answer: &Answer) -> (u32, u32, i64) {
+fn bucket(answer: &Answer) -> (u32, u32, i64) {
     let number = |name: &str| answer.header(name).parse::<i64>().unwrap();
     (
         u32::try_from(number("x-ratelimit-limit")).unwrap(),
@@ -46,20 +46,20 @@ async fn all_keys_of_a_service_share_one_rate_limit() {
     let (one, other) = (world.client(&one), world.client(&other));
     let start = 1_900_000_000;
     let answer = one.post(PROTECT, json!({})).await;
-    assert_eq!(standing(&answer), (3, 2, start + 1));
+    assert_eq!(bucket(&answer), (3, 2, start + 1));
     answer.refused(400, "INVALID_REQUEST");
-    assert_eq!(standing(&other.post(PROTECT, json!({})).await), (3, 1, start + 1));
+    assert_eq!(bucket(&other.post(PROTECT, json!({})).await), (3, 1, start + 1));
     // An invalid body also consumes a token.
     let broken = one.send_text(Method::POST, PROTECT, "{").await;
-    assert_eq!(standing(&broken), (3, 0, start + 2));
+    assert_eq!(bucket(&broken), (3, 0, start + 2));
     let over = other.post(PROTECT, json!({})).await.refused(429, "RATE_LIMIT_EXCEEDED");
-    assert_eq!(standing(&over), (3, 0, start + 2));
+    assert_eq!(bucket(&over), (3, 0, start + 2));
     assert_eq!(over.header("retry-after"), "1");
     // Malformed JSON is reported before the limit.
     let broken = one.send_text(Method::POST, PROTECT, "{").await;
     broken.refused(400, "INVALID_REQUEST");
     // Health checks consume no token and have the headers.
-    assert_eq!(standing(&one.get(HEALTH).await), (3, 0, start + 2));
+    assert_eq!(bucket(&one.get(HEALTH).await), (3, 0, start + 2));
     clock.advance(std::time::Duration::from_millis(500));
     other.post(PROTECT, json!({})).await.refused(400, "INVALID_REQUEST");
     other.post(PROTECT, json!({})).await.refused(429, "RATE_LIMIT_EXCEEDED");
@@ -76,7 +76,7 @@ async fn each_refusal_of_a_body_takes_a_token() {
         for body in ["{", r#"{"items":[]}"#] {
             let refused = client.send_text(Method::POST, path, body).await;
             remaining -= 1;
-            assert_eq!(standing(&refused).1, remaining, "{path} {body}");
+            assert_eq!(bucket(&refused).1, remaining, "{path} {body}");
             refused.refused(400, "INVALID_REQUEST");
         }
     }
@@ -85,7 +85,7 @@ async fn each_refusal_of_a_body_takes_a_token() {
         let refused = client.send_as(media, Method::POST, PROTECT, &large).await;
         remaining -= 1;
         assert_eq!(refused.status.as_u16(), status);
-        assert_eq!(standing(&refused).1, remaining, "{status}");
+        assert_eq!(bucket(&refused).1, remaining, "{status}");
     }
 }
 
@@ -97,9 +97,9 @@ async fn each_tier_has_its_rate_limit() {
         let service = world.admin().post("/admin/services", service).await.created().json();
         let key = key(&world, &service).await;
         let answer = world.client(&key).post(PROTECT, json!({})).await;
-        assert_eq!(standing(&answer).0, burst);
+        assert_eq!(bucket(&answer).0, burst);
     }
-    assert_eq!(standing(&world.admin().get("/admin/services").await).0, 1_000);
+    assert_eq!(bucket(&world.admin().get("/admin/services").await).0, 1_000);
 }
 
 #[tokio::test]

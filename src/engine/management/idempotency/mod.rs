@@ -48,7 +48,7 @@ pub struct Claim {
     begun_at: Timestamp,
 }
 
-/// The standing of a request with an `Idempotency-Key`.
+/// The state of a request with an `Idempotency-Key`.
 #[derive(Clone, Debug)]
 pub enum ClaimState {
     /// It is the first one.

@@ -6,7 +6,7 @@ use super::Policy;
 
 /// What is known about a policy with some identifier.
 #[derive(Clone, Debug)]
-pub(super) enum Known {
+pub(super) enum EnvelopePolicy {
     /// The policy, which may be deleted.
     Policy(Arc<Policy>),
     /// There was one, and its row is missing or invalid.
