@@ -29,6 +29,8 @@ check_everything() {
     run_check dockerfile "$linters/bin/hadolint" Dockerfile
     run_check compose "$linters/bin/check-jsonschema" --builtin-schema vendor.compose-spec compose.yaml
     check_crates --workspace
+    # The fuzz targets have a workspace of their own, which the tests do not build.
+    run_check fuzz-lock quietly cargo metadata --locked --format-version 1 --manifest-path tests/long/fuzz/Cargo.toml
     require_cargo_deny
     run_check deny "$cargo_deny" --locked --log-level warn check bans licenses sources
     check_advisories
