@@ -63,7 +63,7 @@ COMMENT ON COLUMN audit_log_origins.id IS 'The log: the number in audit_log_head
 COMMENT ON COLUMN audit_log_origins.origin IS 'The name of the log in its checkpoints.';
 COMMENT ON COLUMN audit_log_origins.accepted IS 'The size of the tree when the log got this origin. sealward audit init accepted it as it was.';
 COMMENT ON COLUMN audit_log_origins.foreign_segments IS 'The segments below that size that no instance wrote. sealward audit init accepted them.';
-COMMENT ON COLUMN audit_log_origins.forged_segments IS 'Those of them that are forged for certain: the token had the key that their MAC names. Verification leaves them out.';
+COMMENT ON COLUMN audit_log_origins.forged_segments IS 'Those of them that are forged for certain: the token had the key that their MAC names, or no token ever had it. Verification leaves them out.';
 COMMENT ON COLUMN audit_log_origins.revision IS 'Grows by one with each change.';
 COMMENT ON COLUMN audit_log_origins.seal IS 'The MAC of the row under the row key; a row without one does not count.';
 

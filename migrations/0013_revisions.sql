@@ -14,7 +14,9 @@ CREATE TABLE revisions (
     accepted   boolean NOT NULL DEFAULT false,
     content    bytea CHECK (octet_length(content) = 32),
     kept_seal  bytea CHECK (octet_length(kept_seal) <= 64),
-    PRIMARY KEY (table_name, id, revision)
+    PRIMARY KEY (table_name, id, revision),
+    -- One that takes something away from a row is an entry of that row alone.
+    CONSTRAINT revisions_of_members_only_join CHECK (member IS NULL OR what = 'made')
 );
 
 -- Finds the first or the last entry of a kind without those between. Queries do not name table_name, so that no plan reads

@@ -140,9 +140,13 @@ async fn list(system: &System, wanted: &ListKeys) -> Result<(), Failure> {
     }
 }
 
-/// The ID, the type, the status, the hint and the name of a key.
+/// The ID, the type, the status, the hint and the name of a key. One whose row does not count is `invalid`.
 fn print_line(api_key: &ApiKey) -> io::Result<()> {
-    let (kind, status) = (api_key.r#type.name(), api_key.status.name());
+    let kind = api_key.r#type.name();
+    let status = match api_key.seal_valid {
+        Some(false) => "invalid",
+        Some(true) | None => api_key.status.name(),
+    };
     let ApiKey { id, hint, name, .. } = api_key;
     writeln!(io::stdout(), "{id}  {kind:<5}  {status:<7}  {hint}  {name}")
 }

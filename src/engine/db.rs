@@ -119,7 +119,7 @@ const STATEMENT_TIMEOUT: &str = "60s";
 
 /// Settings for which the defaults of the server and of the login do not count. A login can change its own defaults,
 /// and these could prevent its sessions after its password was changed.
-const SETTINGS: [(&str, &str); 9] = [
+const SETTINGS: [(&str, &str); 10] = [
     ("synchronous_commit", "on"),
     ("default_transaction_isolation", "read committed"),
     ("gin_fuzzy_search_limit", "0"),
@@ -128,6 +128,7 @@ const SETTINGS: [(&str, &str); 9] = [
     ("idle_session_timeout", "0"),
     ("transform_null_equals", "off"),
     ("exit_on_error", "off"),
+    ("quote_all_identifiers", "off"),
     ("local_preload_libraries", ""),
 ];
 

@@ -63,6 +63,11 @@ impl Pool {
         self.current().begin().await
     }
 
+    /// A transaction that writes, also if transactions of the login only read by default.
+    pub(crate) async fn begin_to_write(&self) -> Result<Transaction<'static, Postgres>> {
+        self.current().begin_with("BEGIN READ WRITE").await
+    }
+
     /// A transaction that only reads, and whose statements see the same rows.
     pub async fn snapshot(&self) -> Result<Transaction<'static, Postgres>> {
         self.current().begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await

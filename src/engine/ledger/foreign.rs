@@ -14,7 +14,7 @@ use super::tree::load_tree;
 use super::{Log, store};
 use crate::db::Pool;
 use crate::resource::Rows;
-use crate::seals::Flaw;
+use crate::seals::lost_generations;
 use crate::segments::key_of;
 use formats::tlog::Checkpoint;
 
@@ -25,7 +25,7 @@ const PAGE: i64 = 2_000;
 #[derive(Default)]
 pub(super) struct Foreign {
     pub(super) all: Vec<Uuid>,
-    /// Those of them that are forged for certain: the token has the key that their MAC names.
+    /// Those of them that are forged for certain: no token ever had the key that their MAC names, or the token has it.
     pub(super) forged: Vec<Uuid>,
 }
 
@@ -60,13 +60,14 @@ pub(super) async fn foreign(mut rows: Rows<&mut PgConnection>, log: Log) -> sqlx
             break;
         };
         let key = key_of(&rows.seals, found.iter().map(|(_, segment)| segment)).await?;
+        let lost = lost_generations(&mut *rows.executor, &key).await?;
         let end = base + last.leaves.len().max(1) as u64;
         for (_, segment) in found.iter().filter(|(base, _)| *base >= start) {
-            let Err(flaw) = segment.verify(&key) else {
+            if segment.verify(&key).is_ok() {
                 continue;
-            };
+            }
             foreign.all.push(segment.id);
-            if flaw == Flaw::Forged {
+            if segment.is_forged(&key, &lost) {
                 foreign.forged.push(segment.id);
             }
         }

@@ -33,6 +33,12 @@ impl Actor {
         }
     }
 
+    /// The owner of a share of what administrators share: the person or the API key. None of the service itself.
+    pub(super) fn share_owner(&self) -> Option<Uuid> {
+        let person = self.person.as_ref().map(|person| person.id().uuid());
+        person.or_else(|| self.api_key_id.map(|id| id.uuid()))
+    }
+
     /// An administrator who sent a request.
     pub fn administrator(administrator: &Administrator, request_id: String) -> Self {
         Self {

@@ -100,7 +100,8 @@ impl TakingAway {
     async fn attempt(self, context: &Context, actor: &Actor) -> Result<Taken, Error> {
         let (row, what) = self.entry();
         let (of, action) = self.event();
-        let mut transaction = context.pool.begin().await?;
+        // A login can make its own transactions read-only by default.
+        let mut transaction = context.pool.begin_to_write().await?;
         let newest = match newest_entry(&mut *transaction, row).await? {
             Some(entry) if entry.what == what => return Ok(Taken::Before(entry)),
             // Only the row of a service is ever deleted: another entry that says so is not ours, and does not stop an

@@ -50,8 +50,9 @@ macro_rules! texts {
         }
 
         impl fmt::Display for $name {
+            /// Without the characters that requests cannot set: whoever writes to the database can.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
+                f.write_str(&self.0.replace(|it| is_refused(it, &$also), "\u{fffd}"))
             }
         }
     )*};

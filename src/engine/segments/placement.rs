@@ -1,12 +1,14 @@
 //! The position of a record in its log.
 
+use std::collections::HashSet;
+
 use sqlx::postgres::PgRow;
 use sqlx::{FromRow, PgConnection, Row as _};
 use uuid::Uuid;
 
 use super::place::Place;
 use super::{Log, store};
-use crate::seals::{Flaw, Seals};
+use crate::seals::{Seals, lost_generations};
 use formats::tlog::Hash;
 
 /// Where a record is in its log.
@@ -53,13 +55,17 @@ pub(crate) async fn placement(
     own: Option<Hash>,
 ) -> sqlx::Result<Placement> {
     let key = seals.current();
+    let lost = match &key {
+        Some(key) => lost_generations(&mut *connection, key).await?,
+        None => HashSet::new(),
+    };
     let mut placement = Placement::Waiting;
     for (place, segment) in store::places(connection, log, id).await? {
         if own == Some(place.leaf_hash) {
             return Ok(Placement::Sealed(place.index));
         }
-        let verified = key.as_ref().map_or(Ok(()), |key| segment.verify(key));
-        if placement == Placement::Waiting && verified != Err(Flaw::Forged) {
+        let is_forged = key.as_ref().is_some_and(|key| segment.is_forged(key, &lost));
+        if placement == Placement::Waiting && !is_forged {
             placement = Placement::Changed(place.index);
         }
     }

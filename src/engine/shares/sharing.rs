@@ -61,6 +61,10 @@ pub const LOOK_UPS: Sharing = Sharing::new(2, OwnerLimit::Total, UNBOUNDED);
 /// Processors for work on large bodies: at least these. Each work that waits holds a body.
 pub const PROCESSORS: Sharing = Sharing::new(2, OwnerLimit::Total, 256);
 
+/// Checks of keys to import at the same time: primality tests, and the derivation of a key from a passphrase, which
+/// takes up to 64 MiB.
+pub const KEY_CHECKS: Sharing = Sharing::new(2, OwnerLimit::AtMost(1), UNBOUNDED);
+
 /// The connections of a listener.
 pub fn connections(total: u32, of_address: u32) -> Sharing {
     let number = |it| usize::try_from(it).unwrap_or(usize::MAX);

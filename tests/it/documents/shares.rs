@@ -3,9 +3,9 @@
 use engine::body_memory::{SMALL_BODY, TINY_BODY};
 use engine::settings::{Hsm, Http};
 use engine::shares::{
-    BODY_PATIENCE, FORMS, HELD_REFUSALS, LARGE_BODIES, LARGEST_BODIES, LOG_INS, LOOK_UPS,
-    OwnerLimit, PROCESSORS, PROVIDER_REQUESTS, REFUSED_BODIES, SLOW_READS, SMALL_BODIES, Sharing,
-    UNBOUNDED, connections,
+    BODY_PATIENCE, FORMS, HELD_REFUSALS, KEY_CHECKS, LARGE_BODIES, LARGEST_BODIES, LOG_INS,
+    LOOK_UPS, OwnerLimit, PROCESSORS, PROVIDER_REQUESTS, REFUSED_BODIES, SLOW_READS, SMALL_BODIES,
+    Sharing, UNBOUNDED, connections,
 };
 
 use super::markdown::Document;
@@ -83,6 +83,11 @@ fn expected() -> Vec<String> {
         format!(
             "Database connections for searches and exports of the audit log | {SLOW_READS} | \
              Everything | No limit | {timeout}"
+        ),
+        format!(
+            "Checks of keys to import | {} | {} | {timeout}",
+            KEY_CHECKS.total,
+            rules(KEY_CHECKS)
         ),
         format!(
             "Requests to the OpenID Connect provider | {} | {}; none for requests of Sealward itself | \

@@ -46,6 +46,23 @@ async fn an_entry_disables_a_key_until_an_administrator_enables_it() {
     application.protect(json!(1)).await.ok();
 }
 
+/// Such an entry would say that the row was taken away, and end when an operator seals the row.
+#[tokio::test]
+async fn an_entry_of_a_member_takes_nothing_away() {
+    let world = World::new().await;
+    world.service("one").await;
+    let intruder = Intruder::of(&world);
+    for what in ["changed", "gone", "frozen", "disabled", "locked", "revoked"] {
+        let add = format!(
+            "INSERT INTO revisions (table_name, id, revision, what, member)
+             SELECT 'services', id, revision + 1, '{what}', gen_random_uuid() FROM services"
+        );
+        let refused = sqlx::raw_sql(AssertSqlSafe(add)).execute(&intruder.pool).await;
+        let refused = refused.expect_err(what).to_string();
+        assert!(refused.contains("revisions_of_members_only_join"), "{refused}");
+    }
+}
+
 #[tokio::test]
 async fn the_login_only_adds_entries() {
     let world = World::new().await;

@@ -47,13 +47,15 @@ fn failure(error: sqlx::Error) -> RetentionError {
     let Some(refusal) = error.as_database_error() else {
         return RetentionError::Database(error);
     };
+    // It names targets as they are in the database.
+    let message = refusal.message().replace(char::is_control, "\u{fffd}");
     match refusal.code().as_deref() {
         Some("55P03") => RetentionError::Locked,
         Some("42501") => RetentionError::NotAMember,
-        Some("SW002") => RetentionError::Unsealed(refusal.message().to_owned()),
-        Some("SW003") => RetentionError::NotForwarded(refusal.message().to_owned()),
-        Some("SW004") => RetentionError::OtherPeriod(refusal.message().to_owned()),
-        Some("SW001") => RetentionError::TooYoung(refusal.message().to_owned()),
+        Some("SW002") => RetentionError::Unsealed(message),
+        Some("SW003") => RetentionError::NotForwarded(message),
+        Some("SW004") => RetentionError::OtherPeriod(message),
+        Some("SW001") => RetentionError::TooYoung(message),
         _ => RetentionError::Database(error),
     }
 }

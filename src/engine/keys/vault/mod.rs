@@ -24,6 +24,7 @@ use super::{Comparison, Expiring, Key, Origin, Usage};
 use crate::db::Pool;
 use crate::ids::{ChangeId, KeyId, ServiceId};
 use crate::jobs::{Job, Observed};
+use crate::shares::{KEY_CHECKS, Shares};
 use formats::clock::{Clock, Entropy};
 use formats::material::{Algorithm, Family, PublicKey, PublicParts};
 use formats::problem::{Code, Problem};
@@ -49,6 +50,7 @@ pub struct Vault {
     pub(super) expiring: Observed<Expiring>,
     /// How many keys should have been replaced by their successors.
     overdue: Observed<usize>,
+    checks: Shares<Uuid>,
 }
 
 /// The owner and the use of a new key.
@@ -73,11 +75,27 @@ impl Vault {
             latest: Observed::new(clock.clone(), compared_for, Comparison::default()),
             expiring: Observed::new(clock.clone(), period, Expiring::new()),
             overdue: Observed::new(clock.clone(), period, 0),
+            checks: Shares::new(KEY_CHECKS),
             token,
             pool,
             clock,
             entropy,
         }
+    }
+
+    /// Checks a key that `owner` brings, on a thread for long work, when few other checks run. Without its caller a check
+    /// continues and keeps its turn; one that waits does not begin. None if the check panics.
+    pub async fn check<T: Send + 'static>(
+        &self,
+        owner: Option<Uuid>,
+        check: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let turn = self.checks.take(owner, 1).await.ok()?;
+        let checking = move || {
+            let _turn = turn;
+            check()
+        };
+        tokio::task::spawn_blocking(checking).await.ok()
     }
 
     /// The result of the last comparison of tokens and records, unless it is too old.

@@ -9,6 +9,7 @@ use crate::auth::{Service, ServiceStatus};
 use crate::db::Pool;
 use crate::ids::{ApiKeyId, KeyId, PolicyId, ServiceId};
 use crate::policy::{Policy, Verdict};
+use crate::resource::Name;
 use formats::clock::Timestamp;
 
 /// The maximum length of a list of warnings about policies.
@@ -42,7 +43,7 @@ pub struct Keyless {
     /// The service without a key.
     pub destination_service_id: ServiceId,
     /// The name of that service.
-    pub destination: String,
+    pub destination: Name,
 }
 
 /// A key that can leave its token.
@@ -50,7 +51,7 @@ pub struct Keyless {
 pub struct Extractable {
     /// Its identifier.
     pub id: KeyId,
-    pub name: String,
+    pub name: Name,
 }
 
 /// A resource that expires.
@@ -58,7 +59,7 @@ pub struct Extractable {
 pub struct Expiring<I> {
     /// Its identifier.
     pub id: I,
-    pub name: String,
+    pub name: Name,
     /// The expiry time.
     pub expires_at: Timestamp,
 }

@@ -10,6 +10,7 @@ use super::Error;
 use crate::db::Pool;
 use crate::floor::{Breach, Floor};
 use crate::ids::{KeyId, PolicyId, ServiceId};
+use crate::resource::Name;
 use formats::envelope::{Alg, Enc};
 use formats::material::Algorithm;
 
@@ -34,10 +35,10 @@ pub struct Stopped {
 pub struct StoppedKey {
     /// Its identifier.
     pub id: KeyId,
-    pub name: String,
+    pub name: Name,
     pub service_id: ServiceId,
     /// The name of its service.
-    pub service: String,
+    pub service: Name,
     pub algorithm: Algorithm,
     /// Whether it has a rotation, which stops.
     pub rotates: bool,

@@ -53,11 +53,10 @@ async fn create_as(
     let now = context.clock.now();
     let is_storable = !request.body.is_in_plaintext();
     let call = is_storable.then(|| StoredRequest::create(ResourceType::Key, &request));
-    // Testing primes and deriving a key from a passphrase are too long for a runtime thread.
     let post_quantum = context.post_quantum;
     let check = move || RequestedKey::check(request, rules, post_quantum, now);
-    let mut requested =
-        tokio::task::spawn_blocking(check).await.map_err(|_| Error::BrokenOff)??;
+    let checked = vault.check(context.actor.share_owner(), check).await;
+    let mut requested = checked.ok_or(Error::BrokenOff)??;
     requested.version = version.or(requested.version);
     let (context, vault) = (context.clone(), vault.clone());
     // A separate task: if the client disconnects, the key in the token is still recorded.

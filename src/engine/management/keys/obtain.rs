@@ -72,8 +72,9 @@ pub(super) async fn obtain(
     };
     if let (Origin::Imported | Origin::Adopted, Some(public)) = (origin, unrecorded.public.clone())
     {
-        let checked = tokio::task::spawn_blocking(move || public.check_strength()).await;
-        if let Err(problem) = checked.map_err(|_| Error::BrokenOff)? {
+        let check = move || public.check_strength();
+        let checked = vault.check(context.actor.share_owner(), check).await;
+        if let Err(problem) = checked.ok_or(Error::BrokenOff)? {
             vault.discard(unrecorded).await;
             let member = if origin == Origin::Adopted { "tokenObject" } else { "wrappedKey" };
             return Err(Problem::new(member, problem.code, problem.message).into());

@@ -32,7 +32,7 @@ pub async fn seal_histories(
     let ids: Vec<Uuid> = rows.keys().copied().collect();
     let mut entries = sqlx::query_as::<_, KeptEntry>(
         "SELECT id, revision, what, at, content, kept_seal FROM revisions
-          WHERE table_name = $1 AND id = ANY ($2) AND member IS NULL
+          WHERE table_name = $1 AND id = ANY ($2)
           ORDER BY id, revision DESC",
     )
     .bind(table)

@@ -33,6 +33,10 @@ impl EncryptedKey {
         let bearable = match &parameters.kdf {
             Kdf::Pbkdf2(kdf) => kdf.iteration_count <= MOST_ITERATIONS,
             Kdf::Scrypt(kdf) => {
+                let least = kdf.block_size.min(kdf.parallelization);
+                if kdf.cost_parameter < 2 || !kdf.cost_parameter.is_power_of_two() || least == 0 {
+                    return Err(malformed());
+                }
                 let memory = u64::from(kdf.block_size).saturating_mul(128);
                 memory.saturating_mul(kdf.cost_parameter) <= MOST_MEMORY
                     && kdf.parallelization <= MOST_LANES
@@ -82,12 +86,14 @@ impl fmt::Debug for EncryptedKey {
 }
 
 fn parse(bytes: &[u8]) -> Result<EncryptedPrivateKeyInfoRef<'_>, Problem> {
-    EncryptedPrivateKeyInfoRef::from_der(bytes).map_err(|_| {
-        Problem::of_body(
-            Code::Format,
-            "must be PKCS#8 encrypted by PBES2, as openssl pkcs8 -topk8 -v2 aes-256-cbc writes it",
-        )
-    })
+    EncryptedPrivateKeyInfoRef::from_der(bytes).map_err(|_| malformed())
+}
+
+fn malformed() -> Problem {
+    Problem::of_body(
+        Code::Format,
+        "must be PKCS#8 encrypted by PBES2, as openssl pkcs8 -topk8 -v2 aes-256-cbc writes it",
+    )
 }
 
 fn old_scheme() -> Problem {
@@ -95,4 +101,39 @@ fn old_scheme() -> Problem {
         Code::Unsupported,
         "must be encrypted by PBES2 with AES: openssl pkcs8 -topk8 -v2 aes-256-cbc",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use pkcs5::pbes2::{EncryptionScheme as Cipher, Parameters, ScryptParams};
+    use pkcs8::EncryptedPrivateKeyInfoOwned;
+    use pkcs8::der::Encode as _;
+    use pkcs8::der::asn1::OctetString;
+
+    use super::*;
+
+    fn read(cost_parameter: u64, block_size: u16, parallelization: u16) -> Option<Code> {
+        let salt = b"saltsalt".as_slice().try_into().unwrap();
+        let kdf =
+            ScryptParams { salt, cost_parameter, block_size, parallelization, key_length: None };
+        let encryption = Cipher::Aes256Cbc { iv: [0; 16] };
+        let scheme = EncryptionScheme::Pbes2(Parameters { kdf: Kdf::Scrypt(kdf), encryption });
+        let info = EncryptedPrivateKeyInfoOwned {
+            encryption_algorithm: scheme,
+            encrypted_data: OctetString::new(vec![0; 64]).unwrap(),
+        };
+        let read = EncryptedKey::read(info.to_der().unwrap().into());
+        read.err().map(|problem| problem.code)
+    }
+
+    #[test]
+    fn scrypt_has_parameters_of_its_standard_and_limited_work() {
+        assert_eq!(read(16_384, 8, 1), None);
+        for (cost, size, lanes) in [(0, 8, 1), (1, 8, 1), (3, 8, 1), (2, 0, 1), (2, 8, 0)] {
+            assert_eq!(read(cost, size, lanes), Some(Code::Format), "{cost} {size} {lanes}");
+        }
+        for (cost, size, lanes) in [(1 << 20, 8, 1), (1 << 63, 8, 1), (2, u16::MAX, 5)] {
+            assert_eq!(read(cost, size, lanes), Some(Code::Range), "{cost} {size} {lanes}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! `/admin/keys`.
 
 pub(in crate::admin) mod adopt;
+mod checks;
 mod crash;
 mod destruction;
 mod floor;

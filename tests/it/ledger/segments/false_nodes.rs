@@ -28,10 +28,11 @@ const REPEAT: &str = "
     SELECT 1, end_id, ARRAY[id, end_id], decode(repeat('33', 64), 'hex'), decode('00000001' || repeat('22', 32), 'hex')
       FROM (SELECT id, (left(id::text, 14) || '7fff-bfff-ffffffffffff')::uuid AS end_id
               FROM crypto_operations_audit ORDER BY id LIMIT 1) AS record";
-/// A segment a minute after the first forged one: between the two, sealing was not interrupted.
+/// A segment a minute after the first forged one, under a row key that no token ever had: between the two, sealing was not
+/// interrupted.
 const NEIGHBOUR: &str = "
     INSERT INTO audit_log_segments (log, id, ids, hashes, mac)
-    SELECT 1, id, ARRAY[id], sha256(''), decode('00000001' || repeat('22', 32), 'hex')
+    SELECT 1, id, ARRAY[id], sha256(''), decode('00000063' || repeat('22', 32), 'hex')
       FROM (SELECT '01900000-ea60-7000-8000-000000000000'::uuid AS id) AS named";
 const GIVE_LAST_POSITIONS: &str = "
     SELECT seal_audit_segments(1::smallint, h.origin, h.size, h.root, $1, s.ids, '{}', '{}', '{}')
