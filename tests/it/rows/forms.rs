@@ -79,7 +79,8 @@ fn is_writing() -> bool {
     std::env::var_os("SEALWARD_TEST_WRITE").is_some()
 }
 
-/// Writes the seals again. A session or a wrapping key ends when an operator seals it, so its line stays.
+/// Writes the seals again. A session or a wrapping key ends when an operator seals it, so its line stays. The origin of a log
+/// accepts nothing then, so its row here accepts nothing.
 async fn write(pool: &Pool, form: &str, former: &str) {
     seal_rows(pool).await;
     let mut lines: BTreeMap<_, _> =
