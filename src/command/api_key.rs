@@ -7,6 +7,7 @@ use std::path::Path;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 
+use super::terminal::in_line;
 use super::{Failure, startup};
 use engine::auth::{ApiKeyType, Role};
 use engine::catalog::Catalog;
@@ -148,7 +149,7 @@ fn print_line(api_key: &ApiKey) -> io::Result<()> {
         Some(true) | None => api_key.status.name(),
     };
     let ApiKey { id, hint, name, .. } = api_key;
-    writeln!(io::stdout(), "{id}  {kind:<5}  {status:<7}  {hint}  {name}")
+    writeln!(io::stdout(), "{id}  {kind:<5}  {status:<7}  {hint}  {}", in_line(name))
 }
 
 fn request(wanted: &Create) -> Result<ResourceRequest<ApiKeyRequest>, Error> {

@@ -7,6 +7,7 @@ use hsm::OpenError;
 use sealward_client::ErrorKind;
 use sealward_kube_kms::{CannotBind, CannotServe};
 
+use super::terminal::in_lines;
 use engine::audit::{Login, RetentionError};
 use engine::auth::oidc::InvalidAuthorities;
 use engine::ledger::forward::CollectorError;
@@ -105,7 +106,7 @@ impl From<Error> for Failure {
 impl Failure {
     /// Writes the reason to standard error and returns the exit code.
     pub(super) fn report(&self) -> ExitCode {
-        let _ = writeln!(std::io::stderr(), "sealward: {}", for_terminal(&self.to_string()));
+        let _ = writeln!(std::io::stderr(), "sealward: {}", in_lines(&self.to_string()));
         match self {
             // A thread hangs inside the PKCS#11 module, whose exit handlers could block too.
             Self::Token(OpenError::Hangs { .. }) => std::process::abort(),
@@ -135,11 +136,6 @@ impl Failure {
     }
 }
 
-/// The text without control sequences: parts of it are from the database, a token or a server.
-fn for_terminal(text: &str) -> String {
-    text.replace(|character: char| character.is_control() && character != '\n', "\u{fffd}")
-}
-
 /// Whether the arguments or the environment must change before a call can succeed.
 fn is_configuration(error: &sealward_client::Error) -> bool {
     matches!(error.kind(), ErrorKind::InvalidConfiguration | ErrorKind::CredentialUnavailable)
@@ -149,15 +145,4 @@ fn is_configuration(error: &sealward_client::Error) -> bool {
 fn statements(login: &Login) -> String {
     let lines = login.excess.iter().map(|excess| format!("\n  {excess}"));
     lines.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::for_terminal;
-
-    #[test]
-    fn no_control_sequence_reaches_the_terminal() {
-        let shown = for_terminal("a\u{1b}[2Jb\rc\u{9b}d\n  e");
-        assert_eq!(shown, "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d\n  e");
-    }
 }

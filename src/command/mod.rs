@@ -27,6 +27,7 @@ mod rows;
 mod serve;
 mod service;
 mod startup;
+mod terminal;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

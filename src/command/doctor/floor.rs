@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use crate::command::terminal::in_line;
 use engine::catalog::floor_of_listener;
 use engine::db::Pool;
 use engine::floor::{Floor, MINIMUM_STRENGTHS};
@@ -95,6 +96,7 @@ fn describe(page: &mut String, examined: &Examined) -> std::fmt::Result {
     writeln!(page, "  {}", floor.rules())?;
     for StoppedKey { id, name, service, algorithm, rotates, .. } in &stopped.keys {
         let rotation = if *rotates { ", and its rotation" } else { "" };
+        let (name, service) = (in_line(name), in_line(service));
         writeln!(page, "  {verb}  {id} ({name}) of {service}: {algorithm}{rotation}")?;
     }
     let listed = i64::try_from(stopped.keys.len()).unwrap_or(i64::MAX);

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::database::DatabaseConnection;
+use crate::command::terminal::in_line;
 use engine::keys::{Comparison, Intended, Orphan, Vault};
 use engine::management::dangers::{Extractable, extractable_keys};
 use formats::clock::{Clock, Entropy};
@@ -47,7 +48,8 @@ fn found_text(
         let Extractable { id, name } = key;
         writeln!(
             page,
-            "  warning   {id} ({name}) can leave its token: replace it by a generated key"
+            "  warning   {id} ({}) can leave its token: replace it by a generated key",
+            in_line(name)
         )?;
     }
     for key in &found.missing {

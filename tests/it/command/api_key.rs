@@ -120,3 +120,16 @@ async fn keys_are_listed_without_their_secrets_and_revoked() {
     site.run(&["api-key", "revoke", "ak_01h455vb4pex5vsknk084sn02q"]).failure(1, &["API key"]);
     site.run(&["api-key", "revoke", "none"]).failure(2, &["<ID>"]);
 }
+
+/// Whoever writes to the database could make another key look like this one.
+#[tokio::test]
+async fn the_list_marks_a_row_that_does_not_count_and_has_no_control_character() {
+    let site = Site::new().await;
+    site.run(&["api-key", "create", "--type", "admin", "--name", "first"]).success();
+    let listed = || site.run(&["api-key", "list"]).success().stdout;
+    assert!(listed().contains("  active   "), "{}", listed());
+    let forge = "UPDATE api_keys SET name = E'\\x1b[1A\\nak_x'";
+    sqlx::query(forge).execute(&mut site.connect().await).await.expect("a name");
+    assert!(listed().contains("  invalid  "), "{}", listed());
+    assert!(listed().ends_with("  \u{fffd}[1A\u{fffd}ak_x\n"), "{}", listed());
+}

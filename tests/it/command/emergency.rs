@@ -117,6 +117,18 @@ async fn a_person_is_locked_until_an_operator_unlocks_them() {
     within(PATIENCE, async || ada.get("/admin/services").await.status == 200).await;
 }
 
+/// A login can set this for itself.
+#[tokio::test]
+async fn everything_is_frozen_by_a_login_whose_transactions_only_read_by_default() {
+    let site = Site::new().await;
+    let only_read = "DO $$ BEGIN
+        EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database());
+    END $$";
+    let set = sqlx::raw_sql(only_read);
+    set.execute(&mut site.connect().await).await.expect("a default");
+    assert_eq!(emergency(&site, &["freeze", "--all"]).success().line(), "frozen");
+}
+
 /// The login of the service can add any number of others.
 #[tokio::test(flavor = "multi_thread")]
 async fn those_who_had_a_subject_first_are_locked_first() {

@@ -7,7 +7,7 @@ use engine::db::{self, as_application};
 use testkit::{Database, pool};
 
 /// A setting, a default that would harm, and what the service has.
-const SETTINGS: [(&str, &str, &str); 9] = [
+const SETTINGS: [(&str, &str, &str); 10] = [
     // Commits are on disk.
     ("synchronous_commit", "off", "on"),
     // A search in an index of a closed day finds every record.
@@ -17,6 +17,8 @@ const SETTINGS: [(&str, &str, &str); 9] = [
     ("idle_session_timeout", "1ms", "0"),
     ("transform_null_equals", "on", "off"),
     ("exit_on_error", "on", "off"),
+    // The signatures of functions would differ from those in a drill.
+    ("quote_all_identifiers", "on", "off"),
     // Otherwise no session of the login begins.
     ("local_preload_libraries", "nowhere", ""),
     ("search_path", "nowhere", "\"$user\", public"),

@@ -224,15 +224,21 @@ async fn segments_that_wait_for_a_position_count_under_the_new_generation() {
     assert_eq!(invalid.json()["items"], json!([]));
 }
 
-/// Otherwise whoever removes the checkpoint would make these segments look like those of somebody else.
-#[tokio::test(flavor = "multi_thread")]
-async fn segments_below_a_checkpoint_count_under_the_new_generation() {
+/// A site whose process has ended, with a checkpoint of the log of changes.
+async fn sealed_site() -> Site {
     let site = Site::new().await;
     site.run(&["audit", "init"]).success();
     let process = Process::start(&site).await;
     process.service("first").await;
     checkpoint(&site).await;
     process.terminate();
+    site
+}
+
+/// Otherwise whoever removes the checkpoint would make these segments look like those of somebody else.
+#[tokio::test(flavor = "multi_thread")]
+async fn segments_below_a_checkpoint_count_under_the_new_generation() {
+    let site = sealed_site().await;
     site.run(&["rows", "new-key"]).success();
     let lost =
         "UPDATE audit_log_heads SET checkpoint = NULL, checkpoint_size = 0, checkpoint_at = NULL";
@@ -261,12 +267,7 @@ async fn checkpoint(site: &Site) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn accepted_forgeries_are_left_out_under_the_new_generation() {
     const FORGED: &str = "01900000-0000-7000-8000-000000000000";
-    let site = Site::new().await;
-    site.run(&["audit", "init"]).success();
-    let process = Process::start(&site).await;
-    process.service("first").await;
-    checkpoint(&site).await;
-    process.terminate();
+    let site = sealed_site().await;
     let forge = format!(
         "INSERT INTO audit_log_segments (log, id, ids, hashes, mac)
          VALUES (2, '{FORGED}', '{{{FORGED}}}', sha256('x'), decode('00000001' || repeat('22', 32), 'hex'));

@@ -9,7 +9,6 @@ use crate::auth::{Service, ServiceStatus};
 use crate::db::Pool;
 use crate::ids::{ApiKeyId, KeyId, PolicyId, ServiceId};
 use crate::policy::{Policy, Verdict};
-use crate::resource::Name;
 use formats::clock::Timestamp;
 
 /// The maximum length of a list of warnings about policies.
@@ -43,7 +42,7 @@ pub struct Keyless {
     /// The service without a key.
     pub destination_service_id: ServiceId,
     /// The name of that service.
-    pub destination: Name,
+    pub destination: String,
 }
 
 /// A key that can leave its token.
@@ -51,7 +50,7 @@ pub struct Keyless {
 pub struct Extractable {
     /// Its identifier.
     pub id: KeyId,
-    pub name: Name,
+    pub name: String,
 }
 
 /// A resource that expires.
@@ -59,7 +58,7 @@ pub struct Extractable {
 pub struct Expiring<I> {
     /// Its identifier.
     pub id: I,
-    pub name: Name,
+    pub name: String,
     /// The expiry time.
     pub expires_at: Timestamp,
 }

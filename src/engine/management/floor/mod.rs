@@ -10,7 +10,6 @@ use super::Error;
 use crate::db::Pool;
 use crate::floor::{Breach, Floor};
 use crate::ids::{KeyId, PolicyId, ServiceId};
-use crate::resource::Name;
 use formats::envelope::{Alg, Enc};
 use formats::material::Algorithm;
 
@@ -35,10 +34,10 @@ pub struct Stopped {
 pub struct StoppedKey {
     /// Its identifier.
     pub id: KeyId,
-    pub name: Name,
+    pub name: String,
     pub service_id: ServiceId,
     /// The name of its service.
-    pub service: Name,
+    pub service: String,
     pub algorithm: Algorithm,
     /// Whether it has a rotation, which stops.
     pub rotates: bool,
