@@ -3,6 +3,7 @@
 mod data;
 mod envelopes;
 mod keys;
+mod other_programs;
 mod signatures;
 
 use crate::support::{SharedToken, generate_key};

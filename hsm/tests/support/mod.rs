@@ -15,20 +15,27 @@ pub(crate) use child_process::{
 pub(crate) use shared_token::{SharedToken, id, kryoptic, softhsm};
 pub(crate) use token_folder::Kind;
 
-/// Declares each test once per token.
+/// Declares each test once per token: beside other tests, or `alone` on it, if the test writes to the token past
+/// the crate. SoftHSM2 can fail a call while another thread writes.
 macro_rules! on_both_tokens {
-    ($($test:ident),* $(,)?) => {
+    (alone: $($test:ident),* $(,)?) => { on_both_tokens! { @ alone $($test)* } };
+    (@ $turn:ident $($test:ident)*) => {
         mod softhsm {
             $(#[tokio::test(flavor = "multi_thread")]
             async fn $test() {
-                super::$test($crate::support::softhsm().await).await;
+                let shared = $crate::support::softhsm().await;
+                let _turn = shared.$turn().await;
+                super::$test(shared).await;
             })*
         }
         mod kryoptic {
             $(#[tokio::test(flavor = "multi_thread")]
             async fn $test() {
-                super::$test($crate::support::kryoptic().await).await;
+                let shared = $crate::support::kryoptic().await;
+                let _turn = shared.$turn().await;
+                super::$test(shared).await;
             })*
         }
     };
+    ($($test:ident),* $(,)?) => { on_both_tokens! { @ beside_others $($test)* } };
 }

@@ -9,7 +9,7 @@ use cryptoki::object::{Attribute, AttributeType, KeyType, MlKemParameterSetType,
 use cryptoki::session::Session;
 use formats::algorithms::MlKem;
 use hsm::{Config, KeyName, KeyRef, Token, TokenConfig};
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::token_folder::{Kind, LABELS, TokenFolder};
 
@@ -19,6 +19,7 @@ pub(crate) struct SharedToken {
     pub(crate) kind: Kind,
     pub(crate) token: Token,
     pub(crate) config: TokenConfig,
+    turns: RwLock<()>,
 }
 
 pub(crate) async fn softhsm() -> &'static SharedToken {
@@ -51,7 +52,17 @@ impl SharedToken {
         });
         let token = token.await.unwrap();
         faulty_token::skip_destructors();
-        Self { kind, token, config }
+        Self { kind, token, config, turns: RwLock::new(()) }
+    }
+
+    /// The turn of a test that can run beside others.
+    pub(crate) async fn beside_others(&self) -> RwLockReadGuard<'_, ()> {
+        self.turns.read().await
+    }
+
+    /// The turn of a test that no other test disturbs on this token, and that disturbs none.
+    pub(crate) async fn alone(&self) -> RwLockWriteGuard<'_, ()> {
+        self.turns.write().await
     }
 
     /// The number of objects with this ID, including those of other sessions.
