@@ -2,10 +2,12 @@
 
 -- Every instance caches services, policies, keys and credentials. Each of these tables has a trigger that sends
 -- its name on the channel `catalog`, so that no change, by hand or by the service, leaves a cache out of date.
--- Inserts send it too, because instances remember for a second that a row is missing.
+-- Inserts send it too, because instances remember for a second that a row is missing. A session that listens and
+-- ends no transaction can fill the queue of notifications, and a full queue fails each transaction that notifies: before
+-- that, nothing is sent, and no instance uses its caches any more.
 CREATE FUNCTION tell_catalog() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM pg_notify('catalog', TG_TABLE_NAME);
+    PERFORM pg_notify('catalog', TG_TABLE_NAME) WHERE pg_notification_queue_usage() < 0.5;
     RETURN NULL;
 END
 $$;

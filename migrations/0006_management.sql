@@ -63,7 +63,7 @@ COMMENT ON COLUMN management_events.before IS 'The resource before the change, w
 COMMENT ON COLUMN management_events.after IS 'The resource after the change, without secrets; null if it was deleted. Of a security event: its details.';
 COMMENT ON COLUMN management_events.change_id IS 'The approved change that made this change; null if it needed no approval.';
 COMMENT ON COLUMN management_events.approved_by IS 'The people who approved it; null if it needed no approval.';
-COMMENT ON COLUMN management_events.read_digest IS 'Of a read of an audit log: the SHA-256 of its API key, hour and filter, so that all instances together record the read once. Null for other events.';
+COMMENT ON COLUMN management_events.read_digest IS 'Of a read of an audit log: a MAC of its API key, hour and filter, so that all instances together record the read once. Null for other events.';
 COMMENT ON COLUMN management_events.client_address IS 'The address of the client; null for the command line and jobs.';
 COMMENT ON COLUMN management_events.request_id IS 'The request ID; null for the command line and jobs.';
 

@@ -70,7 +70,7 @@ CREATE TRIGGER revisions_limit
 -- empty the caches of all instances, at each sign-in to the dashboard.
 CREATE FUNCTION tell_catalog_of_revision() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM pg_notify('catalog', NEW.table_name);
+    PERFORM pg_notify('catalog', NEW.table_name) WHERE pg_notification_queue_usage() < 0.5;
     RETURN NULL;
 END
 $$;
@@ -90,7 +90,7 @@ BEGIN
         SELECT FROM revisions
          WHERE table_name = NEW.table_name AND id = NEW.id AND revision = NEW.revision - 1 AND what = 'locked'
     ) THEN
-        PERFORM pg_notify('catalog', NEW.table_name);
+        PERFORM pg_notify('catalog', NEW.table_name) WHERE pg_notification_queue_usage() < 0.5;
     END IF;
     RETURN NULL;
 END

@@ -9,6 +9,8 @@ use engine::db::{self, Pool};
 use engine::floor::Floor;
 use formats::clock::Entropy;
 use serde_json::json;
+use sqlx::AssertSqlSafe;
+use sqlx::postgres::{PgListener, PgPoolOptions};
 use tokio::sync::Semaphore;
 
 use testkit::{Cluster, Database, PATIENCE, Proxy, World, pool, pulse, within};
@@ -141,6 +143,49 @@ async fn without_notifications_every_lookup_reads_the_database() {
 
     rename("receipts").await;
     within(BOUND, async || name().await == "receipts").await;
+}
+
+/// A session that listens and ends no transaction can fill the queue, and a full queue fails each transaction that
+/// notifies.
+#[tokio::test]
+async fn a_queue_of_notifications_that_fills_up_fails_no_change_and_no_look_up() {
+    let database = Database::new().await;
+    let path = [("search_path", "filling,pg_catalog,public")];
+    let pool = pool(database.options().clone().options(path));
+    let fills_up =
+        "CREATE SCHEMA filling; CREATE TABLE filling.usage AS SELECT 0::double precision AS part;
+        CREATE FUNCTION filling.pg_notification_queue_usage() RETURNS double precision
+            LANGUAGE sql AS 'SELECT part FROM filling.usage'";
+    sqlx::raw_sql(fills_up).execute(&pool).await.unwrap();
+    let fill = async |part: f64| {
+        let fill = sqlx::query("UPDATE filling.usage SET part = $1").bind(part);
+        fill.execute(&pool).await.unwrap();
+    };
+    let catalog = current(&pool).await;
+    fill(0.26).await;
+    within(BOUND, async || !catalog.is_current()).await;
+    fill(0.).await;
+    within(BOUND * 5, async || catalog.is_current()).await;
+
+    let own = PgPoolOptions::new().connect_lazy_with(database.options().clone());
+    let mut listener = PgListener::connect_with(&own).await.unwrap();
+    listener.listen("catalog").await.unwrap();
+    let entry = "INSERT INTO revisions (table_name, id, revision, what) VALUES";
+    let disabled = format!("{entry} ('keys', gen_random_uuid(), 1, 'disabled')");
+    let locked = format!("{entry} ('people', gen_random_uuid(), 1, 'locked')");
+    for (change, table) in
+        [("DELETE FROM services", "services"), (&disabled, "keys"), (&locked, "people")]
+    {
+        // Only the second change sends a notification.
+        for part in [0.5, 0.49] {
+            fill(part).await;
+            sqlx::query(AssertSqlSafe(change)).execute(&pool).await.unwrap();
+        }
+        sqlx::query("NOTIFY catalog, 'the end'").execute(&pool).await.unwrap();
+        for expected in [table, "the end"] {
+            assert_eq!(listener.recv().await.unwrap().payload(), expected);
+        }
+    }
 }
 
 /// The former server accepts no new connections, but its other connections still work and accept writes.

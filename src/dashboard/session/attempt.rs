@@ -30,6 +30,7 @@ pub(crate) struct Attempt {
     secret: Secret,
     /// The content of `state`: a random number, the time of the start, the prompt, and the page to show.
     content: Vec<u8>,
+    started_at: Timestamp,
 }
 
 /// Why a sign-in cannot be finished.
@@ -56,7 +57,7 @@ impl Attempt {
             Prompt::Nothing => CHECK,
         };
         let content = [random.as_slice(), &time, &[prompt], place.as_bytes()].concat();
-        Self { secret, content }
+        Self { secret, content, started_at: now }
     }
 
     /// The sign-in that this browser started with `state`.
@@ -68,12 +69,12 @@ impl Attempt {
         let (content, _) = state.split_once('.').ok_or(NotResumable::Foreign)?;
         let content = BASE64_URL_SAFE_NO_PAD.decode(content);
         let content = content.map_err(|_| NotResumable::Foreign)?;
-        let attempt = Self { secret, content };
+        let started_at = start_of(&content).ok_or(NotResumable::Foreign)?;
+        let attempt = Self { secret, content, started_at };
         if !bool::from(attempt.state().as_bytes().ct_eq(state.as_bytes())) {
             return Err(NotResumable::Foreign);
         }
-        let started = attempt.started().ok_or(NotResumable::Foreign)?;
-        if started <= now.minus(PATIENCE) {
+        if started_at <= now.minus(PATIENCE) {
             return Err(NotResumable::Late);
         }
         Ok(attempt)
@@ -111,14 +112,20 @@ impl Attempt {
         self.secret.digest()
     }
 
-    fn started(&self) -> Option<Timestamp> {
-        let time = self.content.get(16..24)?.try_into().ok()?;
-        Some(Timestamp::from_millis(i64::from_be_bytes(time)))
+    /// The time of its start.
+    pub(crate) fn started_at(&self) -> Timestamp {
+        self.started_at
     }
 
     fn derived(&self, purpose: &[u8]) -> String {
         BASE64_URL_SAFE_NO_PAD.encode(self.secret.derived_for(purpose, &self.content))
     }
+}
+
+/// The time in the content of `state`.
+fn start_of(content: &[u8]) -> Option<Timestamp> {
+    let time = content.get(16..24)?.try_into().ok()?;
+    Some(Timestamp::from_millis(i64::from_be_bytes(time)))
 }
 
 #[cfg(test)]

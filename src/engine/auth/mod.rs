@@ -48,7 +48,9 @@ pub use self::people::{ApiKeyIds, LastSeen, Person, PersonStatus, Profile, Token
 pub use self::rate::{RateLimit, Tier};
 pub(crate) use self::rivals::GivenUpMatch;
 pub use self::role::{Role, Roles};
-pub use self::sessions::{Check, NewSession, Resumed, SessionDigest, Sessions, Visit};
+pub use self::sessions::{
+    Check, NewSession, Resumed, SessionDigest, SessionStart, Sessions, Visit,
+};
 pub(crate) use self::sessions::{Session, end_of_person};
 pub(crate) use self::stored::UNKNOWN_POLICY;
 pub use self::stored::{

@@ -7,8 +7,8 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use sqlx::Executor;
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
+use sqlx::{Executor as _, Row as _};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::{CONFIRMED_FOR, Catalog, Topic};
@@ -27,6 +27,12 @@ const PERIOD: Duration = Duration::from_millis(250);
 /// The interval of connection attempts.
 const RETRY: Duration = Duration::from_millis(250);
 
+/// Notifies this connection, and returns how full the queue of notifications is.
+const BEAT: &str = "SELECT pg_notification_queue_usage() FROM pg_notify($1, $2)";
+/// The usage of the queue up to which caches are used. Triggers send nothing from twice this value on, because a full
+/// queue would fail each change. It takes longer than a heartbeat to get there.
+const HIGHEST_USAGE: f64 = 0.25;
+
 /// Why the connection was dropped.
 #[derive(Debug, thiserror::Error)]
 enum Lost {
@@ -39,6 +45,8 @@ enum Lost {
     /// The former server can still accept writes and heartbeats, but look-ups read another one.
     #[error("another server is the primary now")]
     Moved,
+    #[error("a session that listens and is idle in a transaction fills the queue of notifications")]
+    Full,
 }
 
 impl Catalog {
@@ -84,9 +92,12 @@ impl Catalog {
                 return Err(Lost::Moved);
             }
             let sent = Instant::now();
-            let notice =
-                sqlx::query("SELECT pg_notify($1, $2)").bind(&beats).bind(beat.to_string());
-            timeout(CONFIRMED_FOR, listener.execute(notice)).await.map_err(|_| Lost::Late)??;
+            let notice = sqlx::query(BEAT).bind(&beats).bind(beat.to_string());
+            let usage = timeout(CONFIRMED_FOR, listener.fetch_one(notice)).await;
+            let usage: f64 = usage.map_err(|_| Lost::Late)??.try_get(0)?;
+            if usage > HIGHEST_USAGE {
+                return Err(Lost::Full);
+            }
             let mut is_back = false;
             let next = sleep_until(sent + PERIOD);
             tokio::pin!(next);

@@ -88,10 +88,27 @@ impl<'w> Browser<'w> {
 
     /// Signs in a person at the provider and returns the place of the redirect back.
     pub(super) async fn redirect_at(&mut self, provider: &OidcProvider, person: &str) -> String {
+        self.forget_provider();
         let start = self.get("/dashboard/sign-in/provider").await;
+        self.visit_at(provider, &start, Some(person)).await
+    }
+
+    /// Starts a sign-in of the person who is signed in at the provider, and returns the place of the redirect
+    /// back.
+    pub(super) async fn redirect_again_at(&mut self, provider: &OidcProvider) -> String {
+        let start = self.get("/dashboard/sign-in/provider").await;
+        self.visit_at(provider, &start, None).await
+    }
+
+    async fn visit_at(
+        &mut self,
+        provider: &OidcProvider,
+        start: &Answer,
+        person: Option<&str>,
+    ) -> String {
         assert_eq!(start.status, StatusCode::SEE_OTHER, "{}", start.body);
-        let location = start.header("location");
-        let (back, cookies) = provider.visit(location, Some(person), Cookies::default()).await;
+        let cookies = self.at_provider.clone();
+        let (back, cookies) = provider.visit(start.header("location"), person, cookies).await;
         self.at_provider = cookies;
         back
     }
@@ -101,11 +118,7 @@ impl<'w> Browser<'w> {
     pub(super) async fn checked_at(&mut self, provider: &OidcProvider, check: &Answer) -> String {
         assert_eq!(check.status, StatusCode::SEE_OTHER, "{}", check.body);
         let start = self.get(check.header("location")).await;
-        assert_eq!(start.status, StatusCode::SEE_OTHER, "{}", start.body);
-        let cookies = self.at_provider.clone();
-        let (back, cookies) = provider.visit(start.header("location"), None, cookies).await;
-        self.at_provider = cookies;
-        back
+        self.visit_at(provider, &start, None).await
     }
 
     /// The same, and returns the response to the redirect back.

@@ -19,12 +19,13 @@ use crate::form::Form;
 use crate::session::{Secret, Transport};
 use crate::view::shell;
 use crate::viewer::{TOKEN, Visitor};
-use engine::auth::{Administrator, Authorization, Credentials, Denied, NewSession};
+use engine::auth::{Administrator, Authorization, Credentials, Denied, NewSession, SessionStart};
 use engine::client_certificates::ClientCertificate;
 use engine::management::{Actor, Event};
 use engine::ratelimit::{Crowded, Rule, Scope};
 use engine::request_tag::RequestTag;
 use engine::web::ClientAddress;
+use formats::clock::Timestamp;
 
 pub(crate) async fn ask(
     State(dashboard): State<SharedDashboard>,
@@ -80,8 +81,12 @@ pub(crate) async fn enter(
             return Ok(again(SignInRefused::BadKey));
         }
     };
-    let session =
-        StartedSession { administrator: &administrator, at_provider: None, former: &visitor };
+    let session = StartedSession {
+        administrator: &administrator,
+        at_provider: None,
+        started_at: dashboard.engine.clock.now(),
+        former: &visitor,
+    };
     admit(&dashboard, session, transport, &tag, place(&form)).await
 }
 
@@ -90,6 +95,8 @@ struct StartedSession<'a> {
     administrator: &'a Administrator,
     /// The session of a person at the provider.
     at_provider: Option<&'a str>,
+    /// When the sign-in started.
+    started_at: Timestamp,
     /// The browser. Its former session ends, because the browser loses the cookie of that.
     former: &'a Visitor,
 }
@@ -102,14 +109,15 @@ async fn admit(
     tag: &RequestTag,
     place: &str,
 ) -> Result<Response, PageError> {
-    let StartedSession { administrator, at_provider, former } = session;
+    let StartedSession { administrator, at_provider, started_at, former } = session;
     let actor = Actor::administrator(administrator, tag.to_string());
     let event = Event::signed_in(administrator);
     dashboard.security.record(&actor, event).await?;
     // A new secret, because another site may have set the secret of the browser (session fixation).
     let secret = Secret::generate(&dashboard.engine.entropy);
     let digest = secret.digest();
-    let session = NewSession { digest, administrator, at_provider, continues: None };
+    let start = SessionStart::SignIn(started_at);
+    let session = NewSession { digest, administrator, at_provider, start };
     dashboard.sessions.close(former.secret.digest()).await?;
     dashboard.sessions.open(dashboard.engine.clock.now(), session).await?;
     Ok(with_cookie(Redirect::to(place).into_response(), transport.keep(&secret)))

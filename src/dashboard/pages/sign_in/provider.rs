@@ -15,8 +15,8 @@ use crate::error::PageError;
 use crate::extract::Query;
 use crate::session::{Attempt, Secret, Transport};
 use crate::viewer::Visitor;
-use engine::auth::NewSession;
 use engine::auth::oidc::{self, Binding, NotSignedIn, Prompt, SignedIn};
+use engine::auth::{NewSession, SessionStart};
 use engine::management::Event;
 use engine::ratelimit::{Rule, Scope, network_of};
 use engine::request_tag::RequestTag;
@@ -115,7 +115,9 @@ pub(crate) async fn finish(
     match attempt.prompt() {
         Prompt::Pages => {
             let at_provider = session.as_deref();
-            let session = StartedSession { administrator, at_provider, former: &visitor };
+            let started_at = attempt.started_at();
+            let session =
+                StartedSession { administrator, at_provider, started_at, former: &visitor };
             admit(&dashboard, session, transport, &tag, attempt.place()).await
         }
         Prompt::Nothing => match confirm(&dashboard, &attempt, &person).await? {
@@ -142,7 +144,7 @@ async fn confirm(
         digest: secret.digest(),
         administrator: &person.administrator,
         at_provider: person.session.as_deref(),
-        continues: Some(attempt.session()),
+        start: SessionStart::Session(attempt.session()),
     };
     let is_continued = dashboard.sessions.open(dashboard.engine.clock.now(), session).await?;
     Ok(is_continued.then_some(secret))

@@ -55,7 +55,9 @@ impl Logout {
         }
         let text = |name: &'static str| match claims.get(name) {
             None => Ok(None),
-            Some(Value::String(text)) if !text.is_empty() => Ok(Some(text.clone())),
+            Some(Value::String(text)) if !text.is_empty() && !text.contains('\0') => {
+                Ok(Some(text.clone()))
+            }
             Some(_) => Err(LogoutRefused::Claim(name)),
         };
         let (subject, session) = (text("sub")?, text("sid")?);

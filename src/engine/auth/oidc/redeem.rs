@@ -77,6 +77,9 @@ impl Provider {
         let administrator = person.and_then(|person| Administrator::signed_in(person, client));
         let administrator = administrator.ok_or(NotSignedIn::NoRole(profile.subject))?;
         let session = token.claims.get(SESSION).and_then(serde_json::Value::as_str);
+        if session.is_some_and(|session| session.contains('\0')) {
+            return Err(NotSignedIn::Claim(SESSION));
+        }
         Ok(SignedIn { administrator, session: session.map(str::to_owned) })
     }
 

@@ -84,8 +84,16 @@ pub struct NewSession<'a> {
     pub administrator: &'a Administrator,
     /// The session of the person at the provider.
     pub at_provider: Option<&'a str>,
+    pub start: SessionStart,
+}
+
+/// What a session begins with. A logout or a lock after it ends the session.
+#[derive(Clone, Copy, Debug)]
+pub enum SessionStart {
+    /// A sign-in that started at this time.
+    SignIn(Timestamp),
     /// The session that it continues, because the provider confirmed its person.
-    pub continues: Option<SessionDigest>,
+    Session(SessionDigest),
 }
 
 /// A request in a valid session.
@@ -129,20 +137,22 @@ impl Sessions {
     /// same person, and ends otherwise.
     pub async fn open(&self, now: Timestamp, session: NewSession<'_>) -> sqlx::Result<bool> {
         store::sweep(&self.database, now.minus(IDLE), now.minus(LIFETIME)).await?;
-        let mut started_at = now;
-        if let Some(former) = session.continues {
-            let (idle_since, began) = (now.minus(IDLE), now.minus(LIFETIME));
-            let known = store::valid(&self.database, former, idle_since, began).await?;
-            // A session of an admin key has no check, so that no other site can end it with one.
-            let Some(known) = known.filter(|known| known.person_id.is_some()) else {
-                return Ok(false);
-            };
-            self.close(former).await?;
-            if known.person_id != session.administrator.person().map(|person| person.id()) {
-                return Ok(false);
+        let started_at = match session.start {
+            SessionStart::SignIn(started_at) => started_at,
+            SessionStart::Session(former) => {
+                let (idle_since, began) = (now.minus(IDLE), now.minus(LIFETIME));
+                let known = store::valid(&self.database, former, idle_since, began).await?;
+                // A session of an admin key has no check, so that no other site can end it with one.
+                let Some(known) = known.filter(|known| known.person_id.is_some()) else {
+                    return Ok(false);
+                };
+                self.close(former).await?;
+                if known.person_id != session.administrator.person().map(|person| person.id()) {
+                    return Ok(false);
+                }
+                known.started_at
             }
-            started_at = known.started_at;
-        }
+        };
         let mut transaction = self.database.begin().await?;
         let rows = self.database.rows_on(&mut transaction);
         store::insert(rows, session, started_at, now).await?;

@@ -90,6 +90,30 @@ async fn a_logout_of_a_session_ends_only_that_one() {
     other.get(PAGE).await.ok();
 }
 
+/// Whoever holds the redirect back can send it after the logout.
+#[tokio::test]
+async fn a_logout_ends_a_sign_in_that_is_not_finished() {
+    for sid in [false, true] {
+        let mut provider = OidcProvider::start();
+        let world = world(&provider).await;
+        let mut browser = carla(&world, &provider).await;
+        let name: String = sqlx::query_scalar("SELECT at_provider FROM dashboard_sessions")
+            .fetch_one(&world.pool)
+            .await
+            .expect("the ID token names a session");
+        let mut held = Browser::new(&world);
+        held.use_provider_of(&browser);
+        let back = held.redirect_again_at(&provider).await;
+        let others = if sid { json!({ "sub": null, "sid": name }) } else { json!({}) };
+        assert_answered(&log_out(&world, &provider.signed(&claims(&others))).await, 200);
+        assert_eq!(held.get(&back).await.status, 303);
+        for browser in [&mut held, &mut browser] {
+            assert_eq!(browser.get(PAGE).await.status, 303);
+        }
+        carla(&world, &provider).await;
+    }
+}
+
 /// Who writes to the database can hide the row meanwhile.
 #[tokio::test]
 async fn a_logout_ends_a_session_whose_row_is_hidden() {
@@ -143,6 +167,7 @@ async fn only_a_logout_token_of_the_provider_ends_a_session() {
         ("neither subject nor session", json!({ "sub": null })),
         ("an empty subject", json!({ "sub": "" })),
         ("a session of another type", json!({ "sid": 7 })),
+        ("a session with a NUL", json!({ "sid": "s\0" })),
     ] {
         let token = provider.signed(&claims(&others));
         let refused = log_out(&world, &token).await;
