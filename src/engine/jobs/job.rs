@@ -131,6 +131,33 @@ impl Spec {
         self.instances
     }
 
+    /// How long after the start of an instance the job starts. Housekeeping does not compete with the first requests.
+    pub(super) const fn starts_after(&self) -> Duration {
+        match self.job {
+            Job::AuditDays
+            | Job::TrafficSums
+            | Job::KeyMaintenance
+            | Job::PublicKeys
+            | Job::LastUse
+            | Job::Leaders => Duration::from_secs(5),
+            Job::DatabaseMonitor
+            | Job::Notices
+            | Job::AuditWriter
+            | Job::SecurityWriter
+            | Job::TokenEvents
+            | Job::Sealer
+            | Job::Forwarder
+            | Job::Floor
+            | Job::Rows
+            | Job::PendingChanges
+            | Job::IssuerKeys
+            | Job::ProviderKeys
+            | Job::RateLimits
+            | Job::Primary
+            | Job::TlsFiles => Duration::ZERO,
+        }
+    }
+
     /// What the absence of the job means.
     pub const fn absence(&self) -> Absence {
         self.absence

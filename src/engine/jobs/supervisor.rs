@@ -45,11 +45,15 @@ impl Supervisor {
         W: Future + Send + 'static,
     {
         let spec = spec.into();
-        let job = spec.job;
+        let (job, starts_after) = (spec.job, spec.starts_after());
         self.board.register(spec);
         let ending = CancellationToken::new();
         let pulse = self.board.pulse_until(job, ending.clone());
         let owned = own(self.board.clone(), job, ending.clone(), move || start(pulse.clone()));
+        let owned = async move {
+            sleep(starts_after).await;
+            owned.await;
+        };
         let task = AbortOnDropHandle::new(tokio::spawn(owned));
         self.owners.insert(job, Owner { ending, task });
     }
@@ -136,7 +140,7 @@ mod tests {
     use super::*;
     use formats::clock::{Clock, Timestamp};
 
-    const JOB: Job = Job::LastUse;
+    const JOB: Job = Job::TokenEvents;
     const PATIENCE: Duration = Duration::from_secs(60);
 
     fn supervisor() -> (Board, Supervisor) {
@@ -220,9 +224,26 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn housekeeping_starts_later_than_other_jobs() {
+        let (board, mut jobs) = supervisor();
+        let (sender, mut runs) = mpsc::unbounded_channel();
+        for job in [Job::LastUse, JOB] {
+            let sender = sender.clone();
+            jobs.run(job, move |pulse| {
+                sender.send(job).unwrap();
+                async move { pulse.ending().await }
+            });
+        }
+        for job in [JOB, Job::LastUse] {
+            assert_eq!(runs.recv().await, Some(job));
+            assert_eq!(board.is_up(job), Some(true));
+        }
+    }
+
+    #[tokio::test]
     async fn the_others_are_aborted() {
         let (_, mut jobs) = supervisor();
-        for job in [Job::LastUse, Job::Notices] {
+        for job in [JOB, Job::Notices] {
             jobs.run(job, |pulse| async move { pulse.ending().await });
         }
         jobs.abort_all_but(&[Job::Notices]).await;
