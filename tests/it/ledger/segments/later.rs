@@ -1,11 +1,12 @@
 //! Events that this release does not know, and events that it could not read.
 
 use engine::ids::EventId;
+use engine::ledger::Log;
 use formats::clock::{Clock, Entropy};
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 
-use crate::ledger::{Kept, sealed_world};
+use crate::ledger::{Kept, covered, hash, sealed_world};
 use testkit::{PATIENCE, RECORD_ID, World, pool, within};
 
 /// During an upgrade, instances of both releases run. The login of the service could write such an event, too.
@@ -40,6 +41,29 @@ async fn an_event_of_a_later_release_is_shown_and_stops_nothing() {
     let invalid = "/admin/audit/management?action=row.invalid";
     within(PATIENCE, async || admin.get(invalid).await.ok().json()["items"][0]["after"] == named)
         .await;
+}
+
+/// The identifiers of the two logs have nothing to do with each other.
+#[tokio::test]
+async fn an_event_with_the_identifier_of_a_record_stops_no_log() {
+    let world = sealed_world().await;
+    hash(&world, 1).await;
+    covered(&world, Log::Operations, 1).await;
+    let pair = "INSERT INTO management_events (id, at, actor, action, resource_type)
+                SELECT id, ts, 'n', 'create', 'service' FROM crypto_operations_audit";
+    let inserted = sqlx::query(pair).execute(&pool(world.as_application())).await;
+    assert_eq!(inserted.expect("an event").rows_affected(), 1);
+    let logs = "SELECT count(*) FROM audit_log_index i JOIN crypto_operations_audit r ON r.id = i.record_id";
+    within(PATIENCE, async || {
+        sqlx::query_scalar::<_, i64>(logs).fetch_one(&world.pool).await.expect("a count") == 2
+    })
+    .await;
+    let size = async |log| covered(&world, log, 1).await.size;
+    let before = [size(Log::Operations).await, size(Log::Management).await];
+    hash(&world, 1).await;
+    world.service("first").await;
+    covered(&world, Log::Operations, before[0] + 1).await;
+    covered(&world, Log::Management, before[1] + 1).await;
 }
 
 /// Otherwise closing its day, summing its requests or retiring its day would always fail.
