@@ -121,7 +121,7 @@ async fn keys_are_listed_without_their_secrets_and_revoked() {
     site.run(&["api-key", "revoke", "none"]).failure(2, &["<ID>"]);
 }
 
-/// Whoever writes to the database could make another key look like this one.
+/// A login of the database can give another key the name of this one.
 #[tokio::test]
 async fn the_list_marks_a_row_that_does_not_count_and_has_no_control_character() {
     let site = Site::new().await;

@@ -235,7 +235,7 @@ async fn sealed_site() -> Site {
     site
 }
 
-/// Otherwise whoever removes the checkpoint would make these segments look like those of somebody else.
+/// Otherwise these segments would count as foreign after the removal of the checkpoint.
 #[tokio::test(flavor = "multi_thread")]
 async fn segments_below_a_checkpoint_count_under_the_new_generation() {
     let site = sealed_site().await;

@@ -90,7 +90,7 @@ async fn a_logout_of_a_session_ends_only_that_one() {
     other.get(PAGE).await.ok();
 }
 
-/// Whoever holds the redirect back can send it after the logout.
+/// A person can hold the redirect back and send it after the logout.
 #[tokio::test]
 async fn a_logout_ends_a_sign_in_that_is_not_finished() {
     for sid in [false, true] {
