@@ -245,15 +245,32 @@ impl<F: FnMut(Member)> Scan<'_, F> {
 }
 
 /// The number of literal bytes before one that ends or escapes the string, or is not allowed in it.
-/// It processes blocks without branches, so that the compiler vectorizes it.
 fn plain(bytes: &[u8]) -> usize {
-    let is_special = |byte: &u8| (*byte == b'"') | (*byte == b'\\') | (*byte < 0x20);
-    let (blocks, _) = bytes.as_chunks::<32>();
-    let are_plain =
-        |block: &&[u8; 32]| !block.iter().fold(false, |found, byte| found | is_special(byte));
-    let whole = blocks.iter().take_while(are_plain).count() * 32;
-    let rest = bytes.get(whole..).unwrap_or_default();
-    whole + rest.iter().position(is_special).unwrap_or(rest.len())
+    let (words, _) = bytes.as_chunks();
+    // It processes blocks of words without branches, so that the compiler vectorizes it.
+    let (blocks, _) = words.as_chunks::<4>();
+    let is_plain = |block: &&[[u8; 8]; 4]| {
+        let [a, b, c, d] = block;
+        special_bits(*a) | special_bits(*b) | special_bits(*c) | special_bits(*d) == 0
+    };
+    let whole = blocks.iter().take_while(is_plain).count() * 4;
+    let words = words.get(whole..).unwrap_or_default();
+    let whole = whole + words.iter().take_while(|word| special_bits(**word) == 0).count();
+    let rest = bytes.get(whole * 8..).unwrap_or_default();
+    let special = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..0x20));
+    whole * 8 + special.unwrap_or(rest.len())
+}
+
+/// 0 if no byte is a quote, a backslash or below 0x20.
+fn special_bits(word: [u8; 8]) -> u64 {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    let word = u64::from_ne_bytes(word);
+    let (quote, backslash) = (word ^ ONES * 0x22, word ^ ONES * 0x5c);
+    // A difference borrows from the highest bit of a byte that is too small, and sets it.
+    let small = word.wrapping_sub(ONES * 0x20) & !word;
+    let small = small | quote.wrapping_sub(ONES) & !quote;
+    let small = small | backslash.wrapping_sub(ONES) & !backslash;
+    small & ONES * 0x80
 }
 
 /// Whether a value is complete or a container with content was opened.

@@ -113,6 +113,22 @@ fn only_members_and_elements_of_the_outermost_value_are_reported() {
     assert_eq!(elements, [("", r#"{"a":1}"#), ("", "[2]")]);
 }
 
+#[test]
+fn a_special_byte_is_found_among_all_bytes() {
+    for length in [1, 7, 8, 9, 33, 47] {
+        for at in 0..length {
+            for byte in 0..=u8::MAX {
+                for other in [b'!', 0x80, 0xff] {
+                    let mut bytes = vec![other; length];
+                    bytes[at] = byte;
+                    let is_special = byte < 0x20 || byte == b'"' || byte == b'\\';
+                    assert_eq!(plain(&bytes), if is_special { at } else { length });
+                }
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
