@@ -1,5 +1,7 @@
 //! The route table.
 
+use std::sync::LazyLock;
+
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use utoipa::openapi::OpenApi;
@@ -17,7 +19,8 @@ use super::{caller, discovery, idempotency, openapi, probes, published_log};
 
 /// The whole API, without its frame.
 pub(super) fn router(app: App) -> Router {
-    let [health, runtime, administration, open] = groups().map(|group| group.router);
+    let routers = GROUPS.each_ref().map(|group| group.router.clone());
+    let [health, runtime, administration, open] = routers;
     let administrators = from_fn_with_state(app.clone(), caller::administrators_only);
     let idempotent = from_fn_with_state(app.clone(), idempotency::idempotent);
     Router::new()
@@ -32,15 +35,17 @@ pub(super) fn router(app: App) -> Router {
 
 /// The paths of all routes, each once.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    groups().into_iter().flat_map(|group| group.names)
+    GROUPS.iter().flat_map(|group| group.names.iter().copied())
 }
 
 /// The OpenAPI document of all routes.
 pub fn document() -> OpenApi {
-    openapi::document(groups())
+    openapi::document(GROUPS.clone())
 }
 
 /// All routes, grouped by permitted callers.
+static GROUPS: LazyLock<[Routes; 4]> = LazyLock::new(groups);
+
 fn groups() -> [Routes; 4] {
     let health = Routes::of(Access::Caller)
         .part("Health", "The state of the service.")
