@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use formats::closed_set;
 
+/// How long housekeeping waits after the start of an instance, so that it does not compete with the first requests.
+pub(crate) const STARTING: Duration = Duration::from_secs(5);
+
 closed_set! {
     /// A background job.
     pub enum Job: "Job" {
@@ -131,7 +134,7 @@ impl Spec {
         self.instances
     }
 
-    /// How long after the start of an instance the job starts. Housekeeping does not compete with the first requests.
+    /// How long after the start of an instance the job starts.
     pub(super) const fn starts_after(&self) -> Duration {
         match self.job {
             Job::AuditDays
@@ -139,7 +142,8 @@ impl Spec {
             | Job::KeyMaintenance
             | Job::PublicKeys
             | Job::LastUse
-            | Job::Leaders => Duration::from_secs(5),
+            | Job::PendingChanges
+            | Job::Leaders => STARTING,
             Job::DatabaseMonitor
             | Job::Notices
             | Job::AuditWriter
@@ -149,7 +153,6 @@ impl Spec {
             | Job::Forwarder
             | Job::Floor
             | Job::Rows
-            | Job::PendingChanges
             | Job::IssuerKeys
             | Job::ProviderKeys
             | Job::RateLimits

@@ -16,6 +16,7 @@ mod supervisor;
 mod watch;
 
 pub use self::board::{Board, Pulse};
+pub(crate) use self::job::STARTING;
 pub use self::job::{Absence, Instances, Job, Spec};
 pub use self::leader::Marks;
 pub(crate) use self::leader::{Leader, Leadership};

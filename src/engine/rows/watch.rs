@@ -11,7 +11,7 @@ use super::compare;
 use super::examine::examine_all;
 use super::kinds::type_of;
 use crate::db::Pool;
-use crate::jobs::Pulse;
+use crate::jobs::{Pulse, STARTING};
 use crate::management::security::SecurityLog;
 use crate::management::{Actor, Event};
 use crate::seals::{Deviation, Difference, Finding, Flaw, RowName};
@@ -51,7 +51,7 @@ pub async fn watch(
     pulse: Pulse,
 ) -> Infallible {
     pool.seals().open_when_possible(&token, || pulse.alive()).await;
-    let (mut examined, mut is_failing) = (None::<Instant>, false);
+    let (mut next, mut is_failing) = (Instant::now() + STARTING, false);
     let mut asked = (Instant::now(), serving(&token));
     loop {
         // A token that comes back can have another internal key.
@@ -60,9 +60,9 @@ pub async fn watch(
             pool.seals().refresh().await;
             asked = (Instant::now(), serving);
         }
-        if examined.is_none_or(|at| at.elapsed() >= EXAMINATION) {
+        if Instant::now() >= next {
             match examine(&pool).await {
-                Ok(()) => (examined, is_failing) = (Some(Instant::now()), false),
+                Ok(()) => (next, is_failing) = (Instant::now() + EXAMINATION, false),
                 Err(error) if is_failing => tracing::debug!(%error, "the rows cannot be examined"),
                 Err(error) => {
                     tracing::error!(%error, "the rows cannot be examined: the next attempts follow");
