@@ -146,6 +146,13 @@ impl Line {
     }
 }
 
+/// The connections of the pool by default.
+const POOL: i64 = 8;
+
+/// The connections that an instance has besides: for audit records, notices, health checks, and the jobs
+/// `sealer`, `audit_days`, `traffic_sums` and `public_keys`.
+const OWN: i64 = 7;
+
 /// The growth of memory after the warm-up, which is the first sixth of the run. Compares the means
 /// of the second and the last sixth, because memory fluctuates.
 pub(crate) fn growth(lines: &[Line]) -> f64 {
@@ -185,9 +192,8 @@ pub(crate) fn failures(
         ));
     }
     let most = lines.iter().chain([before]).map(|line| line.postgres).max();
-    // The pool, the audit writer, the listener and occasionally the maintenance of audit days.
-    if most > Some(8 + 3) {
-        found.push(format!("{most:?} Postgres connections"));
+    if most > Some(POOL + OWN) {
+        found.push(format!("{} Postgres connections", most.unwrap_or_default()));
     }
     found
 }
