@@ -19,7 +19,7 @@ use super::{caller, discovery, idempotency, openapi, probes, published_log};
 
 /// The whole API, without its frame.
 pub(super) fn router(app: App) -> Router {
-    let routers = GROUPS.each_ref().map(|group| group.router.clone());
+    let routers = ROUTED.each_ref().map(|(router, _)| router.clone());
     let [health, runtime, administration, open] = routers;
     let administrators = from_fn_with_state(app.clone(), caller::administrators_only);
     let idempotent = from_fn_with_state(app.clone(), idempotency::idempotent);
@@ -35,17 +35,19 @@ pub(super) fn router(app: App) -> Router {
 
 /// The paths of all routes, each once.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    GROUPS.iter().flat_map(|group| group.names.iter().copied())
+    ROUTED.iter().flat_map(|(_, names)| names.iter().copied())
 }
 
 /// The OpenAPI document of all routes.
 pub fn document() -> OpenApi {
-    openapi::document(GROUPS.clone())
+    openapi::document(groups())
 }
 
-/// All routes, grouped by permitted callers.
-static GROUPS: LazyLock<[Routes; 4]> = LazyLock::new(groups);
+/// All routes with their paths, without descriptions, which use much memory.
+static ROUTED: LazyLock<[(Router<App>, Vec<&'static str>); 4]> =
+    LazyLock::new(|| groups().map(|group| (group.router, group.names)));
 
+/// All routes, grouped by permitted callers.
 fn groups() -> [Routes; 4] {
     let health = Routes::of(Access::Caller)
         .part("Health", "The state of the service.")

@@ -22,7 +22,6 @@ pub(super) enum Access {
 }
 
 /// Routes with the same permitted callers.
-#[derive(Clone)]
 pub(super) struct Routes {
     pub(super) access: Access,
     pub(super) router: Router<App>,
