@@ -104,9 +104,9 @@ impl Database {
     }
 }
 
-/// A pool that connects on demand. Postgres plans each statement again on each connection.
+/// A pool that connects on demand.
 pub fn pool(options: PgConnectOptions) -> Pool {
-    let pool = PgPoolOptions::new().max_connections(2);
+    let pool = PgPoolOptions::new().max_connections(4);
     let pool: Pool = pool.connect_lazy_with(options).into();
     let key = RowKey::derive([(1, b"the row key of all tests in this process".as_slice())]);
     pool.seals().unlock(key.expect("a key"));

@@ -244,7 +244,7 @@ async fn dependencies_are_visible_in_the_metrics() {
     assert!(page.sum("sealward_token_sessions", &[token]) >= workers);
     assert!(page.sum("sealward_token_canary_duration_seconds", &[token]) > 0.0);
     assert!(page.sum("sealward_database_latency_seconds", &[]) > 0.0);
-    exactly("sealward_database_connections_limit", &[], 2.0);
+    exactly("sealward_database_connections_limit", &[], 4.0);
     assert!(page.sum("sealward_database_connections", &[]) > 0.0);
     exactly("sealward_audit_queue_limit_records", &[], 16_384.0);
     // The certificates of tests end in the year 4096.

@@ -5,7 +5,7 @@ use engine::settings::{Admin, Approvals, Auth, Crypto, Http, Seal, Settings, Spa
 use sqlx::postgres::PgConnectOptions;
 
 use super::{World, settings};
-use crate::{Valkey, postgres};
+use crate::Valkey;
 
 impl World {
     /// Another instance with this cryptographic floor.
@@ -85,8 +85,7 @@ impl World {
     async fn another_with(&self, options: PgConnectOptions, settings: Settings) -> Self {
         let database = self.database.clone();
         let parts = (self.admin_key.clone(), self.limits.clone(), self.token.clone());
-        let pool = postgres::pool(options);
-        Self::start(self.clock.clone(), settings, database, pool, parts).await
+        Self::start(self.clock.clone(), settings, database, options, parts).await
     }
 
     /// Stops the instance and starts it again.
@@ -117,9 +116,9 @@ impl World {
 
     async fn restarted_with(self, settings: Settings) -> Self {
         self.service.finish().await;
-        let pool = self.database.pool();
+        let options = self.database.options().clone();
         let parts = (self.admin_key, self.limits, self.token);
-        Self::start(self.clock, settings, self.database, pool, parts).await
+        Self::start(self.clock, settings, self.database, options, parts).await
     }
 
     /// Restarts the instance with rate limits shared in `valkey`.

@@ -89,9 +89,9 @@ impl World {
 
     async fn over(clock: Clock, settings: Settings, token: Token) -> Self {
         let database = Database::new().await;
-        let pool = database.pool();
-        let parts = (first_admin_key(&clock, &pool).await, None, token);
-        Self::start(clock, settings, database.into(), pool, parts).await
+        let admin_key = first_admin_key(&clock, &database.pool()).await;
+        let (options, parts) = (database.options().clone(), (admin_key, None, token));
+        Self::start(clock, settings, database.into(), options, parts).await
     }
 
     /// A service in development with a kryoptic token, which supports the mechanisms of a modern HSM.
@@ -125,13 +125,13 @@ impl World {
     /// A service in development with these dependencies.
     pub async fn with_dependencies(clock: Clock, auth: Auth, oidc: Oidc, valkey: &Valkey) -> Self {
         let database = Database::new().await;
-        let pool = database.pool();
-        let admin_key = first_admin_key(&clock, &pool).await;
+        let admin_key = first_admin_key(&clock, &database.pool()).await;
+        let options = database.options().clone();
         let mut settings = settings(Stage::Development);
         settings.auth = auth;
         settings.admin.oidc = oidc;
         let parts = (admin_key, Some(valkey.settings()), super::token::token().await);
-        Self::start(clock, settings, database.into(), pool, parts).await
+        Self::start(clock, settings, database.into(), options, parts).await
     }
 
     /// A service in development with these settings of certificates.
@@ -258,14 +258,14 @@ impl World {
         clock: Clock,
         settings: Settings,
         database: std::sync::Arc<Database>,
-        pool: Pool,
+        options: PgConnectOptions,
         (admin_key, limits, token): (String, Option<RateLimit>, Token),
     ) -> Self {
         let limiter = limiter(&clock, limits.as_ref());
         limiter.find_shared().await;
         let stage = settings.environment;
         let provider = provider(&clock, &settings);
-        let options = (*pool.current().connect_options()).clone();
+        let pool = postgres::pool(options.clone());
         let service = Service::start(
             (clock.clone(), Entropy::system()),
             settings,
