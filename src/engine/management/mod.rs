@@ -42,6 +42,7 @@
 
 mod actor;
 pub mod api_keys;
+mod attested;
 mod change;
 pub mod changes;
 mod check;
@@ -71,6 +72,7 @@ mod system;
 pub mod taking_away;
 
 pub use self::actor::Actor;
+pub(crate) use self::attested::Attested;
 pub use self::change::Change;
 pub use self::context::Context;
 pub use self::error::Error;

@@ -6,11 +6,11 @@ use serde_json::Value;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::attested::{Attested, each_attested};
+use super::kinds::each_attested;
 use crate::db::Pool;
 use crate::ledger::{self, EventProof};
-use crate::management::Action;
 use crate::management::events::Recorded;
+use crate::management::{Action, Attested};
 use crate::resource::{Rows, select};
 use crate::seals::{Deviation, Difference, RowName};
 

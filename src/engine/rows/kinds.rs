@@ -26,6 +26,21 @@ macro_rules! each_kind {
 
 pub(super) use each_kind;
 
+/// Runs a statement with `R` as each kind of resource whose rows are compared with events.
+macro_rules! each_attested {
+    ($R:ident => $run:expr) => {{
+        each_attested!(@ $R, $run,
+            $crate::auth::Service, $crate::policy::Policy, $crate::keys::Key, $crate::auth::ApiKey,
+            $crate::auth::WorkloadIdentity, $crate::auth::Person);
+    }};
+    (@ $R:ident, $run:expr, $($kind:ty),*) => {$({
+        type $R = $kind;
+        $run;
+    })*};
+}
+
+pub(super) use each_attested;
+
 /// The type of the resource in a row of this table.
 pub(super) fn type_of(table: &str) -> ResourceType {
     match table {

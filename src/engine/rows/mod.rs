@@ -1,7 +1,6 @@
 //! All sealed rows: the row key, the rows that do not count, and those that deviate from the log of
 //! management events.
 
-mod attested;
 mod compare;
 mod examine;
 mod initialize;

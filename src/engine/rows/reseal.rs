@@ -3,12 +3,11 @@
 use serde_json::Value;
 use sqlx::PgConnection;
 
-use super::attested::{Attested as _, each_attested};
 use super::compare::compare;
-use super::kinds::{each_kind, type_of};
+use super::kinds::{each_attested, each_kind, type_of};
 use crate::db::Pool;
 use crate::ids::EventId;
-use crate::management::{Actor, Event, insert_event};
+use crate::management::{Actor, Attested as _, Event, insert_event};
 use crate::resource::{Rows, SeenRow, Stored as _, is_there, reseal, select};
 use crate::seals::{Deviation, RowName, accept_absence};
 use formats::clock::{Clock, Entropy};

@@ -1,12 +1,13 @@
-//! The changes of an API key that can need approval.
+//! The changes of an API key that can need approval, and what events say of its row.
 
 use ipnet::IpNet;
+use serde_json::Value;
 
 use super::{ApiKey, Networks};
 use crate::auth::ApiKeyType;
 use crate::change_kind::ChangeKind;
 use crate::management::changes::Judgement;
-use crate::management::{Resource, ResourceType};
+use crate::management::{Attested, Resource, ResourceType};
 use crate::operation::Operations;
 use formats::clock::Timestamp;
 
@@ -23,6 +24,18 @@ impl Resource for ApiKey {
         };
         let opens = before.is_none_or(|before| allows_more(before, after));
         Judgement::of(opens.then_some(kind))
+    }
+}
+
+impl Attested for ApiKey {
+    const LOSSES: &'static [(&'static str, Option<&'static str>)] = &[("revokedAt", None)];
+    const LIVING: &'static str = "WHERE id > $1 ORDER BY id LIMIT $2";
+    const LIVING_ONE: &'static str = "WHERE id = $1";
+    // The status follows the time, and the number is that of another resource.
+    const UNATTESTED: &'static [&'static str] = &["status", "policyNumber", "lastUsedAt"];
+
+    fn has_lost(state: &Value) -> bool {
+        !state["revokedAt"].is_null()
     }
 }
 

@@ -1,11 +1,13 @@
-//! The changes of an identity that can need approval.
+//! The changes of an identity that can need approval, and what events say of its row.
+
+use serde_json::Value;
 
 use super::{IdentityStatus, WorkloadIdentity};
 use crate::auth::GivenUpMatch;
 use crate::change_kind::ChangeKind;
 use crate::management::api_keys::adds_operations;
 use crate::management::changes::Judgement;
-use crate::management::{Resource, ResourceType};
+use crate::management::{Attested, Resource, ResourceType};
 
 impl Resource for WorkloadIdentity {
     const TYPE: ResourceType = ResourceType::Identity;
@@ -14,6 +16,14 @@ impl Resource for WorkloadIdentity {
         let opens = after.is_some_and(|after| before.is_none_or(|it| allows_more(it, after)));
         let given_up = before.and_then(|before| GivenUpMatch::of(before, after));
         Judgement::of(opens.then_some(ChangeKind::CredentialOpen)).giving_up_match(given_up)
+    }
+}
+
+impl Attested for WorkloadIdentity {
+    const UNATTESTED: &'static [&'static str] = &["policyNumber", "lastUsedAt"];
+
+    fn has_lost(state: &Value) -> bool {
+        state["status"] == IdentityStatus::Disabled.name()
     }
 }
 

@@ -1,9 +1,11 @@
-//! The changes of a key that can need approval.
+//! The changes of a key that can need approval, and what events say of its row.
+
+use serde_json::Value;
 
 use crate::change_kind::ChangeKind;
 use crate::keys::{DefaultKey, Key, KeyStatus, Origin, Usage};
 use crate::management::changes::Judgement;
-use crate::management::{Resource, ResourceType};
+use crate::management::{Attested, Resource, ResourceType};
 use formats::clock::Timestamp;
 
 impl Resource for Key {
@@ -37,6 +39,18 @@ impl Resource for Key {
         Judgement::of(kinds)
             .giving_up(given_up.and_then(|key| DefaultKey::of(key, at)))
             .promoting(promoted.and_then(|key| DefaultKey::of(key, at)))
+    }
+}
+
+impl Attested for Key {
+    const LOSSES: &'static [(&'static str, Option<&'static str>)] =
+        &[("status", Some(KeyStatus::Disabled.name()))];
+    const LIVING: &'static str = "WHERE id > $1 ORDER BY id LIMIT $2";
+    const LIVING_ONE: &'static str = "WHERE id = $1";
+
+    fn has_lost(state: &Value) -> bool {
+        let can_lose = [KeyStatus::Active, KeyStatus::Retired];
+        !can_lose.iter().any(|status| state["status"] == status.name())
     }
 }
 

@@ -1,9 +1,11 @@
-//! Which changes of people need approval.
+//! Which changes of people need approval, and what events say of their rows.
 
-use crate::auth::Person;
+use serde_json::{Value, json};
+
+use crate::auth::{Person, PersonStatus};
 use crate::change_kind::ChangeKind;
 use crate::management::changes::Judgement;
-use crate::management::{Resource, ResourceType};
+use crate::management::{Attested, Resource, ResourceType};
 
 impl Resource for Person {
     const TYPE: ResourceType = ResourceType::Person;
@@ -13,5 +15,23 @@ impl Resource for Person {
         let was_locked = before.is_some_and(Self::is_locked);
         let is_locked = after.is_some_and(Self::is_locked);
         Judgement::of((was_locked && !is_locked).then_some(ChangeKind::ApiKeyAdmin))
+    }
+}
+
+/// Sign-ins change people without an event.
+impl Attested for Person {
+    const LOSSES: &'static [(&'static str, Option<&'static str>)] =
+        &[("status", Some(PersonStatus::Locked.name())), ("lockedAt", None)];
+    const LIVING: &'static str = "WHERE id > $1 ORDER BY id LIMIT $2";
+    const LIVING_ONE: &'static str = "WHERE id = $1";
+    const UNATTESTED: &'static [&'static str] =
+        &["name", "roles", "lastSeenAt", "apiKeyIds", "updatedAt"];
+
+    fn unrecorded() -> Option<Value> {
+        Some(json!({ "status": PersonStatus::Active.name(), "lockedAt": null }))
+    }
+
+    fn has_lost(state: &Value) -> bool {
+        state["status"] == PersonStatus::Locked.name()
     }
 }

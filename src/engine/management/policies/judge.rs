@@ -1,9 +1,11 @@
-//! The changes of a policy that can need approval.
+//! The changes of a policy that can need approval, and what events say of its row.
+
+use serde_json::Value;
 
 use super::Policy;
 use crate::change_kind::ChangeKind;
 use crate::management::changes::Judgement;
-use crate::management::{Resource, ResourceType};
+use crate::management::{Attested, Resource, ResourceType};
 use crate::policy::{AllowedServices, Verdict};
 
 impl Resource for Policy {
@@ -16,6 +18,12 @@ impl Resource for Policy {
             (Some(before), Some(after)) => allows_more(before, after),
         };
         Judgement::of(opens.then_some(ChangeKind::PolicyOpen))
+    }
+}
+
+impl Attested for Policy {
+    fn has_lost(_: &Value) -> bool {
+        false
     }
 }
 
