@@ -7,6 +7,9 @@ mod routes;
 mod schemathesis;
 mod strict;
 
+pub(crate) use self::routes::operations;
+pub(crate) use self::strict::new_resource;
+
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -37,7 +40,7 @@ fn references_and_components_match() {
 #[test]
 fn operation_ids_are_unique() {
     let mut seen = BTreeSet::new();
-    for (_, _, operation) in routes::operations() {
+    for (_, _, operation) in operations() {
         let id = operation["operationId"].as_str().expect("an id");
         assert!(seen.insert(id), "{id}");
     }

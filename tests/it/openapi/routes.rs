@@ -13,7 +13,7 @@ use testkit::conformance::document;
 use testkit::{Answer, World};
 
 /// All operations of the document with their methods and paths.
-pub(super) fn operations() -> impl Iterator<Item = (String, &'static String, &'static Value)> {
+pub(crate) fn operations() -> impl Iterator<Item = (String, &'static String, &'static Value)> {
     let paths = document()["paths"].as_object().expect("paths");
     paths.iter().flat_map(|(path, item)| {
         let item = item.as_object().expect("operations");

@@ -84,29 +84,27 @@ async fn with_id(
     let listed = world.admin().get(list).await.ok().json();
     let id = match listed["items"][0]["id"].as_str() {
         Some(id) => id.to_owned(),
-        None => match new_resource(list) {
-            Some(new) => {
-                let new = of_service(new, &destination.service);
-                world.admin().post(list, new).await.created().text("id")
-            }
+        None => match new_resource(list, destination) {
+            Some(new) => world.admin().post(list, new).await.created().text("id"),
             None => example_id(operation),
         },
     };
     path.replace("{id}", &id)
 }
 
-/// The example of the body that creates a resource in this list.
-fn new_resource(list: &str) -> Option<&'static Value> {
+/// The example of the body that creates a resource in this list, for this service and its policy.
+pub(crate) fn new_resource(list: &str, destination: &Destination) -> Option<Value> {
     let schema = &document()["paths"][list]["post"]["requestBody"]["content"]["application/json"];
-    resolved(&schema["schema"])["examples"].get(0)
-}
-
-fn of_service(example: &Value, service: &str) -> Value {
-    let mut body = example.clone();
-    if let Some(of) = body.get_mut("serviceId") {
-        *of = json!(service);
+    let mut body = resolved(&schema["schema"])["examples"].get(0)?.clone();
+    let Destination { service, policy, .. } = destination;
+    for (name, value) in
+        [("serviceId", service), ("destinationServiceId", service), ("policyNumber", policy)]
+    {
+        if let Some(member) = body.get_mut(name) {
+            *member = json!(value);
+        }
     }
-    body
+    Some(body)
 }
 
 fn example_id(operation: &'static Value) -> String {

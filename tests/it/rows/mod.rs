@@ -18,6 +18,7 @@ mod new_key;
 mod people;
 mod positions;
 mod public_keys;
+mod resources;
 mod restore;
 mod restored;
 mod since_sealed;
