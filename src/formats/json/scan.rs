@@ -265,12 +265,12 @@ fn plain(bytes: &[u8]) -> usize {
 fn special_bits(word: [u8; 8]) -> u64 {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     let word = u64::from_ne_bytes(word);
-    let (quote, backslash) = (word ^ ONES * 0x22, word ^ ONES * 0x5c);
+    let (quote, backslash) = (word ^ (ONES * 0x22), word ^ (ONES * 0x5c));
     // A difference borrows from the highest bit of a byte that is too small, and sets it.
     let small = word.wrapping_sub(ONES * 0x20) & !word;
     let small = small | quote.wrapping_sub(ONES) & !quote;
     let small = small | backslash.wrapping_sub(ONES) & !backslash;
-    small & ONES * 0x80
+    small & (ONES * 0x80)
 }
 
 /// Whether a value is complete or a container with content was opened.
