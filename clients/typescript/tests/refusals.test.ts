@@ -50,7 +50,11 @@ before(async () => {
     await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
     client = new Client({ url: `http://127.0.0.1:${(service.address() as AddressInfo).port}`, credential: "sk_test_x" });
 });
-after(() => service.close());
+after(() => {
+    service.close();
+    // A connection without a request would stay for five minutes.
+    service.closeAllConnections();
+});
 
 function inItself(): unknown[] {
     const value: unknown[] = [SECRET];

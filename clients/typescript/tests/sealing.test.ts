@@ -33,7 +33,11 @@ before(async () => {
     await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
     url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
 });
-after(() => service.close());
+after(() => {
+    service.close();
+    // A connection without a request would stay for five minutes.
+    service.closeAllConnections();
+});
 
 describe("jose opens what is sealed locally", () => {
     for (const [alg, enc, kind] of POLICIES) {
