@@ -35,7 +35,7 @@ before(async () => {
 });
 after(() => {
     service.close();
-    // A connection without a request would stay for five minutes.
+    // Node 18 would wait for a connection that had no request.
     service.closeAllConnections();
 });
 
