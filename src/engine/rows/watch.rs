@@ -41,7 +41,7 @@ pub enum Reason {
 }
 
 /// Gets the row key as soon as a token answers. From then on, asks the tokens for it again and again, examines
-/// every row once an hour, compares it with its last event, and records each finding once an hour. `recorded`
+/// every row soon and then once an hour, compares it with its last event, and records each finding once an hour. `recorded`
 /// remains when this starts again.
 pub async fn watch(
     pool: Pool,

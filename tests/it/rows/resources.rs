@@ -1,4 +1,4 @@
-//! The rows of every resource of the API, each made from the example of the OpenAPI document.
+//! The rows of every resource that the API creates and changes, each made from the example of the OpenAPI document.
 
 use sqlx::AssertSqlSafe;
 use uuid::Uuid;
