@@ -71,8 +71,8 @@ fn counts(process: &Process) -> BTreeMap<String, f64> {
     let values = page.values().into_iter().filter(|((name, labels), _)| {
         let is_time = ["_seconds", "_seconds_sum"].iter().any(|end| name.ends_with(end));
         let is_part = name.ends_with("_seconds_bucket") && labels["le"] != "+Inf";
-        let is_background =
-            name.starts_with("process_") || *name == "sealward_database_connections";
+        let is_background = name.starts_with("process_")
+            || ["sealward_changes_pending", "sealward_database_connections"].contains(name);
         !is_time && !is_part && !is_background
     });
     values.map(|((name, labels), value)| (format!("{name} {labels:?}"), value)).collect()
