@@ -20,8 +20,8 @@ async fn every_page_renders_without_data() {
 async fn every_page_renders_with_data() {
     let sample = Sample::new(Names::Typical).await;
     let scenes = scenes::of(&sample).await;
-    for route in routes() {
-        let is_covered = scenes.iter().any(|scene| fits(&route, &scene.path));
+    for route in scenes::routes() {
+        let is_covered = scenes.iter().any(|scene| fits(route, &scene.path));
         assert!(is_covered, "{route} has no scene");
     }
     open_all(&sample.world, scenes).await;
@@ -37,7 +37,7 @@ async fn hostile_names_are_escaped() {
             assert!(!page.body.contains(text), "{name}");
         }
     }
-    let (_, list) = pages.iter().find(|(name, _)| *name == "services").expect("the list");
+    let (_, list) = pages.iter().find(|(name, _)| name == "services").expect("the list");
     let isolated = "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;";
     assert!(HOSTILE_TEXT.starts_with("<script>") && list.body.contains(isolated));
 }
@@ -47,7 +47,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form
                       frame-ancestors 'none'; base-uri 'none'";
 
 /// Opens all pages and checks the requirements that apply to every page.
-async fn open_all(world: &World, scenes: Vec<Scene>) -> Vec<(&'static str, Answer)> {
+async fn open_all(world: &World, scenes: Vec<Scene>) -> Vec<(String, Answer)> {
     let mut browser = Browser::signed_in(world).await;
     let mut pages = Vec::new();
     for scene in scenes {
@@ -63,7 +63,7 @@ async fn open_all(world: &World, scenes: Vec<Scene>) -> Vec<(&'static str, Answe
         }
         pages.push((name, page));
     }
-    let faults = faults_of(pages.iter().map(|(name, page)| (*name, page.body.as_str())));
+    let faults = faults_of(pages.iter().map(|(name, page)| (name.as_str(), page.body.as_str())));
     assert!(faults.is_empty(), "{faults}");
     pages
 }
@@ -81,7 +81,7 @@ async fn see(browser: &mut Browser<'_>, scene: &Scene) -> Answer {
 }
 
 /// The HTML of the pages with these names, with the data of the screenshots.
-pub(crate) async fn sample_pages(names: &BTreeSet<String>) -> Vec<(&'static str, String)> {
+pub(crate) async fn sample_pages(names: &BTreeSet<String>) -> Vec<(String, String)> {
     let sample = Sample::new(Names::Typical).await;
     let mut browser = Browser::signed_in(&sample.world).await;
     // The sample advances the clock, so the state of the sealer is unknown until it looks again.
@@ -92,24 +92,12 @@ pub(crate) async fn sample_pages(names: &BTreeSet<String>) -> Vec<(&'static str,
     .await;
     let mut pages = Vec::new();
     for scene in scenes::of(&sample).await {
-        if names.contains(scene.name) {
-            pages.push((scene.name, see(&mut browser, &scene).await.body));
+        if names.contains(&scene.name) {
+            let body = see(&mut browser, &scene).await.body;
+            pages.push((scene.name, body));
         }
     }
     pages
-}
-
-/// The routes of pages in the router.
-fn routes() -> Vec<String> {
-    let router = include_str!("../../../src/dashboard/router.rs");
-    let quoted = router.split('"').filter(|part| part.starts_with("/dashboard"));
-    let pages = quoted.filter(|route| {
-        // Sign-out and the sign-in at a provider redirect.
-        let redirects = route.ends_with("/sign-out") || route.contains("/sign-in/");
-        let is_of_machines = route.ends_with("/backchannel-logout");
-        !route.contains('.') && !route.contains('*') && !redirects && !is_of_machines
-    });
-    pages.map(str::to_owned).collect()
 }
 
 /// Whether a path matches a route.

@@ -35,7 +35,6 @@ pub(super) struct Sample {
     pub(super) deleted_policy: String,
     pub(super) api_key: String,
     pub(super) revoked_api_key: String,
-    pub(super) identity: String,
     pub(super) person: String,
     pub(super) locked_person: String,
     /// A pending change.
@@ -98,8 +97,7 @@ impl Sample {
             "subject": admin.name("job"), "claims": { admin.name("/realm/name"): "shop", "level": 3 } });
         let workload =
             json!({ "serviceId": billing, "policyNumber": "BILLING", "match": matching });
-        let identity = admin.create("identities", "billing on Kubernetes", workload);
-        let identity = identity.await.0;
+        admin.create("identities", "billing on Kubernetes", workload).await;
         let person = admin.person("ada").await;
         let path = format!("/admin/people/{person}/unlock");
         world.admin().post_nothing(&path).await.ok();
@@ -133,7 +131,6 @@ impl Sample {
             deleted_policy,
             api_key: api_key.0,
             revoked_api_key,
-            identity,
             person,
             locked_person,
             change,

@@ -5,7 +5,7 @@ use super::sample::Sample;
 /// One page.
 pub(super) struct Scene {
     /// The file name of its screenshot.
-    pub(super) name: &'static str,
+    pub(super) name: String,
     pub(super) path: String,
     /// The fields of the form to send. `None` opens the page.
     pub(super) form: Option<Vec<(&'static str, String)>>,
@@ -13,11 +13,11 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    fn open(name: &'static str, path: &str) -> Self {
-        Self { name, path: path.to_owned(), form: None, status: 200 }
+    fn open(name: &str, path: &str) -> Self {
+        Self { name: name.to_owned(), path: path.to_owned(), form: None, status: 200 }
     }
 
-    fn send(name: &'static str, path: &str, form: &[(&'static str, &str)]) -> Self {
+    fn send(name: &str, path: &str, form: &[(&'static str, &str)]) -> Self {
         let form = form.iter().map(|(name, value)| (*name, (*value).to_owned()));
         Self { form: Some(form.collect()), status: 400, ..Self::open(name, path) }
     }
@@ -27,20 +27,38 @@ impl Scene {
     }
 }
 
+/// The routes of pages in the router.
+pub(super) fn routes() -> impl Iterator<Item = &'static str> {
+    sealward_dashboard::names().filter(|route| {
+        // Sign-out and the sign-in at a provider redirect.
+        let redirects = route.ends_with("/sign-out") || route.contains("/sign-in/");
+        let is_of_machines = route.ends_with("/backchannel-logout");
+        !route.contains('.') && !redirects && !is_of_machines
+    })
+}
+
+/// The paths of the lists with a form for a new resource.
+fn lists() -> impl Iterator<Item = &'static str> {
+    routes().filter_map(|route| route.strip_suffix("/new"))
+}
+
+/// A page of a list, if the router has it. `path` is that of its collection or of one resource.
+fn of_list(list: &str, path: &str, route: &str) -> Option<Scene> {
+    let pattern = format!("{list}{route}");
+    let name = pattern.trim_start_matches("/dashboard/").replace("/{id}", "-one").replace('/', "-");
+    let end = route.trim_start_matches("/{id}");
+    routes().any(|known| known == pattern).then(|| Scene::open(&name, &format!("{path}{end}")))
+}
+
 /// The pages that require no data.
 pub(super) fn without_anything() -> Vec<Scene> {
     let open = Scene::open;
-    vec![
+    let lists = lists().flat_map(|list| ["", "/new"].map(|route| of_list(list, list, route)));
+    let others = [
         open("overview", "/dashboard"),
         open("overview-day", "/dashboard?range=day"),
         open("overview-week", "/dashboard?range=week"),
-        open("services", "/dashboard/services"),
-        open("service-new", "/dashboard/services/new"),
         open("emergency", "/dashboard/emergency"),
-        open("policies", "/dashboard/policies"),
-        open("policy-new", "/dashboard/policies/new"),
-        open("keys", "/dashboard/keys"),
-        open("key-new", "/dashboard/keys/new"),
         open("key-floor", "/dashboard/keys/floor"),
         open("key-remaining", "/dashboard/keys/remaining"),
         open(
@@ -51,19 +69,14 @@ pub(super) fn without_anything() -> Vec<Scene> {
         open("key-import-wrapped", "/dashboard/keys/import?from=wrapped"),
         open("key-import-plain", "/dashboard/keys/import?from=plain"),
         open("key-import-token", "/dashboard/keys/import?from=token"),
-        open("api-keys", "/dashboard/api-keys"),
-        open("api-key-new", "/dashboard/api-keys/new"),
-        open("identities", "/dashboard/identities"),
-        open("identity-new", "/dashboard/identities/new"),
-        open("people", "/dashboard/people"),
-        open("person-new", "/dashboard/people/new"),
         open("changes", "/dashboard/changes"),
         open("audit", "/dashboard/audit"),
         open("audit-nonsense", "/dashboard/audit?status=x&from=y&keyId=z"),
         open("events", "/dashboard/events"),
         open("nowhere", "/dashboard/nowhere").answered(404),
         open("sign-in", "/dashboard/sign-in"),
-    ]
+    ];
+    lists.flatten().chain(others).collect()
 }
 
 /// The pages that show names. One page is excluded because it generates a 4096-bit key, which is
@@ -78,20 +91,26 @@ pub(super) async fn with_names(sample: &Sample) -> Vec<Scene> {
 pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
     let (open, send) = (Scene::open, Scene::send);
     let at = |collection: &str, id: &str, rest: &str| format!("/dashboard/{collection}/{id}{rest}");
-    let newest = async |path: &str| {
+    let listed = async |path: &str| -> Vec<String> {
         let list = sample.world.admin().get(path).await.ok().json();
-        list["items"][0]["id"].as_str().expect("one").to_owned()
+        let items = list["items"].as_array().expect("items").iter();
+        items.map(|item| item["id"].as_str().expect("an ID").to_owned()).collect()
     };
-    let record = newest("/admin/audit").await;
-    let event = newest("/admin/audit/management?resourceType=key&action=update").await;
+    let record = &listed("/admin/audit").await[0];
+    let event = &listed("/admin/audit/management?resourceType=key&action=update").await[0];
     let mut scenes = without_anything();
+    for list in lists() {
+        let first = listed(&list.replace("/dashboard", "/admin")).await.pop();
+        let first = first.unwrap_or_else(|| panic!("the sample has none of {list}"));
+        let path = format!("{list}/{first}");
+        let pages = ["/{id}", "/{id}/edit", "/{id}/delete"];
+        scenes.extend(pages.into_iter().filter_map(|route| of_list(list, &path, route)));
+    }
     let long = "x".repeat(501);
     let (billing, key) = (&sample.billing, &sample.key);
     scenes.extend([
         open("services-none", "/dashboard/services?nameContains=unknown"),
         open("service", &at("services", billing, "?done=saved")),
-        open("service-edit", &at("services", billing, "/edit")),
-        open("service-delete", &at("services", billing, "/delete")),
         send(
             "service-wrong",
             "/dashboard/services",
@@ -115,9 +134,6 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
         send("service-freeze-late", &at("services", billing, "/freeze"), &[("revision", "0")])
             .answered(409),
         send("emergency-unfreeze-wrong", "/dashboard/emergency/unfreeze", &[("reason", &long)]),
-        open("identity", &at("identities", &sample.identity, "")),
-        open("identity-edit", &at("identities", &sample.identity, "/edit")),
-        open("identity-delete", &at("identities", &sample.identity, "/delete")),
         send(
             "identity-wrong",
             "/dashboard/identities",
@@ -135,7 +151,6 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
         )
         .answered(409),
         send("person-wrong", "/dashboard/people", &[("subject", ""), ("reason", "")]),
-        open("policy", &at("policies", &sample.policy, "")),
         open("policy-passing", &at("policies", &sample.passing, "")),
         open("policy-dropping", &at("policies", &sample.dropping, "")),
         open("policies-deleted", "/dashboard/policies?deleted=true"),
@@ -145,8 +160,6 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
             &at("policies", &sample.deleted_policy, "/restore"),
             &[("policyNumber", "a b"), ("allowedServiceIds.scope", "some")],
         ),
-        open("policy-edit", &at("policies", &sample.policy, "/edit")),
-        open("policy-delete", &at("policies", &sample.policy, "/delete")),
         send("policy-delete-refused", &at("policies", &sample.policy, "/delete"), &[])
             .answered(409),
         open(
@@ -167,7 +180,6 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
         open("key-remaining-key", &format!("/dashboard/keys/remaining?keyId={key}")),
         open("key-remaining-weak", "/dashboard/keys/remaining?strengthBelow=512"),
         open("key-remaining-policy", "/dashboard/keys/remaining?policyNumber=BILLING"),
-        open("key-edit", &at("keys", key, "/edit")),
         send("key-edit-wrong", &at("keys", key, "/edit"), &[("name", ""), ("expiresAt", "soon")]),
         open("key-delete", &at("keys", key, "/delete")),
         open("key-rotate", &at("keys", key, "/rotate")),
@@ -183,9 +195,7 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
             &[("mechanism", "RSA_OAEP_SHA1_AES_KWP")],
         )
         .answered(201),
-        open("api-key", &at("api-keys", &sample.api_key, "")),
         open("api-key-revoked", &at("api-keys", &sample.revoked_api_key, "?done=revoked")),
-        open("api-key-edit", &at("api-keys", &sample.api_key, "/edit")),
         open("api-key-revoke", &at("api-keys", &sample.api_key, "/revoke")),
         send(
             "api-key-revoke-late",
@@ -217,8 +227,8 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
             &[("comment", "as agreed")],
         )
         .answered(403),
-        open("audit-record", &at("audit", &record, "")),
-        open("event", &at("events", &event, "")),
+        open("audit-record", &at("audit", record, "")),
+        open("event", &at("events", event, "")),
         send("sign-in-refused", "/dashboard/sign-in", &[("key", "nonsense")]).answered(401),
     ]);
     scenes

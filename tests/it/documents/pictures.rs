@@ -102,7 +102,7 @@ async fn present() -> BTreeMap<String, String> {
     }
     let mut found = BTreeMap::new();
     for (name, html) in dashboard::sample_pages(&pages).await {
-        found.insert(name.to_owned(), digest(&visible_page(&html)));
+        found.insert(name, digest(&visible_page(&html)));
     }
     assert_eq!(pages, found.keys().cloned().collect(), "the pages of {IMAGES}");
     let style = fs::read_to_string(top().join(STYLE)).expect("the style sheet");
