@@ -127,14 +127,7 @@ impl ErrorCode {
             ResourceType::ApiKey => Self::ApiKeyNotFound,
             ResourceType::Change => Self::ChangeNotFound,
             ResourceType::Identity => Self::IdentityNotFound,
-            ResourceType::Emergency
-            | ResourceType::ImportKey
-            | ResourceType::Person
-            | ResourceType::Dashboard
-            | ResourceType::Request
-            | ResourceType::AuditLog
-            | ResourceType::Instance
-            | ResourceType::Token => Self::NotFound,
+            _ => Self::NotFound,
         }
     }
 }

@@ -187,7 +187,7 @@ impl Creatable for Service {
 impl Removable for Service {
     const CONSEQUENCES: &'static [&'static str] = &[
         "It cannot be restored. Audit records keep its ID.",
-        "Sealward refuses the deletion if a policy, a key, an API key or an identity still refers to it. A deleted policy refers to the services that it allows by name.",
+        "Sealward refuses the deletion while another resource refers to it. A deleted policy refers to the services that it allows by name.",
     ];
 
     fn subject(&self, _: &PageContext) -> Markup {

@@ -3,6 +3,7 @@
 use formats::clock::Timestamp;
 use serde_json::json;
 
+use crate::openapi::{new_resource, operations};
 use testkit::World;
 
 #[tokio::test]
@@ -269,4 +270,26 @@ async fn names_have_no_hidden_characters() {
         let refused = admin.put(path, json!({ "name": bad })).await;
         refused.invalid(&[("name", "format")]);
     }
+}
+
+#[tokio::test]
+async fn a_service_stays_while_any_resource_refers_to_it() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let (destination, _) = world.bound_application().await;
+    let mut refused = 0;
+    for (_, list, _) in operations().filter(|(method, ..)| method == "POST") {
+        let name = list.replace('/', " ");
+        let service = admin.post("/admin/services", json!({ "name": name })).await.created();
+        let service = service.text("id");
+        let new = new_resource(list, &service, &destination.policy);
+        let Some(new) = new.filter(|new| new.to_string().contains(&service)) else {
+            continue;
+        };
+        admin.post(list, new).await.created();
+        let deleted = admin.delete(&format!("/admin/services/{service}")).await;
+        deleted.refused(409, "CONFLICT");
+        refused += 1;
+    }
+    assert!(refused >= 4, "{refused}");
 }

@@ -84,7 +84,7 @@ async fn with_id(
     let listed = world.admin().get(list).await.ok().json();
     let id = match listed["items"][0]["id"].as_str() {
         Some(id) => id.to_owned(),
-        None => match new_resource(list, destination) {
+        None => match new_resource(list, &destination.service, &destination.policy) {
             Some(new) => world.admin().post(list, new).await.created().text("id"),
             None => example_id(operation),
         },
@@ -92,11 +92,10 @@ async fn with_id(
     path.replace("{id}", &id)
 }
 
-/// The example of the body that creates a resource in this list, for this service and its policy.
-pub(crate) fn new_resource(list: &str, destination: &Destination) -> Option<Value> {
+/// The example of the body that creates a resource in this list, for this service and this policy.
+pub(crate) fn new_resource(list: &str, service: &str, policy: &str) -> Option<Value> {
     let schema = &document()["paths"][list]["post"]["requestBody"]["content"]["application/json"];
     let mut body = resolved(&schema["schema"])["examples"].get(0)?.clone();
-    let Destination { service, policy, .. } = destination;
     for (name, value) in
         [("serviceId", service), ("destinationServiceId", service), ("policyNumber", policy)]
     {

@@ -15,7 +15,8 @@ async fn a_resource_whose_row_was_changed_is_not_found() {
     let mut seen = 0;
     for (_, path, _) in operations().filter(|(method, ..)| method == "PATCH") {
         let list = path.strip_suffix("/{id}").expect("the path of a resource");
-        let new = new_resource(list, &destination).expect("an example");
+        let new =
+            new_resource(list, &destination.service, &destination.policy).expect("an example");
         let id = world.admin().post(list, new).await.created().text("id");
         let resource = format!("{list}/{id}");
         let (table, row) = newest(&world).await;
