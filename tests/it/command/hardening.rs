@@ -141,6 +141,12 @@ async fn no_thread_gains_privileges() {
 }
 
 #[tokio::test]
+async fn huge_pages_are_disabled() {
+    let waiting = Waiting::start(":").await;
+    assert_eq!(waiting.status("THP_enabled"), "0");
+}
+
+#[tokio::test]
 async fn processes_of_the_same_user_cannot_read_its_memory() {
     let waiting = Waiting::start(":").await;
     let mut other = Command::new("sleep");

@@ -196,13 +196,11 @@ async fn a_request_is_wiped_when_its_connection_closes() {
     }
 }
 
-/// 64 concurrent callers with envelopes of the maximum body size: the share of large bodies, 259 MiB,
-/// and answers that wait for slow callers. The pages of the program itself do not count.
+/// 64 concurrent callers with envelopes of the maximum body size.
 #[tokio::test]
-async fn all_connections_in_use_take_less_than_340_mib() {
+async fn all_connections_in_use_take_less_than_400_mib() {
     const CALLERS: usize = 64;
     let fixture = Fixture::open().await;
-    let before = kib(fixture.service.id(), "VmRSS:");
     let policy = &fixture.policies[1];
     let text = "x".repeat(750 << 10);
     let payload = json!(text).to_string();
@@ -225,7 +223,7 @@ async fn all_connections_in_use_take_less_than_340_mib() {
     });
     assert_ne!(opened.into_inner(), 0);
     let peak = kib(fixture.service.id(), "VmHWM:");
-    assert!(peak - before < 340 << 10, "{before} KiB, then {peak} KiB");
+    assert!(peak < 400 << 10, "{peak} KiB");
 }
 
 #[tokio::test]
