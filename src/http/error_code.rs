@@ -119,17 +119,23 @@ codes! {
 
 impl ErrorCode {
     /// The code of a resource of this type that does not exist.
-    pub(super) fn missing(of: ResourceType) -> Self {
-        let with_their_own = [
-            (ResourceType::Service, Self::ServiceNotFound),
-            (ResourceType::Policy, Self::PolicyNotFound),
-            (ResourceType::Key, Self::KeyNotFound),
-            (ResourceType::ApiKey, Self::ApiKeyNotFound),
-            (ResourceType::Change, Self::ChangeNotFound),
-            (ResourceType::Identity, Self::IdentityNotFound),
-        ];
-        let own = with_their_own.into_iter().find(|(resource, _)| *resource == of);
-        own.map_or(Self::NotFound, |(_, code)| code)
+    pub(super) const fn missing(of: ResourceType) -> Self {
+        match of {
+            ResourceType::Service => Self::ServiceNotFound,
+            ResourceType::Policy => Self::PolicyNotFound,
+            ResourceType::Key => Self::KeyNotFound,
+            ResourceType::ApiKey => Self::ApiKeyNotFound,
+            ResourceType::Change => Self::ChangeNotFound,
+            ResourceType::Identity => Self::IdentityNotFound,
+            ResourceType::Emergency
+            | ResourceType::ImportKey
+            | ResourceType::Person
+            | ResourceType::Dashboard
+            | ResourceType::Request
+            | ResourceType::AuditLog
+            | ResourceType::Instance
+            | ResourceType::Token => Self::NotFound,
+        }
     }
 }
 
