@@ -36,6 +36,12 @@ impl Sweep {
         Self { window, after: None, is_complete: false }
     }
 
+    /// A sweep over all of time. At first it passes over what is before this time.
+    pub(super) fn of_all(after: Option<Timestamp>) -> Self {
+        let after = after.map(|ts| RecordKey { ts, id: Uuid::nil() });
+        Self { window: None, after, is_complete: false }
+    }
+
     /// The place of the next step.
     pub(super) fn place(&self, now: Timestamp) -> RecordKey {
         let ts = self.window.map_or(Timestamp::from_millis(0), |window| now.minus(window));
@@ -76,5 +82,14 @@ mod tests {
         let window = Sweep::new(Some(Duration::from_secs(10)));
         assert_eq!(millis(&window), 1_000_000_060_000);
         assert_eq!(Sweep::new(None).end(now), Uuid::max());
+    }
+
+    #[test]
+    fn a_sweep_over_all_of_time_starts_at_the_newest_segment_and_then_at_the_oldest() {
+        let now = Timestamp::from_millis(1_000_000_000_000);
+        let mut sweep = Sweep::of_all(Some(now));
+        assert_eq!(sweep.place(now).ts, now);
+        sweep.advance(None);
+        assert_eq!(sweep.place(now).ts, Timestamp::from_millis(0));
     }
 }

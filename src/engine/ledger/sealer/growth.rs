@@ -15,6 +15,7 @@ use crate::ledger::store::{self, Growth};
 use crate::ledger::sweep::Sweep;
 use crate::seals::Seals;
 use crate::segments::{Segment, key_of};
+use formats::clock::Timestamp;
 use formats::tlog::Tree;
 
 /// The number of records in one transaction, without those of its last segment.
@@ -51,14 +52,23 @@ pub(super) struct Unsigned {
 }
 
 impl OpenLog {
-    pub(super) fn new(log: Log, head: Head, tree: Tree, foreign: HashSet<Uuid>) -> Self {
+    /// What waits since before the first windows is mostly newer than the `newest` segment with a position.
+    pub(super) fn new(
+        log: Log,
+        (head, tree): (Head, Tree),
+        foreign: HashSet<Uuid>,
+        newest: Option<Timestamp>,
+    ) -> Self {
         Self {
             log,
             is_new: head.size == 0,
             head,
             tree,
             foreign,
-            segments: WINDOWS.map(Sweep::new),
+            segments: WINDOWS.map(|window| match window {
+                Some(_) => Sweep::new(window),
+                None => Sweep::of_all(newest),
+            }),
             records: WINDOWS.map(Sweep::new),
             turn: WINDOWS.len() - 1,
             stragglers: 0,

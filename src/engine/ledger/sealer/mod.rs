@@ -29,6 +29,7 @@ use super::Log;
 use super::anchor::AnchorFile;
 use super::distributor::Distributor;
 use super::foreign::accepted_forgeries;
+use super::head::Head;
 use super::key::SigningKey;
 use super::positioned::check_own;
 use super::seal_error::SealError;
@@ -144,7 +145,7 @@ impl Sealer {
     ) -> Result<(), SealError> {
         let Some(mut leadership) = in_time(async { Ok(leader.lead().await?) }).await? else {
             self.distributor.forget();
-            return in_time(self.remember()).await;
+            return in_time(self.stand_by()).await;
         };
         let (marks, distributor) = (leadership.marks(), self.distributor.clone());
         let sealing = async {
@@ -160,6 +161,25 @@ impl Sealer {
             }
         };
         marks.during(sealing).await
+    }
+
+    /// Remembers what another instance signs. A log whose head moved stays a failure of this one until it restarts.
+    async fn stand_by(&mut self) -> Result<(), SealError> {
+        self.remember().await?;
+        for log in Log::ALL {
+            if let Some(head) = store::head(&self.pool, log).await? {
+                self.check_not_moved(log, &head)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_not_moved(&self, log: Log, head: &Head) -> Result<(), SealError> {
+        let moved = self.moved.as_ref();
+        match moved.is_some_and(|(of, origin)| (*of, origin) == (log, &head.origin)) {
+            true => Err(SealError::Moved(log)),
+            false => Ok(()),
+        }
     }
 
     async fn seal(
@@ -183,6 +203,7 @@ impl Sealer {
     async fn open(&mut self, mut leadership: Leadership) -> Result<SealingSession, SealError> {
         self.remember().await?;
         let connection = leadership.connection();
+        store::pin_plans(&mut *connection).await?;
         let keys = self.keys(&mut *connection).await?;
         let mut logs = Vec::new();
         for log in Log::ALL {
@@ -199,16 +220,16 @@ impl Sealer {
             let tree = tree.ok_or(SealError::Broken(log))?;
             let accepted = (log, head.origin.as_str());
             let foreign = accepted_forgeries(self.pool.rows_on(&mut *connection), accepted).await?;
-            let mut open = OpenLog::new(log, head, tree, foreign);
+            let now = store::now(&mut *connection).await?;
+            let (newest, _) = store::sealed_around(&mut *connection, log, now).await?;
+            let mut open = OpenLog::new(log, (head, tree), foreign, newest);
             let known = self.known_checkpoints(&keys, &mut open).await?;
             let signed = largest_tree(&mut *connection, &open, &known).await?;
             let trusted = signed.max(origin.accepted.unsigned_abs().min(open.head.size));
             check_own(&mut *connection, self.pool.seals(), (log, &open.head), trusted).await?;
             check_extends(&mut *connection, &open, &known).await?;
             self.compare(&mut *connection, &keys, &mut open).await?;
-            if self.moved.as_ref() == Some(&(log, open.head.origin.clone())) {
-                return Err(SealError::Moved(log));
-            }
+            self.check_not_moved(log, &open.head)?;
             logs.push(open);
         }
         Ok(SealingSession { leadership, keys, logs })

@@ -21,8 +21,8 @@ pub(super) use self::keys::{
 };
 pub(super) use self::records::{RecordKey, attached_days, count_newer, kept_from, records_after};
 pub(super) use self::segments::{
-    Sealed, around, first_sealed_from, lock_stragglers, positioned, random, sealed, sealed_around,
-    slice,
+    Sealed, around, first_sealed_from, lock_stragglers, pin_plans, positioned, random, sealed,
+    sealed_around, slice,
 };
 pub(super) use self::tree::{Growth, grow, hashes};
 use crate::db::undecodable;

@@ -13,6 +13,12 @@ use crate::segments::{MOST, Segment, SegmentRow};
 use formats::clock::Timestamp;
 use formats::tlog::Hash;
 
+/// Lets the statements of this session read tables by their indexes, also if statistics are old.
+pub(in crate::ledger) async fn pin_plans(connection: &mut PgConnection) -> sqlx::Result<()> {
+    sqlx::query("SET enable_seqscan = off").execute(connection).await?;
+    Ok(())
+}
+
 /// A part of the segments in the order of their identifiers.
 #[derive(Debug, Default)]
 pub(in crate::ledger) struct Slice {

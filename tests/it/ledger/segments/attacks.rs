@@ -3,7 +3,7 @@
 use engine::ledger::{Log, SealState, take_back};
 use engine::segments::remove_forged;
 use formats::tlog::{Hash, Tree};
-use sqlx::AssertSqlSafe;
+use sqlx::{AssertSqlSafe, PgConnection};
 use uuid::Uuid;
 
 use super::fixture::Written;
@@ -27,25 +27,8 @@ impl Written {
 
     /// Gives a segment the next position, with a root that is right or wrong.
     async fn position(&self, segment: Uuid, leaves: &[Hash], root: Option<Hash>) {
-        let (size, root_before): (i64, Vec<u8>) =
-            sqlx::query_as("SELECT size, root FROM audit_log_heads WHERE log = 1")
-                .fetch_one(&self.kept.pool)
-                .await
-                .expect("a head");
-        let mut tree = Tree::default();
-        leaves.iter().for_each(|leaf| tree.append(*leaf, |_| ()));
-        let sealed: Option<i64> = sqlx::query_scalar(
-            "SELECT seal_audit_segments(1::smallint, origin, $1, $2, $3, ARRAY[$4], '{}', '{}', '{}')
-               FROM audit_log_heads WHERE log = 1",
-        )
-        .bind(size)
-        .bind(root_before)
-        .bind(root.unwrap_or_else(|| tree.root()).as_bytes())
-        .bind(segment)
-        .fetch_one(&self.kept.pool)
-        .await
-        .expect("a position");
-        assert!(sealed.is_some(), "the head is another one");
+        let mut connection = self.kept.pool.acquire().await.expect("a connection");
+        position(&mut connection, segment, leaves, root).await;
     }
 
     /// The waiting segments and their hashes, in order.
@@ -60,6 +43,33 @@ impl Written {
         };
         rows.into_iter().map(|(id, bytes)| (id, hashes(bytes))).collect()
     }
+}
+
+async fn position(
+    connection: &mut PgConnection,
+    segment: Uuid,
+    leaves: &[Hash],
+    root: Option<Hash>,
+) {
+    let (size, root_before): (i64, Vec<u8>) =
+        sqlx::query_as("SELECT size, root FROM audit_log_heads WHERE log = 1")
+            .fetch_one(&mut *connection)
+            .await
+            .expect("a head");
+    let mut tree = Tree::default();
+    leaves.iter().for_each(|leaf| tree.append(*leaf, |_| ()));
+    let sealed: Option<i64> = sqlx::query_scalar(
+        "SELECT seal_audit_segments(1::smallint, origin, $1, $2, $3, ARRAY[$4], '{}', '{}', '{}')
+           FROM audit_log_heads WHERE log = 1",
+    )
+    .bind(size)
+    .bind(root_before)
+    .bind(root.unwrap_or_else(|| tree.root()).as_bytes())
+    .bind(segment)
+    .fetch_one(connection)
+    .await
+    .expect("a position");
+    assert!(sealed.is_some(), "the head is another one");
 }
 
 fn says(part: &'static str) -> impl Fn(&SealState) -> bool {
@@ -204,8 +214,41 @@ async fn a_record_that_is_too_long_is_named_and_stops_nothing() {
     within(PATIENCE, async || written.flaws("crypto_operations_audit") == ["unsealed"]).await;
 }
 
+/// Another instance seals on, because the segment is genuine. This one alarms until it starts again.
 #[tokio::test]
-async fn a_head_that_moves_while_the_lock_is_held_stops_sealing() {
+async fn a_head_that_moves_while_the_lock_is_held_is_an_alarm_until_the_restart() {
+    let written = Written::new().await;
+    written.write(1).await;
+    let (segment, leaves) = written.segments().await.remove(0);
+    written
+        .kept
+        .execute(
+            "CREATE TABLE held AS TABLE audit_log_segments; GRANT SELECT ON held TO sealward_application;
+             DELETE FROM audit_log_segments; DELETE FROM crypto_operations_audit",
+        )
+        .await;
+    let sealer = written.kept.sealer().await;
+    sealer.state(|state| *state == SealState::Sealing).await;
+    let mut transaction = written.kept.pool.begin().await.expect("a transaction");
+    let put_back = "INSERT INTO audit_log_segments SELECT * FROM held";
+    sqlx::query(put_back).execute(&mut *transaction).await.expect("a segment");
+    position(&mut transaction, segment, &leaves, None).await;
+    transaction.commit().await.expect("a commit");
+    written.write(1).await;
+    sealer.state(says(MOVED)).await;
+    let other = written.kept.sealer().await;
+    written.kept.covered(2).await;
+    other.state(|state| *state == SealState::Sealing).await;
+    written.write(1).await;
+    written.kept.covered(3).await;
+    assert!(says(MOVED)(&sealer.status.state()));
+    sealer.stop().await;
+    let sealer = written.kept.sealer().await;
+    sealer.state(|state| *state == SealState::Standby).await;
+}
+
+#[tokio::test]
+async fn a_head_that_moves_to_a_segment_that_no_instance_wrote_stops_sealing() {
     let written = Written::new().await;
     let sealer = written.kept.sealer().await;
     sealer.state(|state| *state == SealState::Sealing).await;

@@ -7,6 +7,7 @@ use engine::ledger::{
 };
 use formats::clock::{Clock, Entropy};
 use formats::tlog::Hash;
+use sqlx::AssertSqlSafe;
 use testkit::{Site, token};
 
 use super::fixture::Written;
@@ -165,6 +166,36 @@ async fn without_an_origin_forged_segments_stay_and_prove_nothing() {
     let is_change = |it: &Finding| matches!(it.change, Change::Changed { .. });
     assert!(findings.first.iter().all(is_change), "{findings:?}");
     assert_eq!((findings.first.len(), findings.further), (4, 0));
+}
+
+/// An operator accepted the segment, which seals no record. So a record that it names is not compared with it.
+#[tokio::test]
+async fn the_sample_leaves_out_accepted_forgeries() {
+    let written = Written::new().await;
+    written.write(1).await;
+    let sealer = written.kept.sealer().await;
+    written.kept.covered(1).await;
+    sealer.stop().await;
+    let pool = &written.kept.pool;
+    // Nearly each position of the log is one of it.
+    let many = REPEAT
+        .replace("ARRAY[id, end_id]", "array_fill(id, ARRAY[200])")
+        .replace("repeat('33', 64)", "repeat('33', 32 * 200)");
+    sqlx::query(AssertSqlSafe(many)).execute(pool).await.expect("a segment");
+    let root = Hash::of_leaf(b"a root");
+    let size = sqlx::query_scalar(GIVE_LAST_POSITIONS).bind(root.as_bytes().as_slice());
+    assert_eq!(size.fetch_one(pool).await.ok(), Some(Some(201_i64)));
+    written.kept.execute(LOSE_ORIGIN).await;
+    let repaired = take_back(&written.kept.owner).await.expect("a log");
+    assert_eq!(repaired, [(Log::Operations, 201)]);
+    assert_eq!(written.renew(true).await.expect("another origin").foreign.len(), 1);
+    let sealer = written.kept.sealer().await;
+    for size in 202..207 {
+        written.write(1).await;
+        written.kept.covered(size).await;
+    }
+    sealer.stop().await;
+    assert_eq!(written.flaws("crypto_operations_audit"), Vec::<String>::new());
 }
 
 /// Its key is destroyed, and it has sealed nothing that the next generation has not sealed again.

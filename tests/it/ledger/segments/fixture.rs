@@ -4,7 +4,7 @@ use engine::audit::{Record, Recorder};
 use engine::db::Pool;
 use engine::jobs::Supervisor;
 use engine::settings::Audit;
-use formats::clock::{Clock, Entropy};
+use formats::clock::{Clock, Entropy, Timestamp};
 use sqlx::AssertSqlSafe;
 
 use crate::audit::record;
@@ -36,6 +36,18 @@ impl Written {
     pub(super) async fn write(&self, count: usize) {
         let records = (0..count).map(|number| record(&format!("r{number}")));
         self.write_all(records.collect()).await;
+    }
+
+    /// Writes a record as an instance whose clock shows this time.
+    pub(super) async fn write_at(&self, moment: Timestamp) {
+        let day =
+            format!("SELECT make_audit_day(('{moment}'::timestamptz AT TIME ZONE 'UTC')::date)");
+        self.kept.execute(&day).await;
+        let (clock, pool) = (Clock::held_at(moment), self.kept.pool.clone());
+        let (recorder, writer) = Recorder::open(clock, Entropy::system(), pool, &Audit::default());
+        let _jobs = write(writer);
+        let pending = recorder.submit(record("late")).expect("a place");
+        pending.receipt().await.expect("a receipt");
     }
 
     pub(super) async fn write_all(&self, records: Vec<Record>) {

@@ -77,7 +77,7 @@ async fn no_statement_reads_a_whole_table() {
     pool.current().close().await;
     written.kept.pool.current().close().await;
     let read = settled(&written, &reads()).await - before;
-    assert!(read < RECORDS.cast_signed(), "{read} rows");
+    assert!(read < 1_000, "{read} rows");
 }
 
 /// The number once sessions that have ended have reported theirs.

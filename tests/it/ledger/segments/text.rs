@@ -3,17 +3,24 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
-use engine::audit::{Endpoint, OperationType, Outcome, Record};
+use engine::audit::{
+    CLIENT_CLOSED_REQUEST, Endpoint, OperationType, Outcome, Record, RewrapTarget,
+};
 use engine::ids::{ApiKeyId, CredentialId, IdentityId, KeyId, ServiceId};
 use engine::ledger::{self, Log};
+use formats::clock::Entropy;
+use formats::envelope::{Alg, Context, ContextTag, Curve, Enc, HeaderMembers, Recipient, seal};
+use formats::json::Text;
+
 use formats::tlog::Hash;
 use rand::seq::IndexedRandom as _;
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::fixture::Written;
+use testkit::PrivateKey;
 
-const RECORDS: usize = 1_500;
+const RECORDS: usize = 1_000;
 
 fn one_of<T: Clone>(values: &[T]) -> T {
     values.choose(&mut rand::rng()).expect("a value").clone()
@@ -57,7 +64,25 @@ fn address() -> IpAddr {
     one_of(&[IpAddr::V4(Ipv4Addr::from_bits(low)), IpAddr::V6(Ipv6Addr::from_bits(v6))])
 }
 
-fn random_record() -> Record {
+/// The tag of a context in a new envelope.
+fn tag() -> ContextTag {
+    let context = Text::parse(br#"{"a":"b"}"#).expect("JSON");
+    let context = Context::parse(context).expect("a context");
+    let key = PrivateKey::ec(Curve::P256);
+    let recipient = Recipient {
+        key: key.public(),
+        kid: "kid",
+        alg: Alg::EcdhEsA256Kw,
+        enc: Enc::A256GCM,
+        policy: None,
+        context: Some(&context),
+        members: HeaderMembers::default(),
+    };
+    let sealed = seal(&Entropy::system(), recipient, b"1", &mut String::new());
+    sealed.expect("an envelope").expect("a tag")
+}
+
+fn random_record(tags: &[ContextTag]) -> Record {
     let credentials = [
         CredentialId::ApiKey(ApiKeyId::from_uuid(id())),
         CredentialId::Identity(IdentityId::from_uuid(id())),
@@ -72,26 +97,33 @@ fn random_record() -> Record {
         endpoint: maybe(one_of(&Endpoint::ALL)),
         policy_number: maybe(text().into()),
         key_id: maybe(KeyId::from_uuid(id())),
-        ctx: None,
+        ctx: maybe(one_of(tags)),
         payload_size_bytes: one_of(&sizes),
         response_status: one_of(&[0, 200, 599, i16::MAX.unsigned_abs(), u16::MAX]),
         arrived: Duration::from_nanos(rand::random::<u64>() >> rand::random_range(0..64)),
-        error_code: maybe("ERROR_CODE"),
+        error_code: maybe(one_of(&["", CLIENT_CLOSED_REQUEST, "quote \" backslash \\ ü"])),
         outcome: one_of(&Outcome::ALL),
         error_message: maybe(text().into()),
         client_address: maybe(address()),
         item: maybe(one_of(&[0, 1, i16::MAX.unsigned_abs(), u16::MAX])),
-        sealing: None,
+        sealing: maybe(Box::new(RewrapTarget {
+            policy_number: maybe(text().into()),
+            key_id: maybe(KeyId::from_uuid(id())),
+            ctx: maybe(one_of(tags)),
+        })),
     }
 }
 
 #[tokio::test]
 async fn the_hashed_text_is_the_text_that_is_read_back() {
     let written = Written::new().await;
-    written.write_all((0..RECORDS).map(|_| random_record()).collect()).await;
+    let tags = [tag(), tag(), tag()];
+    let records: Vec<_> = (0..RECORDS).map(|_| random_record(&tags)).collect();
+    let rows = RECORDS + records.iter().filter(|record| record.sealing.is_some()).count();
+    written.write_all(records).await;
     let _sealer = written.kept.sealer().await;
-    let checkpoint = written.kept.covered(RECORDS as u64).await;
-    written.assert_each_in_one_segment(RECORDS as i64).await;
+    let checkpoint = written.kept.covered(rows as u64).await;
+    written.assert_each_in_one_segment(rows as i64).await;
     let hashes: Vec<Vec<u8>> = sqlx::query_scalar(
         "SELECT leaf_hash FROM audit_log_index WHERE log = 1 ORDER BY log_index",
     )
@@ -99,7 +131,7 @@ async fn the_hashed_text_is_the_text_that_is_read_back() {
     .await
     .expect("hashes");
     let lines = written.kept.export().await;
-    assert_eq!(lines.len(), RECORDS);
+    assert_eq!(lines.len(), rows);
     for (line, hash) in lines.iter().zip(&hashes) {
         let leaf = ledger::leaf(Log::Operations, line).expect("a leaf");
         assert_eq!(Hash::of_leaf(&leaf).as_bytes().as_slice(), hash, "{line}");
@@ -112,4 +144,5 @@ async fn the_hashed_text_is_the_text_that_is_read_back() {
         lines.iter().map(value).collect::<std::collections::HashSet<_>>().len()
     };
     assert!(of("client_address") > 100 && of("response_time_ms") > 100);
+    assert_eq!((of("ctx"), of("error_code")), (4, 4));
 }

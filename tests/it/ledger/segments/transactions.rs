@@ -1,5 +1,9 @@
 //! Transactions that commit late, in part or not at all.
 
+use std::time::Duration;
+
+use formats::clock::Clock;
+
 use super::fixture::Written;
 
 impl Written {
@@ -54,10 +58,16 @@ async fn what_is_rolled_back_is_not_sealed() {
 #[tokio::test]
 async fn what_a_savepoint_takes_back_is_not_sealed() {
     let written = Written::new().await;
+    written.write(1).await;
+    written.hold().await;
+    let renamed =
+        "ALTER TABLE held RENAME TO taken; ALTER TABLE held_segments RENAME TO taken_segments";
+    written.kept.execute(renamed).await;
+    let taken_back = PUT_BACK.replace("held", "taken");
     written.write(3).await;
     written.hold().await;
     let mut transaction = written.kept.owner.begin().await.expect("a transaction");
-    let statements = format!("SAVEPOINT one; {PUT_BACK}; ROLLBACK TO one; {PUT_BACK}");
+    let statements = format!("SAVEPOINT one; {taken_back}; ROLLBACK TO one; {PUT_BACK}");
     sqlx::raw_sql(sqlx::AssertSqlSafe(statements))
         .execute(&mut *transaction)
         .await
@@ -67,6 +77,25 @@ async fn what_a_savepoint_takes_back_is_not_sealed() {
     written.kept.covered(1).await;
     transaction.commit().await.expect("a commit");
     written.assert_sealed_once(4).await;
+    let taken = "SELECT count(*) FROM audit_log_index i JOIN taken t ON t.id = i.record_id";
+    assert_eq!(written.count(taken).await, 0);
+}
+
+/// A commit can be late by any time, and a clock wrong by any. The first sweeps pass over such segments.
+#[tokio::test]
+async fn a_segment_of_any_time_is_sealed() {
+    let written = Written::new().await;
+    written.write(1).await;
+    let sealer = written.kept.sealer().await;
+    written.kept.covered(1).await;
+    let now = Clock::system().now();
+    let [minute, hour] = [60, 3_600].map(Duration::from_secs);
+    for moment in [now.minus(11 * minute), now.minus(72 * hour), now.plus(hour)] {
+        written.write_at(moment).await;
+    }
+    written.assert_sealed_once(4).await;
+    // They are sealed as segments, not as records without one.
+    assert!(sealer.status.stragglers().all(|(_, count)| count == 0));
 }
 
 /// A database that lost its last commits, or a backup, lost records, segments, positions and head together.
