@@ -26,9 +26,12 @@ use testkit::{Database, pool};
 const ROWS: u64 = 10_000_000;
 const DAYS: u64 = 30;
 
-/// The maximum median time of a page, and its number of entries.
+/// The maximum median time of a page of closed days, and its number of entries.
 const BOUND: Duration = Duration::from_millis(50);
 const PAGE: i64 = 50;
+
+/// How much longer a page can take with today, whose records have fewer indexes: in passes over all of them.
+const PASSES: u32 = 2;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -70,15 +73,17 @@ async fn main() -> ExitCode {
     maintain_days(&service, now).await.expect("closed days");
     sqlx::query("VACUUM ANALYZE crypto_operations_audit").execute(&owner).await.unwrap();
     println!(
-        "{} records in {days} days, generated and closed in {:.0?}; pages of {PAGE} entries, {ROUNDS} queries each\n",
+        "{} records in {days} days, generated and closed in {:.0?}; pages of {PAGE} entries, {ROUNDS} queries each",
         rows / days * days,
         filled.elapsed(),
     );
+    let midnight = now.start_of_day();
+    let pass = pass(&owner, midnight).await;
+    println!("a pass over all records of today takes {:.1} ms\n", millis(pass));
     println!(
         "| EntryFilter | Entries | Closed days: median ms | Slowest | With today: median ms | Slowest |"
     );
     println!("|---|--:|--:|--:|--:|--:|");
-    let midnight = now.start_of_day();
     let mut plans = Vec::new();
     let mut is_slow = false;
     for (name, filter) in filters(now, days) {
@@ -93,13 +98,13 @@ async fn main() -> ExitCode {
             millis(whole_slowest),
         );
         plans.push((name, plan(&service, now, &filter, None, PAGE).await.unwrap()));
-        is_slow |= median.max(whole_median) > BOUND;
+        is_slow |= median > BOUND || whole_median > median + pass * PASSES;
     }
     for (name, plan) in plans {
         println!("\n{name}\n    {}", brief(&plan).join("\n    "));
     }
     if is_slow {
-        println!("\na page took longer than {BOUND:?}");
+        println!("\na page took longer than {BOUND:?}, or with today {PASSES} passes longer");
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
@@ -188,8 +193,33 @@ async fn timed(db: &Pool, now: Timestamp, filter: &EntryFilter) -> (usize, [Dura
         found = entries(db, now, filter, None, PAGE).await.unwrap().len();
         times.push(asked.elapsed());
     }
+    (found, median_and_slowest(times))
+}
+
+fn median_and_slowest(mut times: Vec<Duration>) -> [Duration; 2] {
     times.sort_unstable();
-    (found, [times[ROUNDS / 2], times[ROUNDS - 1]])
+    [times[ROUNDS / 2], times[ROUNDS - 1]]
+}
+
+/// The median time of a query that reads all records of a day and compares one value of each.
+async fn pass(owner: &PgPool, midnight: Timestamp) -> Duration {
+    let mut connection = owner.acquire().await.unwrap();
+    let settings =
+        "SET enable_bitmapscan = off; SET enable_indexscan = off; SET enable_indexonlyscan = off;
+         SET max_parallel_workers_per_gather = 0";
+    sqlx::raw_sql(settings).execute(&mut *connection).await.unwrap();
+    let count =
+        "SELECT count(*) FROM crypto_operations_audit WHERE ts >= $1 AND application_id = $2";
+    let mut times = Vec::new();
+    for _ in 0..ROUNDS {
+        let asked = Instant::now();
+        let found = sqlx::query_scalar::<_, i64>(count).bind(midnight).bind(Uuid::nil());
+        assert_eq!(found.fetch_one(&mut *connection).await.unwrap(), 0);
+        times.push(asked.elapsed());
+    }
+    connection.close().await.unwrap();
+    let [median, _] = median_and_slowest(times);
+    median
 }
 
 /// The plan, shortened to the first scans and the summary.
