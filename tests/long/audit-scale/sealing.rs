@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use engine::audit::Recorder;
+use engine::audit::{EntryFilter, Recorder, entries};
 use engine::db::{Pool, as_application};
 use engine::ledger::verify::{self, Trust};
 use engine::ledger::{self, Log, Renewal, SealStatus, Sealer};
@@ -27,6 +27,7 @@ use formats::clock::{Clock, Entropy};
 use formats::tlog::{TILE_WIDTH, Tile, TileContent};
 use futures_util::StreamExt as _;
 use sqlx::postgres::PgConnectOptions;
+use uuid::Uuid;
 
 use testkit::{Cluster, Scratch, pool, protect_record, token};
 
@@ -48,6 +49,9 @@ const VERIFIED: f64 = 1_000_000.0 / 60.0;
 /// the last record a checkpoint covers it.
 const LIVE_CORES: f64 = 1.0 / 3.0;
 const LIVE_DELAY: Duration = Duration::from_secs(5);
+
+/// How many records are proven, and how many pages are read.
+const LOOK_UPS: u64 = 1_000;
 
 /// The maximum growth of the memory of the process while it seals.
 const MEMORY_KIB: u64 = 64 * 1_024;
@@ -115,15 +119,16 @@ async fn main() -> ExitCode {
             sqlx::query_scalar(sqlx::AssertSqlSafe(size)).fetch_one(&owner).await.unwrap();
         println!("| table `{table}` with its indexes | | {} |", mib(size.unsigned_abs()));
     }
-    let [records, others] = [RECORDS, OTHERS].map(|tables| scanned(&owner, tables));
-    let (records, others) = (records.await, others.await);
+    let [scanned_records, scanned_others] =
+        [scanned(&owner, RECORDS).await, scanned(&owner, OTHERS).await];
     println!(
-        "| rows that sequential scans read meanwhile | | {records} records, {others} others |"
+        "| rows that sequential scans read meanwhile | | {scanned_records} records, {scanned_others} others |"
     );
     let began = Instant::now();
     let (tiles, bytes) = read_tiles(&service, rows).await;
     let name = format!("all {tiles} hash tiles, read in turn");
     row(&name, began.elapsed(), &mib(bytes));
+    look_up(&owner, &service).await;
     let began = Instant::now();
     let export = folder.path().join("export");
     let bytes = write_export(&service, &export).await;
@@ -142,8 +147,8 @@ async fn main() -> ExitCode {
     let is_within = per_second(backlog, sealing) >= SEALED
         && per_second(rows, verifying) >= VERIFIED
         && memory_kib <= MEMORY_KIB
-        && records <= rows
-        && others < rows / TRANSACTION
+        && scanned_records <= rows
+        && scanned_others < rows / TRANSACTION
         && keeps_up
         && cores <= LIVE_CORES;
     if !is_within {
@@ -239,6 +244,33 @@ async fn scanned(owner: &Pool, tables: &str) -> u64 {
         "SELECT coalesce(sum(seq_tup_read), 0)::int8 FROM pg_stat_user_tables WHERE relname ~ $1";
     let read: i64 = sqlx::query_scalar(read).bind(tables).fetch_one(owner).await.unwrap();
     read.unsigned_abs()
+}
+
+/// Proves some records of all of the log, and reads pages of the newest ones.
+async fn look_up(owner: &Pool, service: &Pool) {
+    let records = records_of(owner).await;
+    let began = Instant::now();
+    for record in &records {
+        ledger::prove(service, Log::Operations, *record).await.expect("a proof");
+    }
+    let proving = began.elapsed();
+    row("proofs of records", proving, &format!("{:.0} proofs/s", per_second(LOOK_UPS, proving)));
+    let (filter, now) = (EntryFilter::default(), Clock::system().now());
+    let began = Instant::now();
+    for _ in 0..LOOK_UPS {
+        let page = entries(service, now, &filter, None, 50).await.expect("a page");
+        assert!(page.iter().all(|entry| entry.log_index.is_some()));
+    }
+    let reading = began.elapsed();
+    let pages = format!("{:.0} pages/s", per_second(LOOK_UPS, reading));
+    row("pages of 50 records with their positions", reading, &pages);
+}
+
+async fn records_of(owner: &Pool) -> Vec<Uuid> {
+    let some =
+        "SELECT ids[1] FROM audit_log_segments WHERE log = 1 ORDER BY md5(id::text) LIMIT $1";
+    let some = sqlx::query_scalar(some).bind(LOOK_UPS.cast_signed()).fetch_all(owner).await;
+    some.expect("records")
 }
 
 /// The number of hash tiles of the log, and the sum of their bytes.

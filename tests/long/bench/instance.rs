@@ -46,13 +46,20 @@ const POST_QUANTUM: (&str, &str) = ("SEALWARD_ENVELOPES_POST_QUANTUM", "true");
 const TRANSIT: (&str, &str) = ("SEALWARD_TRANSIT_ENABLED", "true");
 
 impl Instance {
-    /// Starts the service with a SoftHSM2 token and creates the resources.
+    /// Starts the service with a SoftHSM2 token and creates the resources. As in production, it seals its audit records.
     pub(crate) async fn start(site: &Site) -> Self {
+        site.run(&["audit", "init"]).success();
         Self::start_with(site, false).await
     }
 
-    /// Starts the service with a kryoptic token and creates the resources.
+    /// The same without sealing.
+    pub(crate) async fn start_unsealed(site: &Site) -> Self {
+        Self::start_with(site, false).await
+    }
+
+    /// The same as [`Self::start`] with a kryoptic token.
     pub(crate) async fn start_on_kryoptic(site: &Site) -> Self {
+        site.run(&["audit", "init"]).success();
         Self::start_with(site, true).await
     }
 

@@ -20,17 +20,18 @@ pub(crate) fn markdown(
 ) -> String {
     let mut out = String::new();
     let mut line = |text: String| writeln!(out, "{text}").expect("memory");
-    line("| Case | Concurrency | KiB | Per second | p50 ms | p99 ms | CPU µs: service | Postgres | Load generator | Flush µs | Responses |".to_owned());
-    line("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|".to_owned());
+    line("| Case | Concurrency | KiB | Per second | p50 ms | p99 ms | CPU µs | Service | Postgres | Load generator | Flush µs | Responses |".to_owned());
+    line("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|".to_owned());
     for (case, it) in results {
         line(format!(
-            "| {} | {} | {} | {:.0} | {:.2} | {:.2} | {:.1} | {:.1} | {:.1} | {:.0} | {} |",
+            "| {} | {} | {} | {:.0} | {:.2} | {:.2} | {:.1} | {:.1} | {:.1} | {:.1} | {:.0} | {} |",
             case.name(),
             case.at_once,
             case.bytes / 1024,
             it.rate,
             it.p50 / 1e3,
             it.p99 / 1e3,
+            it.cpu(),
             it.service,
             it.postgres,
             it.generator,
@@ -68,6 +69,14 @@ pub(crate) fn markdown(
             it.postgres,
         ));
     }
+    let (on, off) = (&sealing.on.measured, &sealing.off.measured);
+    line(format!(
+        "| the difference of on and off | | | | {:.1} | {:.1} | {:.1} | {:.0} |",
+        on.cpu() - off.cpu(),
+        on.service - off.service,
+        on.postgres - off.postgres,
+        sealing.on.wal - sealing.off.wal,
+    ));
     line(String::new());
     line("| Target | Measured | Bound | |".to_owned());
     line("|---|--:|--:|---|".to_owned());

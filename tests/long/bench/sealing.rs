@@ -1,12 +1,13 @@
 //! The price of the audit logs: the same requests without sealing, with sealing, and with sealing and forwarding, in turns.
 //! The CPU time is that of the service and of Postgres with all its processes, until five seconds after the load: what is
-//! written during the load is sealed and forwarded by then.
+//! written during the load is sealed and forwarded by then. The other two instances are paused meanwhile.
 
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use engine::db::Pool;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::cases::KIB;
@@ -20,6 +21,9 @@ const REQUEST: (&str, usize) = ("protect RSA-2048", 64);
 
 const ROUNDS: usize = 5;
 
+/// How long an instance works after its pause before it is measured.
+const BEFORE: Duration = Duration::from_secs(1);
+
 /// How long the CPU time after a load counts.
 const AFTER: Duration = Duration::from_secs(5);
 
@@ -27,6 +31,8 @@ pub(crate) struct Sealing {
     pub(crate) off: Price,
     pub(crate) on: Price,
     pub(crate) forwarding: Price,
+    /// Of on and off, the median of the ratios of the rounds: CPU time, rate and p99.
+    pub(crate) ratios: [f64; 3],
 }
 
 #[derive(Clone)]
@@ -39,31 +45,38 @@ pub(crate) struct Price {
 pub(crate) async fn measured(baselines: &Baselines, span: Duration) -> Sealing {
     let authority = Authority::new();
     let [off, on, forwarding] = [Site::new().await, Site::new().await, Site::new().await];
-    for site in [&on, &forwarding] {
-        site.run(&["audit", "init"]).success();
-    }
     let collector = Collector::start(&forwarding, &authority);
     forwarding.add_settings(&collector.settings);
-    let mut instances = Vec::new();
-    for site in [&off, &on, &forwarding] {
-        instances.push(Instance::start(site).await);
-    }
-    let mut taken = vec![Vec::new(); instances.len()];
+    let instances = [
+        Instance::start_unsealed(&off).await,
+        Instance::start(&on).await,
+        Instance::start(&forwarding).await,
+    ];
+    instances.iter().for_each(|instance| instance.process.signal(Signal::STOP));
+    let mut taken = [const { Vec::new() }; 3];
     for round in 0..=ROUNDS {
         for (instance, taken) in instances.iter().zip(&mut taken) {
+            instance.process.signal(Signal::CONT);
+            tokio::time::sleep(BEFORE).await;
             let request = instance.request(REQUEST.0, KIB);
             let processes = baselines.with(instance.process.id());
             let before = written(baselines.database()).await;
             let measured = processes.load_and_after(&request, REQUEST.1, span, AFTER);
             let wal = written(baselines.database()).await - before;
+            instance.process.signal(Signal::STOP);
             if round > 0 {
                 let wal = wal / measured.answers().max(1) as f64;
                 taken.push(Price { measured, wal });
             }
         }
     }
-    let [off, on, forwarding] = [&taken[0], &taken[1], &taken[2]].map(|taken| median(taken));
-    Sealing { off, on, forwarding }
+    instances.iter().for_each(|instance| instance.process.signal(Signal::CONT));
+    let pairs = taken[1].iter().zip(&taken[0]);
+    let pairs = pairs.map(|(on, off)| (&on.measured, &off.measured)).collect::<Vec<_>>();
+    let ratio = |of: fn(&Measured) -> f64| middle(pairs.iter().map(|(on, off)| of(on) / of(off)));
+    let ratios = [ratio(Measured::cpu), ratio(|it| it.rate), ratio(|it| it.p99)];
+    let [off, on, forwarding] = taken.map(|taken| median(&taken));
+    Sealing { off, on, forwarding, ratios }
 }
 
 /// The bytes of write-ahead log that Postgres has written so far.
@@ -74,18 +87,16 @@ async fn written(database: &Pool) -> f64 {
 
 fn median(taken: &[Price]) -> Price {
     let measured: Vec<Measured> = taken.iter().map(|it| it.measured.clone()).collect();
-    let mut wal: Vec<f64> = taken.iter().map(|it| it.wal).collect();
-    wal.sort_by(f64::total_cmp);
-    Price { measured: Measured::median(&measured), wal: wal[wal.len() / 2] }
+    Price { measured: Measured::median(&measured), wal: middle(taken.iter().map(|it| it.wal)) }
+}
+
+fn middle(numbers: impl Iterator<Item = f64>) -> f64 {
+    let mut numbers: Vec<f64> = numbers.collect();
+    numbers.sort_by(f64::total_cmp);
+    numbers[numbers.len() / 2]
 }
 
 impl Sealing {
-    /// What sealing costs, as ratios: CPU time, rate and p99.
-    pub(crate) fn ratios(&self) -> [f64; 3] {
-        let (on, off) = (&self.on.measured, &self.off.measured);
-        [on.cpu() / off.cpu(), on.rate / off.rate, on.p99 / off.p99]
-    }
-
     /// The rows of the report: a name, and what was measured.
     pub(crate) fn rows(&self) -> [(&'static str, &Price); 3] {
         [("off", &self.off), ("on", &self.on), ("on, with forwarding", &self.forwarding)]

@@ -1,7 +1,8 @@
 //! Counts with callgrind the instructions to seal, to open, to answer requests to protect, to
 //! unprotect and to hash, to authenticate with a known API key or token, and to write and to seal an
 //! audit record. Counts are repeatable where times are not. `tests/long/instructions/run` compares
-//! them with `counts.json` and fails if they differ by more than 5 % in either direction.
+//! them with `counts.json` and fails if they differ by more than 5 % in either direction, those of the sealer, which
+//! works in rounds, by more than 120 %.
 //!
 //! A request runs on one thread from the listener's service to its response, with the task that
 //! completes its work. The database and the threads of the token are not counted.
