@@ -47,14 +47,16 @@ pub async fn prove(pool: &Pool, log: Log, id: Uuid) -> Result<Proof, ProofError>
     let records = records::read(&mut connection, log, &[RecordKey::of(id)]).await?;
     let record = records.get(&id).ok_or(ProofError::Missing)?;
     let line = record.line(None);
-    let leaf = leaf(log, &line).map_err(|_| ProofError::Missing)?;
-    let own = Some(Hash::of_leaf(&leaf));
+    let leaf = leaf(log, &line).ok();
+    let own = leaf.as_deref().map(Hash::of_leaf);
     let placed = placement(&mut connection, pool.seals(), (log, id), own).await?;
     let index = match placed {
         Placement::Waiting => return Err(ProofError::NotSealed),
         Placement::Changed(_) => return Err(ProofError::Changed),
         Placement::Sealed(index) => u64::try_from(index).map_err(crate::db::undecodable)?,
     };
+    // No instance seals a record without a leaf.
+    let leaf = leaf.ok_or(ProofError::Changed)?;
     let head = store::head(&mut *connection, log).await?;
     let head = head.ok_or(ProofError::NotSealed)?;
     let latest = head.signed.clone();

@@ -121,8 +121,9 @@ impl<'a> Checker<'a> {
         let Some(checkpoint) = checkpoints.iter().find(|it| it.size == size) else {
             return;
         };
-        // The hashes that the log keeps are proven or not, whatever the records are.
-        if !self.is_broken && checkpoint.root != self.tree.root() {
+        // The hashes that the log keeps are proven or not, whatever the records are. After a gap, they are not.
+        let is_proven = !self.is_broken;
+        if is_proven && checkpoint.root != self.tree.root() {
             if self.changed.is_empty() {
                 self.changed.push(Change::Within(self.proven..size));
             }
@@ -130,7 +131,10 @@ impl<'a> Checker<'a> {
         }
         self.proven = size;
         for change in mem::take(&mut self.changed) {
-            self.find(change);
+            match is_proven {
+                true => self.find(change),
+                false => self.findings.add(Finding { change, checkpoint: None }),
+            }
         }
     }
 

@@ -47,6 +47,13 @@ async fn lists_and_proofs_show_that_a_record_was_changed() {
     proof.refused(409, "CONFLICT");
     let other = other["id"].as_str().expect("an id");
     admin.get(&format!("/admin/audit/{other}/proof")).await.ok();
+    // A record that no leaf can hold was changed, too.
+    let long = "ALTER TABLE crypto_operations_audit ALTER error_message TYPE text;
+                UPDATE crypto_operations_audit SET error_message = repeat('x', 70000)";
+    execute(&world, long).await;
+    for id in [id, other] {
+        admin.get(&format!("/admin/audit/{id}/proof")).await.refused(409, "CONFLICT");
+    }
 }
 
 #[tokio::test]

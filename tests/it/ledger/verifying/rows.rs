@@ -231,6 +231,26 @@ async fn every_change_is_named() {
     assert_eq!(changes, expected);
 }
 
+/// With a gap, no root can be compared.
+#[tokio::test]
+async fn a_changed_record_of_a_log_with_a_gap_is_named_without_a_proof() {
+    let sealed = Sealed::new().await;
+    sealed
+        .kept
+        .execute(
+            "UPDATE crypto_operations_audit r SET response_status = 500
+               FROM audit_log_index i WHERE i.record_id = r.id AND log_index = 1;
+             UPDATE audit_log_positions SET base = 5 WHERE log = 1 AND base = 4",
+        )
+        .await;
+    let Err(NotVerified::Tampered(findings)) = sealed.database().await else {
+        panic!("the log was changed");
+    };
+    let found = findings.first.into_iter().map(|it| (it.change, it.checkpoint));
+    let changed = Change::Changed { index: 1, record: sealed.id(1) };
+    assert!(found.collect::<Vec<_>>().contains(&(changed, None)));
+}
+
 /// The segments are contiguous.
 #[tokio::test]
 async fn a_segment_at_a_later_position_is_found() {
