@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{Emergency, Service, ServiceStatus};
+use super::store::living_services;
+use super::{Emergency, ServiceStatus};
 use crate::catalog::{Catalog, Flag, Topic, Unreadable};
 use crate::db::Pool;
 use crate::ids::ServiceId;
-use crate::resource::select;
 
 /// A request is refused, because something is frozen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,8 +59,7 @@ impl FrozenServices {
     pub(crate) async fn read(pool: &Pool) -> sqlx::Result<Self> {
         let mut connection = pool.acquire().await?;
         let everything = Emergency::current(pool.rows_on(&mut connection)).await?.is_frozen();
-        let living = select::<Service>("WHERE deleted_at IS NULL");
-        let mut living = living.fetch_all(pool.rows_on(&mut connection)).await?;
+        let mut living = living_services(pool.rows_on(&mut connection)).await?;
         living.retain(|service| service.status == ServiceStatus::Frozen);
         Ok(Self { everything, services: living.into_iter().map(|service| service.id).collect() })
     }

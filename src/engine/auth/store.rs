@@ -40,6 +40,11 @@ pub(super) async fn api_key(
     Ok(service.map(|service| StoredKey::of(api_key, Some(&service), is_cut_off)))
 }
 
+/// The services that are not deleted.
+pub(super) async fn living_services(rows: Rows<&mut PgConnection>) -> sqlx::Result<Vec<Service>> {
+    select("WHERE deleted_at IS NULL").fetch_all(rows).await
+}
+
 async fn service(database: &Pool, id: ServiceId) -> sqlx::Result<Option<Service>> {
     let living = select("WHERE id = $1 AND deleted_at IS NULL").bind(id);
     living.fetch_optional(database.rows()).await

@@ -7,11 +7,8 @@ use crate::resource::Stored;
 
 /// A resource each of whose changes is an event with its state.
 pub(crate) trait Attested: Resource + Stored + Send + Unpin {
-    /// Selects at most `$2` living resources after `$1`.
-    const LIVING: &'static str = "WHERE id > $1 AND deleted_at IS NULL ORDER BY id LIMIT $2";
-
-    /// Selects the living resource `$1`.
-    const LIVING_ONE: &'static str = "WHERE id = $1 AND deleted_at IS NULL";
+    /// Whether its row has the column `deleted_at`, so that the row of a deleted resource stays.
+    const HAS_DELETED_AT: bool = true;
 
     /// The members that change without an event of the resource.
     const UNATTESTED: &'static [&'static str] = &[];

@@ -7,11 +7,12 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::kinds::each_attested;
+use super::store::living_after;
 use crate::db::Pool;
 use crate::ledger::{self, EventProof};
 use crate::management::events::Recorded;
 use crate::management::{Action, Attested};
-use crate::resource::{Rows, select};
+use crate::resource::Rows;
 use crate::seals::{Deviation, Difference, RowName};
 
 /// The number of rows in one query.
@@ -59,8 +60,7 @@ async fn compare_next<R: Attested>(
     after: Uuid,
     found: &mut Vec<Deviation>,
 ) -> sqlx::Result<Option<Uuid>> {
-    let rows = select::<R>(R::LIVING).bind(after).bind(PAGE);
-    let rows = rows.fetch_unverified(&mut *snapshot.executor).await?;
+    let rows = living_after::<R>(after, PAGE).fetch_unverified(&mut *snapshot.executor).await?;
     let is_last = i64::try_from(rows.len()).is_ok_and(|count| count < PAGE);
     let end = rows.last().map(|(id, _)| *id).filter(|_| !is_last);
     let attestations = attestations::<R>(snapshot.again(), (after, end)).await?;

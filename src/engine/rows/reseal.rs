@@ -5,10 +5,11 @@ use sqlx::PgConnection;
 
 use super::compare::compare;
 use super::kinds::{each_attested, each_kind, type_of};
+use super::store::living;
 use crate::db::Pool;
 use crate::ids::EventId;
 use crate::management::{Actor, Attested as _, Event, insert_event};
-use crate::resource::{Rows, SeenRow, Stored as _, is_there, reseal, select};
+use crate::resource::{Rows, SeenRow, Stored as _, is_there, reseal};
 use crate::seals::{Deviation, RowName, accept_absence};
 use formats::clock::{Clock, Entropy};
 
@@ -112,7 +113,7 @@ pub fn has_events(table: &str) -> bool {
 /// The state of a row that events attest.
 async fn state_of(mut rows: Rows<&mut PgConnection>, row: RowName) -> sqlx::Result<Option<Value>> {
     each_attested!(R => if row.table == R::TABLE {
-        let found = select::<R>(R::LIVING_ONE).bind(row.id).fetch_optional(rows.again()).await?;
+        let found = living::<R>(row.id).fetch_optional(rows.again()).await?;
         return Ok(found.and_then(|found| found.state()));
     });
     Ok(None)

@@ -5,6 +5,7 @@ use sqlx::FromRow;
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;
 
+use super::store::columns;
 use crate::auth::Roles;
 use crate::ids::{ApiKeyId, PersonId};
 use crate::resource;
@@ -192,18 +193,14 @@ impl<'r> FromRow<'r, PgRow> for PersonStatus {
 
 /// It decides nothing, so that no seal covers it.
 impl ColumnGroup for LastSeen {
-    const COLUMNS: &'static [&'static str] =
-        &["greatest(last_seen_at, (SELECT max(used.last_used_at) FROM api_keys used
-                                  WHERE used.person = subject)) AS last_seen_at"];
+    const COLUMNS: &'static [&'static str] = &[columns::LAST_SEEN_AT];
 
     fn write(&self, _: &mut Columns) {}
 }
 
 /// The rows of the keys decide.
 impl ColumnGroup for ApiKeyIds {
-    const COLUMNS: &'static [&'static str] = &[
-        "ARRAY(SELECT named.id FROM api_keys named WHERE named.person = subject ORDER BY named.id) AS api_key_ids",
-    ];
+    const COLUMNS: &'static [&'static str] = &[columns::API_KEY_IDS];
 
     fn write(&self, _: &mut Columns) {}
 }

@@ -8,6 +8,7 @@ use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::store::POLICY_NUMBER;
 use crate::ids::{Named as _, PolicyId, PolicyKind};
 use crate::policy_number::PolicyNumber;
 use crate::resource::{ColumnGroup, Columns, Input, Member, Value, string};
@@ -67,10 +68,7 @@ impl Value for BoundPolicy {
 }
 
 impl ColumnGroup for BoundPolicy {
-    const COLUMNS: &'static [&'static str] = &[
-        "policy_id",
-        "(SELECT bound.policy_number FROM policies bound WHERE bound.id = policy_id) AS policy_number",
-    ];
+    const COLUMNS: &'static [&'static str] = &["policy_id", POLICY_NUMBER];
 
     fn write(&self, columns: &mut Columns) {
         columns.set("policy_id", self.id);

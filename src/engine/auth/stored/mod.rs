@@ -6,6 +6,7 @@ mod emergency;
 mod identity;
 mod networks;
 mod service;
+mod store;
 
 pub use self::api_key::{ApiKey, ApiKeyRequest, ApiKeyStatus, Hint};
 pub use self::bound_policy::BoundPolicy;

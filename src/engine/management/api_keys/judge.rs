@@ -29,8 +29,7 @@ impl Resource for ApiKey {
 
 impl Attested for ApiKey {
     const LOSSES: &'static [(&'static str, Option<&'static str>)] = &[("revokedAt", None)];
-    const LIVING: &'static str = "WHERE id > $1 ORDER BY id LIMIT $2";
-    const LIVING_ONE: &'static str = "WHERE id = $1";
+    const HAS_DELETED_AT: bool = false;
     // The status follows the time, and the number is that of another resource.
     const UNATTESTED: &'static [&'static str] = &["status", "policyNumber", "lastUsedAt"];
 

@@ -45,8 +45,7 @@ impl Resource for Key {
 impl Attested for Key {
     const LOSSES: &'static [(&'static str, Option<&'static str>)] =
         &[("status", Some(KeyStatus::Disabled.name()))];
-    const LIVING: &'static str = "WHERE id > $1 ORDER BY id LIMIT $2";
-    const LIVING_ONE: &'static str = "WHERE id = $1";
+    const HAS_DELETED_AT: bool = false;
 
     fn has_lost(state: &Value) -> bool {
         let can_lose = [KeyStatus::Active, KeyStatus::Retired];

@@ -22,8 +22,7 @@ impl Resource for Person {
 impl Attested for Person {
     const LOSSES: &'static [(&'static str, Option<&'static str>)] =
         &[("status", Some(PersonStatus::Locked.name())), ("lockedAt", None)];
-    const LIVING: &'static str = "WHERE id > $1 ORDER BY id LIMIT $2";
-    const LIVING_ONE: &'static str = "WHERE id = $1";
+    const HAS_DELETED_AT: bool = false;
     const UNATTESTED: &'static [&'static str] =
         &["name", "roles", "lastSeenAt", "apiKeyIds", "updatedAt"];
 

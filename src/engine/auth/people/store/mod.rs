@@ -1,5 +1,7 @@
 //! People in the database.
 
+pub(super) mod columns;
+
 use std::collections::BTreeSet;
 
 use sqlx::{PgConnection, PgExecutor};
