@@ -1,11 +1,13 @@
 //! Discovery without an API key: published public keys and the OpenAPI document.
 
+use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
 use axum::Extension;
 use axum::body::Bytes;
-use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest as _, Sha256};
 
@@ -29,15 +31,19 @@ pub(super) struct Published {
 
 /// The ETags of `If-None-Match`.
 #[derive(Debug)]
-struct KnownTags(Vec<String>);
+pub(super) struct KnownTags(Vec<String>);
+
+impl FromRequestParts<App> for KnownTags {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        let lines = parts.headers.get_all(header::IF_NONE_MATCH).iter();
+        let tags = lines.flat_map(|line| line.to_str().unwrap_or_default().split(','));
+        Ok(Self(tags.map(|tag| tag.trim().to_owned()).collect()))
+    }
+}
 
 impl KnownTags {
-    fn of(headers: &HeaderMap) -> Self {
-        let lines = headers.get_all(header::IF_NONE_MATCH).iter();
-        let tags = lines.flat_map(|line| line.to_str().unwrap_or_default().split(','));
-        Self(tags.map(|tag| tag.trim().to_owned()).collect())
-    }
-
     /// Whether a tag matches, by the weak comparison of RFC 9110.
     fn include(&self, etag: &str) -> bool {
         let mut tags = self.0.iter();
@@ -71,7 +77,7 @@ pub(super) async fn jwks(
     State(App(app)): State<App>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
     PathSegments(service): PathSegments<String>,
-    headers: HeaderMap,
+    known: KnownTags,
 ) -> Result<Published, ApiError> {
     let service: ServiceId = service.parse().map_err(|_| ApiError::NotFound)?;
     let mut look_up = app.engine.limiter.look_up(client);
@@ -79,7 +85,7 @@ pub(super) async fn jwks(
     let published = app.keyring.published(service, admission).await?;
     let keys = published.ok_or(ApiError::NotFound)?;
     look_up.found();
-    Ok(Published { keys, known: KnownTags::of(&headers) })
+    Ok(Published { keys, known })
 }
 
 /// Returns this document.

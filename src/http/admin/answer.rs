@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Display;
 
 use axum::Json;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 use secrecy::ExposeSecret;
 use serde::Serialize;
 use utoipa::openapi::{RefOr, Schema};
@@ -146,7 +146,7 @@ impl IntoResponse for Replayed {
             resource.push_str(r#","secret":null}"#);
         }
         let again = [(REPLAYED, HeaderValue::from_static("true"))];
-        let headers: HeaderMap = again.into_iter().chain(headers).collect();
+        let headers = AppendHeaders(again.into_iter().chain(headers));
         let json = HeaderValue::from_static("application/json");
         let media = [(header::CONTENT_TYPE, json)];
         (status, headers, media, resource).into_response()

@@ -1,8 +1,8 @@
 //! `/admin/audit`.
 
 use axum::extract::State;
-use axum::http::HeaderMap;
 
+use super::accept::Accept;
 use super::answer::List;
 use super::export::{Order, RecordsAnswer, in_log_order, wanted};
 use super::filters::Filters;
@@ -28,14 +28,13 @@ use engine::management::{Authorized, Page, PageRequest, ReadAudit};
 pub(crate) async fn list(
     State(App(app)): State<App>,
     context: Authorized<ReadAudit>,
-    headers: HeaderMap,
+    accept: Accept,
     mut filters: Filters,
 ) -> Result<RecordsAnswer<Operations>, ApiError> {
-    if let Some(log) = in_log_order(&app, &context, Log::Operations, &headers, &mut filters).await?
-    {
+    if let Some(log) = in_log_order(&app, &context, Log::Operations, &accept, &mut filters).await? {
         return Ok(RecordsAnswer::Log(log, context));
     }
-    let file = wanted(&headers);
+    let file = wanted(&accept);
     let page = filters.page();
     let filter = EntryFilter {
         request_id: filters.text("requestId"),

@@ -3,13 +3,14 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::extract::{PathSegments, accepted};
+use super::accept::Accept;
+use super::extract::PathSegments;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::error_code::errors;
@@ -119,11 +120,11 @@ pub(crate) async fn proof(
     _: Authorized<ReadAudit>,
     State(App(app)): State<App>,
     PathSegments(id): PathSegments<String>,
-    headers: HeaderMap,
+    accept: Accept,
 ) -> Result<RecordProof, ApiError> {
     let (log, id) = record(&id).ok_or(ApiError::NotFound)?;
     let proof = ledger::prove(&app.engine.database, log, id).await?;
-    let wants_text = accepted(&headers, |media| match media {
+    let wants_text = accept.first(|media| match media {
         "text/plain" => Some(true),
         "application/json" | "*/*" => Some(false),
         _ => None,

@@ -1,8 +1,8 @@
 //! `/admin/audit/management`.
 
 use axum::extract::State;
-use axum::http::HeaderMap;
 
+use super::accept::Accept;
 use super::answer::List;
 use super::export::{Order, RecordsAnswer, in_log_order, wanted};
 use super::filters::Filters;
@@ -28,14 +28,13 @@ use engine::management::{Authorized, PageRequest, ReadAudit};
 pub(crate) async fn list(
     State(App(app)): State<App>,
     context: Authorized<ReadAudit>,
-    headers: HeaderMap,
+    accept: Accept,
     mut filters: Filters,
 ) -> Result<RecordsAnswer<ManagementLog>, ApiError> {
-    if let Some(log) = in_log_order(&app, &context, Log::Management, &headers, &mut filters).await?
-    {
+    if let Some(log) = in_log_order(&app, &context, Log::Management, &accept, &mut filters).await? {
         return Ok(RecordsAnswer::Log(log, context));
     }
-    let file = wanted(&headers);
+    let file = wanted(&accept);
     let page = filters.page();
     let resource_id: Option<ResourceId> = filters.id("resourceId");
     let filter = EventFilter {

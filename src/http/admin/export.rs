@@ -1,12 +1,12 @@
 //! A list that can also be downloaded as a file.
 
 use axum::body::Body;
-use axum::http::{HeaderMap, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
+use super::accept::Accept;
 use super::answer::List;
-use super::extract::accepted;
 use super::filters::Filters;
 use crate::app::AppState;
 use crate::error::ApiError;
@@ -65,13 +65,13 @@ pub(super) async fn in_log_order(
     app: &AppState,
     context: &Authorized<ReadAudit>,
     log: Log,
-    headers: &HeaderMap,
+    accept: &Accept,
     filters: &mut Filters,
 ) -> Result<Option<ledger::Export>, ApiError> {
     let Some(Order::LogIndex) = filters.one_of("order") else {
         return Ok(None);
     };
-    if wanted(headers) != Some(Format::Ndjson) {
+    if wanted(accept) != Some(Format::Ndjson) {
         let message = "must be used with Accept: application/x-ndjson";
         filters.refuse(Problem::new("order", Code::Unsupported, message));
     }
@@ -87,12 +87,13 @@ pub(super) async fn in_log_order(
 }
 
 /// The file format that `Accept` names first.
-pub(super) fn wanted(headers: &HeaderMap) -> Option<Format> {
-    accepted(headers, |media| match media {
-        "text/csv" => Some(Some(Format::Csv)),
-        "application/x-ndjson" => Some(Some(Format::Ndjson)),
-        "application/json" | "*/*" => Some(None),
-        _ => None,
-    })
-    .flatten()
+pub(super) fn wanted(accept: &Accept) -> Option<Format> {
+    accept
+        .first(|media| match media {
+            "text/csv" => Some(Some(Format::Csv)),
+            "application/x-ndjson" => Some(Some(Format::Ndjson)),
+            "application/json" | "*/*" => Some(None),
+            _ => None,
+        })
+        .flatten()
 }

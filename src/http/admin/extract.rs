@@ -5,7 +5,7 @@ use std::str::FromStr;
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::http::{HeaderValue, Method, header};
 use axum::response::{IntoResponse as _, Response};
 use serde::de::DeserializeOwned;
 
@@ -206,17 +206,6 @@ impl FromRequestParts<App> for IfMatch {
         });
         Ok(Self(Expected::OneOf(revisions.collect())))
     }
-}
-
-/// What the first media type of `Accept` that `known` knows stands for.
-pub(super) fn accepted<T>(headers: &HeaderMap, known: impl Fn(&str) -> Option<T>) -> Option<T> {
-    headers
-        .get_all(header::ACCEPT)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .map(|media| media.split(';').next().unwrap_or_default().trim())
-        .find_map(|media| known(&media.to_ascii_lowercase()))
 }
 
 /// The request with an empty object as its body if it has none.

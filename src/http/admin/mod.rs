@@ -1,5 +1,6 @@
 //! The management API: one file per resource, and shared code of the handlers.
 
+mod accept;
 mod answer;
 pub(super) mod api_keys;
 pub(super) mod audit;

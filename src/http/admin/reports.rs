@@ -1,11 +1,11 @@
 //! `/admin/reports`. Reads are not recorded, so that a report does not change the checkpoint that it names.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, header};
+use axum::http::{HeaderName, header};
 use axum::response::{IntoResponse, Response};
 
+use super::accept::Accept;
 use super::answer::Shown;
-use super::extract::accepted;
 use super::filters::Filters;
 use crate::app::App;
 use crate::error::ApiError;
@@ -45,11 +45,11 @@ pub(crate) struct BillOfMaterials(Report);
 pub(crate) async fn keys(
     context: Authorized<ReadReports>,
     State(App(app)): State<App>,
-    headers: HeaderMap,
+    accept: Accept,
     filters: Filters,
 ) -> Result<KeyRegisterFile, ApiError> {
     let request = request(filters)?;
-    let form = accepted(&headers, |media| match media {
+    let form = accept.first(|media| match media {
         "text/csv" => Some(Form::Csv),
         "application/json" | "*/*" => Some(Form::Json),
         _ => None,
