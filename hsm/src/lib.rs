@@ -30,17 +30,24 @@
 //! | one of several tokens is out, busy or lacks the key | another one takes the operation, unless a write has begun |
 //! | one caller sends a burst | the lanes of the queue take turns, so that it delays its own operations first |
 //!
-//! The layers. Each knows only the layers above it in this list:
+//! The modules and their layers. A module imports only modules of lower layers:
 //!
-//! | layer | content |
-//! |---|---|
-//! | `pkcs11` | the calls into a module, and their record |
-//! | `session` | a session and what it needs to run an operation |
-//! | `crypt`, `keys`, `import`, `probe` | operations: functions over a session |
-//! | `health` | the canary key and the OAEP trial |
-//! | `pool` | opening and checking sessions; the breaker |
-//! | `threads` | queue, jobs, workers, monitor and supervisor |
-//! | `dispatch`, `opening`, `token` | the choice of a token, start and end, the public handle |
+//! | layer | modules | content |
+//! |------:|---------|---------|
+//! | 13 | `token` | the public handle |
+//! | 12 | `dispatch` | the choice of a token |
+//! | 11 | `opening` | start and end |
+//! | 10 | `threads` | queue, jobs, workers, monitor and supervisor |
+//! | 9 | `pool`, `probe` | opening and checking sessions, and the breaker; what a token can do |
+//! | 8 | `health`, `import` | the canary key and the OAEP trial; key material from outside |
+//! | 7 | `keys` | making, finding and destroying keys |
+//! | 6 | `crypt` | operations with keys: functions over a session |
+//! | 5 | `session` | a session and what it needs to run an operation |
+//! | 4 | `config` | the configuration |
+//! | 3 | `open_error`, `pkcs11` | why no token opened; the calls into a module, and their record |
+//! | 2 | `error`, `hybrid` | errors; the two halves of a hybrid key |
+//! | 1 | `caller`, `key`, `status` | who waits for an operation; keys and their names; states of tokens |
+//! | 0 | `attribute_values`, `counters`, `group`, `pin_memory`, `purpose` | the words of the other layers |
 //!
 //! ```no_run
 //! # async fn example(pin: secrecy::SecretString) -> Result<(), Box<dyn std::error::Error>> {
