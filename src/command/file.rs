@@ -6,7 +6,7 @@ use sealward_client::Progress;
 use tokio::io::{stdin, stdout};
 
 use super::Failure;
-use super::progress::{Meter, Unit};
+use super::progress::{ProgressLine, Unit};
 use super::service::{ScopeArguments, ServiceAccess};
 
 #[derive(Debug, clap::Args)]
@@ -86,14 +86,16 @@ async fn decrypt(files: &FileArguments) -> Result<(), Failure> {
 }
 
 impl FileArguments {
-    fn begin(&self) -> Result<(sealward_client::Client, sealward_client::Scope, Meter), Failure> {
+    fn begin(
+        &self,
+    ) -> Result<(sealward_client::Client, sealward_client::Scope, ProgressLine), Failure> {
         if !self.force && !self.writes_stdout() && self.target.exists() {
             let message = format!("{} exists; --force replaces it", self.target.display());
             return Err(Failure::Other(message));
         }
         // The size of a sealed file differs so little from that of its plaintext that both serve.
         let size = std::fs::metadata(&self.source).ok().filter(std::fs::Metadata::is_file);
-        let meter = Meter::new(Unit::Bytes, size.map(|file| file.len()));
+        let meter = ProgressLine::new(Unit::Bytes, size.map(|file| file.len()));
         Ok((self.service.client()?, self.scope.scope(), meter))
     }
 

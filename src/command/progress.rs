@@ -12,7 +12,7 @@ pub(super) enum Unit {
 
 /// A line on standard error that shows how far a command is. It shows nothing if that is no terminal.
 #[derive(Debug)]
-pub(super) struct Meter {
+pub(super) struct ProgressLine {
     unit: Unit,
     total: Option<u64>,
     began: Instant,
@@ -24,7 +24,7 @@ pub(super) struct Meter {
 const PERIOD: Duration = Duration::from_millis(200);
 const BAR: usize = 24;
 
-impl Meter {
+impl ProgressLine {
     pub(super) fn new(unit: Unit, total: Option<u64>) -> Self {
         let is_terminal = stderr().is_terminal();
         Self { unit, total, began: Instant::now(), shown: None, is_terminal }
@@ -100,8 +100,8 @@ fn bytes(count: u64) -> String {
 mod tests {
     use super::*;
 
-    fn meter(unit: Unit, total: Option<u64>) -> Meter {
-        Meter { is_terminal: true, ..Meter::new(unit, total) }
+    fn meter(unit: Unit, total: Option<u64>) -> ProgressLine {
+        ProgressLine { is_terminal: true, ..ProgressLine::new(unit, total) }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use crate::ids::PolicyId;
-use crate::resource::{Input, Member, Value, string};
+use crate::resource::{FieldInput, Member, Value, string};
 use formats::json::Text;
 use formats::problem::{Code, Problem, Problems};
 
@@ -76,7 +76,7 @@ impl FromStr for PolicyNumber {
 }
 
 impl Value for PolicyNumber {
-    const INPUT: Input = Input::Line;
+    const INPUT: FieldInput = FieldInput::Line;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         string(text, field, problems, |number| {

@@ -13,12 +13,12 @@ const BOUNDS: [f64; 8] = [0.002, 0.005, 0.01, 0.025, 0.1, 0.5, 1.0, 3.0];
 
 /// The calls of the API server. Clones share them.
 #[derive(Clone, Debug)]
-pub(crate) struct Meter {
+pub(crate) struct CallMeter {
     calls: Family<[(&'static str, String); 2], Counter>,
     seconds: Family<[(&'static str, &'static str); 1], Histogram>,
 }
 
-impl Meter {
+impl CallMeter {
     pub(crate) fn new() -> Self {
         let histogram = || Histogram::new(BOUNDS);
         Self { calls: Family::default(), seconds: Family::new_with_constructor(histogram) }

@@ -11,7 +11,7 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use crate::meter::Meter;
+use crate::meter::CallMeter;
 use crate::probe::Probes;
 
 /// The media type of the OpenMetrics text format, which Prometheus requests.
@@ -24,7 +24,7 @@ struct Monitor {
     age: Gauge,
 }
 
-pub(crate) fn router(probes: Probes, meter: &Meter) -> Router {
+pub(crate) fn router(probes: Probes, meter: &CallMeter) -> Router {
     let mut registry = Registry::default();
     meter.register(&mut registry);
     let (healthy, age) = (Gauge::default(), Gauge::default());

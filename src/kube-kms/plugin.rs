@@ -11,7 +11,7 @@ use tokio::time::sleep;
 use tonic::transport::Server;
 
 use crate::connections::connections;
-use crate::meter::Meter;
+use crate::meter::CallMeter;
 use crate::monitor;
 use crate::probe::Probes;
 use crate::proto::key_management_service_server::KeyManagementServiceServer;
@@ -31,7 +31,7 @@ const MAX_MESSAGE: usize = 64 * 1024;
 pub struct Plugin {
     sealward: Client,
     probes: Probes,
-    meter: Meter,
+    meter: CallMeter,
     clock: Clock,
 }
 
@@ -51,7 +51,7 @@ impl Plugin {
     pub fn new(sealward: &Client, clock: Clock) -> Self {
         let sealward = sealward.with_deadline(DEADLINE);
         let probes = Probes::new(sealward.clone(), clock.clone());
-        Self { sealward, probes, meter: Meter::new(), clock }
+        Self { sealward, probes, meter: CallMeter::new(), clock }
     }
 
     /// Probes, so that the log shows at the start whether the plugin can encrypt.

@@ -7,7 +7,7 @@ use formats::clock::Clock;
 use sealward_client::{Client, Data, Encrypt, ErrorKind};
 
 use crate::ciphertext;
-use crate::refused::{Refused, escaped};
+use crate::refused::{CallError, escaped};
 
 /// The result of a probe counts as current for this time.
 const FRESH: Duration = Duration::from_secs(30);
@@ -36,25 +36,25 @@ struct Shared {
 /// What is known.
 #[derive(Debug, Default)]
 struct Seen {
-    last: Option<Found>,
+    last: Option<ProbeResult>,
     /// The last one that Status caused. Encrypt trusts no other, because Kubernetes does not know their keys.
-    of_status: Option<Found>,
+    of_status: Option<ProbeResult>,
     /// The key that the last successful Status named.
     reported: Option<String>,
 }
 
 /// What a probe is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Purpose {
+enum ProbePurpose {
     Status,
     Monitoring,
 }
 
 /// The result of a probe.
 #[derive(Clone, Debug)]
-struct Found {
+struct ProbeResult {
     at: Duration,
-    key_id: Result<String, Refused>,
+    key_id: Result<String, CallError>,
 }
 
 impl Probes {
@@ -64,41 +64,41 @@ impl Probes {
     }
 
     /// The key that encrypts, for Status.
-    pub(crate) async fn report(&self) -> Result<String, Refused> {
-        let key_id = self.current(Purpose::Status).await?;
+    pub(crate) async fn report(&self) -> Result<String, CallError> {
+        let key_id = self.current(ProbePurpose::Status).await?;
         self.0.seen().reported = Some(key_id.clone());
         Ok(key_id)
     }
 
     /// Whether Sealward encrypts, for others than the API server. This does not change what Encrypt does, except
     /// that a failure stops it.
-    pub(crate) async fn health(&self) -> Result<(), Refused> {
-        self.current(Purpose::Monitoring).await.map(drop)
+    pub(crate) async fn health(&self) -> Result<(), CallError> {
+        self.current(ProbePurpose::Monitoring).await.map(drop)
     }
 
     /// Probes if the last result is not current.
-    async fn current(&self, purpose: Purpose) -> Result<String, Refused> {
+    async fn current(&self, purpose: ProbePurpose) -> Result<String, CallError> {
         let shared = Arc::clone(&self.0);
         // The API server gives up after its own timeout. The probe goes on, so that its failure is known.
         let probed = tokio::spawn(async move { shared.current(purpose).await });
-        probed.await.unwrap_or(Err(Refused::Panicked))
+        probed.await.unwrap_or(Err(CallError::Panicked))
     }
 
     /// The key with which to encrypt: that of the last Status, because Kubernetes discards a response with
     /// another key.
     ///
     /// Kubernetes can ask for a new seed after a Status that is not healthy, so the plugin itself refuses.
-    pub(crate) fn to_encrypt(&self) -> Result<String, Refused> {
+    pub(crate) fn to_encrypt(&self) -> Result<String, CallError> {
         let now = self.0.clock.monotonic();
         let seen = self.0.seen();
-        let trusted = seen.of_status.as_ref().ok_or(Refused::NotReported)?;
+        let trusted = seen.of_status.as_ref().ok_or(CallError::NotReported)?;
         for found in seen.last.iter().chain([trusted]) {
-            found.key_id.as_ref().map_err(Refused::clone)?;
+            found.key_id.as_ref().map_err(CallError::clone)?;
         }
         if now.saturating_sub(trusted.at) > TRUSTED {
-            return Err(Refused::Outdated);
+            return Err(CallError::Outdated);
         }
-        seen.reported.clone().ok_or(Refused::NotReported)
+        seen.reported.clone().ok_or(CallError::NotReported)
     }
 
     /// Whether the last probe succeeded, and the time since it. None before the first one.
@@ -111,15 +111,15 @@ impl Probes {
 }
 
 impl Shared {
-    async fn current(&self, purpose: Purpose) -> Result<String, Refused> {
+    async fn current(&self, purpose: ProbePurpose) -> Result<String, CallError> {
         let _turn = self.turn.lock().await;
         let (last, of_status) = {
             let seen = self.seen();
             (seen.last.clone(), seen.of_status.clone())
         };
         let usable = match purpose {
-            Purpose::Status => of_status,
-            Purpose::Monitoring => last.clone(),
+            ProbePurpose::Status => of_status,
+            ProbePurpose::Monitoring => last.clone(),
         };
         if let Some(found) = usable
             && self.clock.monotonic().saturating_sub(found.at) < found.lifetime()
@@ -128,20 +128,20 @@ impl Shared {
         }
         let key_id = self.probe().await;
         log(last.map(|last| last.key_id).as_ref(), &key_id);
-        let found = Found { at: self.clock.monotonic(), key_id: key_id.clone() };
+        let found = ProbeResult { at: self.clock.monotonic(), key_id: key_id.clone() };
         let mut seen = self.seen();
-        if purpose == Purpose::Status {
+        if purpose == ProbePurpose::Status {
             seen.of_status = Some(found.clone());
         }
         seen.last = Some(found);
         key_id
     }
 
-    async fn probe(&self) -> Result<String, Refused> {
+    async fn probe(&self) -> Result<String, CallError> {
         let sealward = self.sealward.with_request_id(REQUEST_ID);
         let encrypted = sealward.encrypt(Data::Bytes(CONTENT), &Encrypt::default()).await;
-        let encrypted = encrypted.map_err(|error| Refused::Probe(Arc::new(error)))?;
-        ciphertext::join(&encrypted).ok_or(Refused::ProbeAnswer)?;
+        let encrypted = encrypted.map_err(|error| CallError::Probe(Arc::new(error)))?;
+        ciphertext::join(&encrypted).ok_or(CallError::ProbeAnswer)?;
         Ok(encrypted.key_id)
     }
 
@@ -150,9 +150,9 @@ impl Shared {
     }
 }
 
-impl Found {
+impl ProbeResult {
     fn lifetime(&self) -> Duration {
-        let kind = self.key_id.as_ref().err().and_then(Refused::kind);
+        let kind = self.key_id.as_ref().err().and_then(CallError::kind);
         match kind {
             Some(ErrorKind::ConnectionFailed | ErrorKind::CredentialUnavailable) => {
                 FRESH_WITHOUT_ANSWER
@@ -163,7 +163,7 @@ impl Found {
 }
 
 /// Logs a result that differs from the last one.
-fn log(last: Option<&Result<String, Refused>>, now: &Result<String, Refused>) {
+fn log(last: Option<&Result<String, CallError>>, now: &Result<String, CallError>) {
     match (last, now) {
         (Some(Ok(last)), Ok(key_id)) if last == key_id => {}
         (Some(Err(last)), Err(error)) if last.kind() == error.kind() => {}

@@ -10,7 +10,7 @@ use crate::ciphertext::MAX_PLAINTEXT;
 
 /// Why a call fails. Each message is one line without control characters, and contains no secret.
 #[derive(Clone, Debug, thiserror::Error)]
-pub(crate) enum Refused {
+pub(crate) enum CallError {
     #[error("Sealward does not encrypt: {}", escaped(.0))]
     Probe(Arc<Error>),
     #[error("Sealward encrypts in another way than with AES-256-GCM")]
@@ -33,7 +33,7 @@ pub(crate) enum Refused {
     Panicked,
 }
 
-impl Refused {
+impl CallError {
     /// The error of Sealward, if it is one.
     pub(crate) fn kind(&self) -> Option<ErrorKind> {
         match self {
@@ -74,8 +74,8 @@ pub(crate) fn escaped(text: &impl Display) -> String {
     line
 }
 
-impl From<Refused> for Status {
-    fn from(refused: Refused) -> Self {
+impl From<CallError> for Status {
+    fn from(refused: CallError) -> Self {
         Self::new(refused.code(), refused.to_string())
     }
 }

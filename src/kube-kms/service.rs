@@ -9,13 +9,13 @@ use tonic::{Code, Request, Response, Status, async_trait};
 use zeroize::Zeroizing;
 
 use crate::ciphertext::{self, MAX_PLAINTEXT};
-use crate::meter::Meter;
+use crate::meter::CallMeter;
 use crate::probe::Probes;
 use crate::proto::key_management_service_server::KeyManagementService;
 use crate::proto::{
     DecryptRequest, DecryptResponse, EncryptRequest, EncryptResponse, StatusRequest, StatusResponse,
 };
-use crate::refused::{Refused, escaped};
+use crate::refused::{CallError, escaped};
 
 /// The longest request ID that Sealward accepts.
 const MAX_REQUEST_ID: usize = 128;
@@ -23,7 +23,7 @@ const MAX_REQUEST_ID: usize = 128;
 pub(crate) struct Calls {
     pub(crate) sealward: Client,
     pub(crate) probes: Probes,
-    pub(crate) meter: Meter,
+    pub(crate) meter: CallMeter,
     pub(crate) clock: Clock,
 }
 
@@ -57,37 +57,37 @@ impl KeyManagementService for Calls {
 impl Calls {
     /// An error instead of a response that is not healthy: Kubernetes extends the life of its seed after any
     /// response that names a key (kubernetes/kubernetes#138950).
-    async fn reported(&self) -> Result<StatusResponse, Refused> {
+    async fn reported(&self) -> Result<StatusResponse, CallError> {
         let key_id = self.probes.report().await?;
         Ok(StatusResponse { version: "v2".to_owned(), healthz: "ok".to_owned(), key_id })
     }
 
-    async fn encrypted(&self, request: EncryptRequest) -> Result<EncryptResponse, Refused> {
+    async fn encrypted(&self, request: EncryptRequest) -> Result<EncryptResponse, CallError> {
         let plaintext = Zeroizing::new(request.plaintext);
         if plaintext.len() > MAX_PLAINTEXT {
-            return Err(Refused::TooLong);
+            return Err(CallError::TooLong);
         }
         let key_id = self.probes.to_encrypt()?;
         let how = Encrypt { key_id: Some(key_id.clone()), ..Encrypt::default() };
         let encrypted = self.traced(&request.uid).encrypt(Data::Bytes(&plaintext), &how).await;
-        let encrypted = encrypted.map_err(|error| Refused::Encrypt(Arc::new(error)))?;
+        let encrypted = encrypted.map_err(|error| CallError::Encrypt(Arc::new(error)))?;
         let ciphertext = ciphertext::join(&encrypted).filter(|_| encrypted.key_id == key_id);
-        let ciphertext = ciphertext.ok_or(Refused::OtherKey)?;
+        let ciphertext = ciphertext.ok_or(CallError::OtherKey)?;
         // etcd stores annotations as plaintext, and nothing needs them.
         Ok(EncryptResponse { ciphertext, key_id, annotations: HashMap::new() })
     }
 
     /// Needs no probe: what was encrypted stays readable, also with old keys.
-    async fn decrypted(&self, request: DecryptRequest) -> Result<DecryptResponse, Refused> {
+    async fn decrypted(&self, request: DecryptRequest) -> Result<DecryptResponse, CallError> {
         let key_id = request.key_id.clone();
         let is_own = !key_id.is_empty() && request.annotations.is_empty();
         let stored = ciphertext::split(&request.ciphertext, request.key_id);
-        let stored = stored.filter(|_| is_own).ok_or(Refused::Malformed)?;
+        let stored = stored.filter(|_| is_own).ok_or(CallError::Malformed)?;
         let mut plaintext = self
             .traced(&request.uid)
             .decrypt_bytes(&stored, None)
             .await
-            .map_err(|error| Refused::Decrypt { key_id, error: Arc::new(error) })?;
+            .map_err(|error| CallError::Decrypt { key_id, error: Arc::new(error) })?;
         Ok(DecryptResponse { plaintext: std::mem::take(&mut *plaintext) })
     }
 
@@ -104,7 +104,7 @@ impl Calls {
     async fn counted<T>(
         &self,
         method: &'static str,
-        call: impl Future<Output = Result<T, Refused>>,
+        call: impl Future<Output = Result<T, CallError>>,
     ) -> Result<Response<T>, Status> {
         let began = self.clock.monotonic();
         let answer = call.await.map(Response::new).map_err(Status::from);

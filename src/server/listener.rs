@@ -25,7 +25,7 @@ use super::framing;
 use super::front::Answers;
 use super::stream::{LINGER, Stream};
 use super::timers::{ConnectionTimers, TimedOut, Timeouts};
-use super::tls::{Presented, Tls};
+use super::tls::{PresentedCertificate, Tls};
 use engine::settings::{Http, Limits};
 use engine::web::{OverTls, Unanswered};
 
@@ -194,7 +194,7 @@ impl<A: Answers> ConnectionServer<A> {
         let Some(tls) = &self.tls else {
             return self.serve(stream, peer, None, connection).await;
         };
-        let presented = Presented::before_handshake(tls);
+        let presented = PresentedCertificate::before_handshake(tls);
         let mut is_ending = self.is_ending.clone();
         let handshake = tokio::time::timeout(self.timeouts.headers, tls.acceptor().accept(stream));
         // Shutdown does not wait for connections in the TLS handshake.
@@ -215,7 +215,7 @@ impl<A: Answers> ConnectionServer<A> {
         self,
         stream: S,
         peer: SocketAddr,
-        mut tls: Option<Presented>,
+        mut tls: Option<PresentedCertificate>,
         connection: OpenConnection,
     ) where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -223,7 +223,7 @@ impl<A: Answers> ConnectionServer<A> {
         let (front, is_draining) = (self.front, self.is_draining);
         let timers = ConnectionTimers::start();
         let over_tls = tls.is_some().then_some(OverTls);
-        let certificate = tls.as_ref().and_then(Presented::certificate);
+        let certificate = tls.as_ref().and_then(PresentedCertificate::certificate);
         let stream = Stream::new(stream, connection, timers.clone(), self.leftover);
         let of_requests = timers.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
@@ -313,7 +313,7 @@ where
 }
 
 /// Resolves when the certificate of a client is no longer accepted.
-async fn revoked(presented: &mut Option<Presented>) {
+async fn revoked(presented: &mut Option<PresentedCertificate>) {
     match presented {
         Some(presented) => presented.revoked().await,
         None => std::future::pending().await,

@@ -13,7 +13,7 @@ use engine::settings::{Environment, Oidc, Settings};
 use formats::clock::{Clock, Timestamp};
 
 /// The findings about the provider of the settings.
-pub(super) struct Found {
+pub(super) struct ProviderCheck {
     /// The issuer, or the reason that its OpenID configuration or its keys cannot be read.
     pub(super) reached: Result<String, String>,
     warnings: Vec<String>,
@@ -24,7 +24,7 @@ pub(super) async fn check(
     settings: &Settings,
     environment: &Environment,
     database: Option<&Pool>,
-) -> Result<Option<Found>, Failure> {
+) -> Result<Option<ProviderCheck>, Failure> {
     let clock = Clock::system();
     let Some(provider) = startup::provider(settings, environment, clock.clone())? else {
         return Ok(None);
@@ -35,7 +35,7 @@ pub(super) async fn check(
         warnings.extend(of_people(database, clock.now(), issuer).await);
     }
     let reached = reached.map(|()| issuer.to_owned());
-    Ok(Some(Found { reached: reached.map_err(|error| error.to_string()), warnings }))
+    Ok(Some(ProviderCheck { reached: reached.map_err(|error| error.to_string()), warnings }))
 }
 
 fn of_settings(oidc: &Oidc) -> Vec<String> {
@@ -63,8 +63,8 @@ async fn of_people(database: &Pool, now: Timestamp, issuer: &str) -> Option<Stri
 }
 
 /// For people.
-pub(super) fn text(found: Option<&Found>) -> String {
-    let Some(Found { reached, warnings }) = found else {
+pub(super) fn text(found: Option<&ProviderCheck>) -> String {
+    let Some(ProviderCheck { reached, warnings }) = found else {
         return String::new();
     };
     let mut page = match reached {
@@ -81,8 +81,8 @@ pub(super) fn text(found: Option<&Found>) -> String {
 }
 
 /// For programs.
-pub(super) fn as_json(found: Option<&Found>) -> Value {
-    let Some(Found { reached, warnings }) = found else {
+pub(super) fn as_json(found: Option<&ProviderCheck>) -> Value {
+    let Some(ProviderCheck { reached, warnings }) = found else {
         return Value::Null;
     };
     match reached {

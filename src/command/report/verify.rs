@@ -28,7 +28,7 @@ pub(super) struct Arguments {
 
 /// Why a report is not verified.
 #[derive(Debug, thiserror::Error)]
-enum Refused {
+enum VerifyError {
     #[error("{path}: {source}")]
     File { path: String, source: io::Error },
     #[error("{path}: {source}")]
@@ -51,8 +51,8 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         Err(refused) => {
             let _ = writeln!(io::stderr(), "sealward: {refused}");
             ExitCode::from(match refused {
-                Refused::Signature { .. } => CHANGED,
-                Refused::File { .. } | Refused::Keys { .. } => NOT_CHECKED,
+                VerifyError::Signature { .. } => CHANGED,
+                VerifyError::File { .. } | VerifyError::Keys { .. } => NOT_CHECKED,
             })
         }
     }
@@ -66,21 +66,21 @@ fn contains(Scope { at, filter }: &Scope) -> String {
     format!("; it contains {keys}, with their uses until {at}")
 }
 
-fn verify(arguments: &Arguments) -> Result<Verified, Refused> {
+fn verify(arguments: &Arguments) -> Result<Verified, VerifyError> {
     let Arguments { report, signature, keys } = arguments;
     let beside = signature.clone().unwrap_or_else(|| signature_of(report));
     let trusted = ReportKeys::parse(&text(keys)?)
-        .map_err(|source| Refused::Keys { path: keys.display().to_string(), source })?;
+        .map_err(|source| VerifyError::Keys { path: keys.display().to_string(), source })?;
     let body = fs::read(report).map_err(|source| unreadable(report, source))?;
     trusted
         .verify(&body, &text(&beside)?)
-        .map_err(|source| Refused::Signature { path: report.display().to_string(), source })
+        .map_err(|source| VerifyError::Signature { path: report.display().to_string(), source })
 }
 
-fn text(path: &Path) -> Result<String, Refused> {
+fn text(path: &Path) -> Result<String, VerifyError> {
     fs::read_to_string(path).map_err(|source| unreadable(path, source))
 }
 
-fn unreadable(path: &Path, source: io::Error) -> Refused {
-    Refused::File { path: path.display().to_string(), source }
+fn unreadable(path: &Path, source: io::Error) -> VerifyError {
+    VerifyError::File { path: path.display().to_string(), source }
 }

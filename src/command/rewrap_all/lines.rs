@@ -18,7 +18,7 @@ pub(super) struct Lines {
 }
 
 /// A line of the input.
-pub(super) struct Line {
+pub(super) struct InputLine {
     number: u64,
     /// The members besides `jwe`; none if the line is an envelope itself.
     around: Option<Map<String, Value>>,
@@ -45,12 +45,12 @@ impl Lines {
     }
 
     /// The next lines. Empty lines are envelopes that fail.
-    pub(super) fn next(&mut self, most: usize) -> Result<Vec<Line>, Failure> {
+    pub(super) fn next(&mut self, most: usize) -> Result<Vec<InputLine>, Failure> {
         let mut lines = Vec::with_capacity(most);
         while lines.len() < most
             && let Some(text) = self.read()?
         {
-            lines.push(Line::parse(self.number, &text));
+            lines.push(InputLine::parse(self.number, &text));
         }
         Ok(lines)
     }
@@ -66,7 +66,7 @@ impl Lines {
     }
 }
 
-impl Line {
+impl InputLine {
     fn parse(number: u64, text: &str) -> Self {
         if let Ok(envelope) = text.trim().parse() {
             return Self { number, around: None, envelope: Some(envelope) };

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use sealward_client::{Client, Error, ErrorKind, Protected, Scope, Sealed, Target};
 use serde_json::json;
 
-use self::lines::{Line, Lines};
+use self::lines::{InputLine, Lines};
 use self::output::Output;
 use super::Failure;
 use super::envelope::TargetArguments;
-use super::progress::{Meter, Unit};
+use super::progress::{ProgressLine, Unit};
 use super::service::{ScopeArguments, ServiceAccess};
 
 #[derive(Debug, clap::Args)]
@@ -61,7 +61,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut output = Output::open(&arguments.output, &errors, arguments.resume)?;
     let mut lines = Lines::open(&arguments.input)?;
     lines.skip(output.lines())?;
-    let mut meter = Meter::new(Unit::Envelopes, None);
+    let mut meter = ProgressLine::new(Unit::Envelopes, None);
     let before = output.lines();
     loop {
         let batch = lines.next(usize::from(arguments.batch))?;
@@ -103,7 +103,7 @@ const PAUSE: Duration = Duration::from_secs(5);
 
 impl Run {
     /// The result of each line. It waits while the service is not available or the rate limit is exceeded.
-    async fn rewrap(&self, lines: &[Line]) -> Result<Vec<Result<Protected, Error>>, Failure> {
+    async fn rewrap(&self, lines: &[InputLine]) -> Result<Vec<Result<Protected, Error>>, Failure> {
         let began = Instant::now();
         let mut results = self.attempt(lines).await;
         loop {
@@ -119,14 +119,14 @@ impl Run {
         }
     }
 
-    async fn attempt(&self, lines: &[Line]) -> Result<Vec<Result<Protected, Error>>, Error> {
+    async fn attempt(&self, lines: &[InputLine]) -> Result<Vec<Result<Protected, Error>>, Error> {
         let scopes: Vec<_> = lines.iter().map(|line| line.scope(&self.scope)).collect();
         let items = lines.iter().zip(&scopes);
         let items = items.filter_map(|(line, scope)| {
             Some((Sealed::Envelope(line.envelope()?), scope, &self.target))
         });
         let mut made = self.client.rewrap_batch(items).await?.into_iter();
-        let result = |line: &Line| match line.envelope() {
+        let result = |line: &InputLine| match line.envelope() {
             Some(_) => made.next().unwrap_or(Err(line.not_an_envelope())),
             None => Err(line.not_an_envelope()),
         };
@@ -141,7 +141,7 @@ fn is_temporary(result: &Result<Protected, Error>) -> bool {
         .is_err_and(|error| matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::RateLimited))
 }
 
-fn failure(line: &Line, error: &Error) -> String {
+fn failure(line: &InputLine, error: &Error) -> String {
     let code = error.code().map(ToString::to_string);
     let details = error.refusal().map(|refusal| refusal.details.as_slice()).unwrap_or_default();
     let error = json!({

@@ -7,7 +7,7 @@ use crate::command::Failure;
 use engine::db::{Pool, Primary};
 use engine::resource::SeenRow;
 use engine::rows::{
-    Shown, compare, examine_all, has_events, invalid_rows, missing_rows, seal_shown,
+    ReviewedRows, compare, examine_all, has_events, invalid_rows, missing_rows, seal_reviewed,
 };
 use engine::seals::{Deviation, Difference, Flaw, RowName, SealComparison};
 use formats::clock::{Clock, Entropy};
@@ -67,8 +67,9 @@ pub(super) async fn reseal(database: &Primary, options: &ResealOptions) -> Resul
     if !options.yes && !confirm(sealed, ending, accepted.len())? {
         return Err(Failure::Other("no row was sealed".to_owned()));
     }
-    let shown = Shown { seen: &found.seen, missing: accepted, deviations: &found.deviations };
-    seal_shown(pool, shown, (&Clock::system(), &Entropy::system())).await?;
+    let reviewed =
+        ReviewedRows { seen: &found.seen, missing: accepted, deviations: &found.deviations };
+    seal_reviewed(pool, reviewed, (&Clock::system(), &Entropy::system())).await?;
     writeln!(io::stdout(), "{sealed} rows are sealed{left}")?;
     if ending > 0 {
         writeln!(io::stdout(), "{ending} rows ended")?;

@@ -28,7 +28,7 @@ use engine::management::api_keys::{
 };
 use engine::management::{Error, Expected, ManageAdminKeys, ManageApiKeys, services};
 use engine::operation::Operation;
-use engine::resource::{Field, Input, ResourceRequest};
+use engine::resource::{Field, FieldInput, ResourceRequest};
 use formats::clock::Timestamp;
 
 const SECTION: Section = Section::ApiKeys;
@@ -162,13 +162,13 @@ fn roles(key: &ApiKey) -> String {
 }
 
 /// The choice of a type without admin keys, which are the last type.
-fn without_admin(input: Input) -> Input {
-    let Input::OneOf(names, descriptions) = input else {
+fn without_admin(input: FieldInput) -> FieldInput {
+    let FieldInput::OneOf(names, descriptions) = input else {
         return input;
     };
     let types = names.iter().take_while(|name| **name != ApiKeyType::Admin.name());
     let count = types.count();
-    Input::OneOf(
+    FieldInput::OneOf(
         names.get(..count).unwrap_or(names),
         descriptions.get(..count).unwrap_or(descriptions),
     )

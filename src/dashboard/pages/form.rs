@@ -15,7 +15,7 @@ use crate::view::fields::{body, form_of};
 use crate::view::notice::Notice;
 use crate::view::shell::Section;
 use engine::management::{Error, Expected, Right};
-use engine::resource::{Field, Identified, Input, RequestBody, ResourceRequest};
+use engine::resource::{Field, FieldInput, Identified, RequestBody, ResourceRequest};
 use formats::problem::Problem;
 
 /// A resource with a form that changes it.
@@ -77,7 +77,7 @@ pub(crate) async fn new<R: Creatable>(
 ) -> Result<Markup, PageError> {
     cx.authorize::<R::Right>()?;
     let form = settable::<R>().fold(R::blank(&query), |form, member| {
-        let Input::AnyOf(names) = member.input else {
+        let FieldInput::AnyOf(names) = member.input else {
             return form;
         };
         let all = R::ALL_SELECTED.contains(&member.name);

@@ -22,11 +22,11 @@ const ANY: &str = "Any";
 pub(crate) struct Filters {
     query: Form,
     problems: Vec<Problem>,
-    shown: Vec<Shown>,
+    shown: Vec<ShownFilter>,
 }
 
 /// A filter in the form above the list.
-struct Shown {
+struct ShownFilter {
     name: &'static str,
     label: &'static str,
     input: Input,
@@ -151,7 +151,7 @@ impl Filters {
                 p.notice.bad role="alert" { (isolated(&problem.field)) ": " (problem.message) }
             }
             form.filters method="get" action=(place) role="search" {
-                @for Shown { name, label, input } in &self.shown {
+                @for ShownFilter { name, label, input } in &self.shown {
                     @let field = Field { name, label, ..Field::default() };
                     @match input {
                         Input::Line(kind) => (fields.line(kind, field)),
@@ -182,7 +182,7 @@ impl Filters {
         input: Input,
         read: impl FnOnce(&str) -> Result<T, String>,
     ) -> Option<T> {
-        self.shown.push(Shown { name, label, input });
+        self.shown.push(ShownFilter { name, label, input });
         if self.query.all(name).nth(1).is_some() {
             self.problems.push(Problem::repeated(name));
             return None;

@@ -19,4 +19,4 @@ closed_set! {
 }
 
 /// The status, error code and outcome of a refused request.
-pub(super) type Refused = (u16, Option<&'static str>, Outcome);
+pub(super) type RefusedAnswer = (u16, Option<&'static str>, Outcome);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::anonymous::AnonymousLimit;
-use super::outcome::{Outcome, Refused};
+use super::outcome::{Outcome, RefusedAnswer};
 use super::per_second::PerSecond;
 use super::record::Record;
 use crate::ids::RecordId;
@@ -26,7 +26,7 @@ pub(super) struct RecorderState {
     pub(super) clock: Clock,
     pub(super) entropy: Entropy,
     pub(super) deadline: Duration,
-    pub(super) anonymous: AnonymousLimit<Refused>,
+    pub(super) anonymous: AnonymousLimit<RefusedAnswer>,
     over_limit: Mutex<PerSecond<OVER_LIMIT_PER_SECOND>>,
     pub(super) availability: Availability,
     /// The time after which the last state of the writer is unknown.

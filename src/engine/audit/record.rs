@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use super::outcome::{Outcome, Refused};
+use super::outcome::{Outcome, RefusedAnswer};
 use crate::ids::{CredentialId, KeyId, ServiceId};
 use formats::closed_set;
 use formats::envelope::ContextTag;
@@ -66,7 +66,7 @@ const MAX_TEXT: usize = 512;
 
 impl Record {
     /// The status, error code and outcome of the answer.
-    pub(super) fn refusal(&self) -> Refused {
+    pub(super) fn refusal(&self) -> RefusedAnswer {
         (self.response_status, self.error_code, self.outcome)
     }
 

@@ -22,10 +22,10 @@ use crate::ids::ApiKeyId;
 /// }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Administrator(Credential);
+pub struct Administrator(AdminCredential);
 
 #[derive(Clone, Debug)]
-enum Credential {
+enum AdminCredential {
     Key(Caller, ApiKeyId),
     Person(Arc<Person>, IpAddr),
 }
@@ -43,7 +43,7 @@ impl Caller {
 impl Administrator {
     /// The holder of an admin key.
     pub(super) fn with_key(caller: Caller, id: ApiKeyId) -> Self {
-        Self(Credential::Key(caller, id))
+        Self(AdminCredential::Key(caller, id))
     }
 
     /// A person who signed in, if they have a role and are not locked.
@@ -54,59 +54,59 @@ impl Administrator {
 
     /// A person with an access token. Without a role, they may do nothing.
     pub(super) fn with_token(person: Arc<Person>, client_address: IpAddr) -> Self {
-        Self(Credential::Person(person, client_address.to_canonical()))
+        Self(AdminCredential::Person(person, client_address.to_canonical()))
     }
 
     /// The id of the admin key; none for a person.
     pub fn api_key_id(&self) -> Option<ApiKeyId> {
         match &self.0 {
-            Credential::Key(_, id) => Some(*id),
-            Credential::Person(..) => None,
+            AdminCredential::Key(_, id) => Some(*id),
+            AdminCredential::Person(..) => None,
         }
     }
 
     /// The person who signed in; none for an admin key.
     pub fn person(&self) -> Option<&Arc<Person>> {
         match &self.0 {
-            Credential::Key(..) => None,
-            Credential::Person(person, _) => Some(person),
+            AdminCredential::Key(..) => None,
+            AdminCredential::Person(person, _) => Some(person),
         }
     }
 
     /// The identifier of the admin key or of the person.
     pub fn id(&self) -> CallerId {
         match &self.0 {
-            Credential::Key(caller, _) => CallerId::Credential(caller.credential_id()),
-            Credential::Person(person, _) => CallerId::Person(person.id),
+            AdminCredential::Key(caller, _) => CallerId::Credential(caller.credential_id()),
+            AdminCredential::Person(person, _) => CallerId::Person(person.id),
         }
     }
 
     /// The name of the admin key or of the person.
     pub fn name(&self) -> &str {
         match &self.0 {
-            Credential::Key(caller, _) => caller.name(),
-            Credential::Person(person, _) => &person.name,
+            AdminCredential::Key(caller, _) => caller.name(),
+            AdminCredential::Person(person, _) => &person.name,
         }
     }
 
     pub fn roles(&self) -> &Roles {
         match &self.0 {
-            Credential::Key(caller, _) => caller.roles(),
-            Credential::Person(person, _) => &person.roles,
+            AdminCredential::Key(caller, _) => caller.roles(),
+            AdminCredential::Person(person, _) => &person.roles,
         }
     }
 
     pub fn rate_limit(&self) -> RateLimit {
         match &self.0 {
-            Credential::Key(caller, _) => caller.rate_limit(),
-            Credential::Person(person, _) => person.rate_limit(),
+            AdminCredential::Key(caller, _) => caller.rate_limit(),
+            AdminCredential::Person(person, _) => person.rate_limit(),
         }
     }
 
     pub fn client_address(&self) -> IpAddr {
         match &self.0 {
-            Credential::Key(caller, _) => caller.client_address(),
-            Credential::Person(_, address) => *address,
+            AdminCredential::Key(caller, _) => caller.client_address(),
+            AdminCredential::Person(_, address) => *address,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use super::certificates::Certificates;
-use super::credentials::{Credentials, Presented};
+use super::credentials::{Credentials, PresentedCredential};
 use super::denied::Denied;
 use super::directory::Directory;
 use super::frozen::EmergencySwitch;
@@ -74,16 +74,16 @@ impl Authenticator {
     ) -> Result<Caller, Denied> {
         let certificate = &credentials.certificate;
         let caller = match credentials.presented()? {
-            Presented::Key(key) => {
+            PresentedCredential::Key(key) => {
                 let at_rest = key.at_rest();
                 let known = self.keys.get_admitted(&at_rest, admission.turn()).await?;
                 self.admit(&at_rest, known, client, certificate).await?
             }
-            Presented::Token(token) => {
+            PresentedCredential::Token(token) => {
                 let caller = self.workloads.authenticate(token, client, admission);
                 self.used(caller.await?)
             }
-            Presented::Certificate => {
+            PresentedCredential::Certificate => {
                 let caller = self.certificates.authenticate(certificate, client, admission);
                 self.used(caller.await?)
             }
@@ -101,16 +101,16 @@ impl Authenticator {
     ) -> Result<Caller, CredentialRefused> {
         let certificate = &credentials.certificate;
         match credentials.presented()? {
-            Presented::Key(key) => {
+            PresentedCredential::Key(key) => {
                 let at_rest = key.at_rest();
                 let known = self.keys.remembered(&at_rest).await;
                 self.admit(&at_rest, known, client, certificate).await
             }
-            Presented::Token(token) => {
+            PresentedCredential::Token(token) => {
                 let caller = self.workloads.recall(token, client).await?;
                 Ok(self.used(caller))
             }
-            Presented::Certificate => {
+            PresentedCredential::Certificate => {
                 let caller = self.certificates.recall(certificate, client).await?;
                 Ok(self.used(caller))
             }

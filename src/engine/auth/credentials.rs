@@ -54,7 +54,7 @@ impl KeptCredentials {
 }
 
 /// The credential that authenticates a request.
-pub(super) enum Presented<'a> {
+pub(super) enum PresentedCredential<'a> {
     Key(ApiKeySecret),
     Token(&'a str),
     Certificate,
@@ -64,8 +64,8 @@ impl<'a> Credentials<'a> {
     /// The token that authenticates the request; none for another credential.
     pub fn token(&self) -> Option<&'a str> {
         match self.presented() {
-            Ok(Presented::Token(token)) => Some(token),
-            Ok(Presented::Key(_) | Presented::Certificate) | Err(_) => None,
+            Ok(PresentedCredential::Token(token)) => Some(token),
+            Ok(PresentedCredential::Key(_) | PresentedCredential::Certificate) | Err(_) => None,
         }
     }
 
@@ -90,7 +90,7 @@ impl<'a> Credentials<'a> {
     }
 
     /// Where there is an `Authorization` header, only it authenticates.
-    pub(super) fn presented(&self) -> Result<Presented<'a>, CredentialRefused> {
+    pub(super) fn presented(&self) -> Result<PresentedCredential<'a>, CredentialRefused> {
         if let ClientCertificate::Malformed = self.certificate {
             return Err(client_certificates::CertificateRefused::Malformed.into());
         }
@@ -100,7 +100,9 @@ impl<'a> Credentials<'a> {
                 let text = str::from_utf8(value).map_err(|_| CredentialRefused::Malformed)?;
                 credential(text)
             }
-            (Authorization::Absent, ClientCertificate::Presented(_)) => Ok(Presented::Certificate),
+            (Authorization::Absent, ClientCertificate::Presented(_)) => {
+                Ok(PresentedCredential::Certificate)
+            }
             (Authorization::Absent | Authorization::Several, _) => Err(CredentialRefused::Missing),
         }
     }
@@ -128,13 +130,13 @@ fn bearer_text(value: &[u8]) -> Result<&str, CredentialRefused> {
     Ok(credential.trim_matches(' '))
 }
 
-fn credential(credential: &str) -> Result<Presented<'_>, CredentialRefused> {
+fn credential(credential: &str) -> Result<PresentedCredential<'_>, CredentialRefused> {
     // API keys have no dots.
     if credential.contains('.') {
-        return Ok(Presented::Token(credential));
+        return Ok(PresentedCredential::Token(credential));
     }
     let key = ApiKeySecret::parse(credential).map_err(|_| CredentialRefused::Malformed)?;
-    Ok(Presented::Key(key))
+    Ok(PresentedCredential::Key(key))
 }
 
 #[cfg(test)]
@@ -145,7 +147,9 @@ mod tests {
     use crate::auth::ApiKeyType;
     use formats::clock::Entropy;
 
-    fn presented(authorization: Authorization<'_>) -> Result<Presented<'_>, CredentialRefused> {
+    fn presented(
+        authorization: Authorization<'_>,
+    ) -> Result<PresentedCredential<'_>, CredentialRefused> {
         let credentials = Credentials { authorization, certificate: ClientCertificate::Absent };
         credentials.presented()
     }
@@ -156,10 +160,10 @@ mod tests {
         let key = key.expose_secret();
         for header in [format!("Bearer {key}"), format!("bearer   {key} ")] {
             let presented = presented(Authorization::One(header.as_bytes()));
-            assert!(matches!(presented, Ok(Presented::Key(_))), "{header}");
+            assert!(matches!(presented, Ok(PresentedCredential::Key(_))), "{header}");
         }
         let token = presented(Authorization::One(b"Bearer e30.e30.c2ln"));
-        assert!(matches!(token, Ok(Presented::Token("e30.e30.c2ln"))));
+        assert!(matches!(token, Ok(PresentedCredential::Token("e30.e30.c2ln"))));
         for bad in [
             key.to_owned(),
             format!("Basic {key}"),

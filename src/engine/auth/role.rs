@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::closed_set::ClosedSet;
-use crate::resource::{Input, Member, Value, list};
+use crate::resource::{FieldInput, Member, Value, list};
 use formats::closed_set;
 use formats::closed_set::NamedValue as _;
 use formats::json::Text;
@@ -62,7 +62,7 @@ impl FromIterator<Role> for Roles {
 
 /// The list can be empty, because keys of applications show an empty one.
 impl Value for Roles {
-    const INPUT: Input = Input::AnyOf(Role::NAMES);
+    const INPUT: FieldInput = FieldInput::AnyOf(Role::NAMES);
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         if serde_json::from_str::<[&RawValue; 0]>(text.as_str()).is_ok() {

@@ -18,7 +18,8 @@ use super::{Admission, Caller, Lifetime, store};
 use crate::catalog::{Cache, Catalog, Topic};
 use crate::db::Pool;
 use crate::jwt::{
-    Issuer, Location, PublishedKeys, Purpose, TokenRefused, TokenRules, Unverified, VerifiedToken,
+    Issuer, Location, PublishedKeys, TokenPurpose, TokenRefused, TokenRules, Unverified,
+    VerifiedToken,
 };
 use crate::settings::{Auth, AuthIssuer, NotInPem, certificates};
 use formats::clock::Clock;
@@ -181,7 +182,7 @@ pub fn issuer(clock: &Clock, settings: &AuthIssuer) -> Result<Arc<Issuer>, Unusa
         audiences: vec![settings.audience.clone()],
         algorithms: settings.algorithms.clone(),
         accepts_type: is_credential,
-        purpose: Purpose::Identity,
+        purpose: TokenPurpose::Identity,
     };
     let keys = PublishedKeys::new(clock.clone(), location, authorities.transpose()?.as_deref());
     Ok(Arc::new(Issuer::new(rules, keys)))

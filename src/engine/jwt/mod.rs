@@ -19,5 +19,5 @@ pub use self::issuer::Issuer;
 pub use self::key_set::{NotAKeySet, PublishedKey};
 pub use self::published::{CannotFetch, Location, PublishedKeys, keep_all};
 pub use self::refused::TokenRefused;
-pub use self::rules::{Purpose, TokenRules};
+pub use self::rules::{TokenPurpose, TokenRules};
 pub use self::token::VerifiedToken;

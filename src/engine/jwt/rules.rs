@@ -14,12 +14,12 @@ pub struct TokenRules {
     /// Whether a token can have this type: lower case, without the prefix `application/`.
     pub accepts_type: fn(Option<&str>) -> bool,
     /// What the tokens are for.
-    pub purpose: Purpose,
+    pub purpose: TokenPurpose,
 }
 
 /// What tokens are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum TokenPurpose {
     /// A token shows who its subject is, until its expiry.
     Identity,
     /// A token ends sessions shortly after the time of its issue. It can lack a subject, and an expiry.

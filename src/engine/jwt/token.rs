@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::compact::Header;
 use super::key_set::PublishedKey;
 use super::refused::TokenRefused;
-use super::rules::{Purpose, TokenRules};
+use super::rules::{TokenPurpose, TokenRules};
 use formats::clock::Timestamp;
 use formats::json::{Members, Text, ValueKind};
 
@@ -59,7 +59,7 @@ impl VerifiedToken {
             return Err(TokenRefused::Claim);
         };
         let mut members = Members::of(text, &["iss", "aud", "sub", "exp", "nbf", "iat"]);
-        let is_logout = rules.purpose == Purpose::Logout;
+        let is_logout = rules.purpose == TokenPurpose::Logout;
         let can_lack_subject = is_logout && !all.contains_key("sub");
         let issuer = members.required_string("iss");
         let subject = match can_lack_subject {
@@ -84,8 +84,8 @@ impl VerifiedToken {
         let expiry = expiry.map(moment).transpose()?;
         let issued_at = issued.map(moment).transpose()?;
         let end = match rules.purpose {
-            Purpose::Identity => expiry.ok_or(TokenRefused::Claim)?,
-            Purpose::Logout => {
+            TokenPurpose::Identity => expiry.ok_or(TokenRefused::Claim)?,
+            TokenPurpose::Logout => {
                 let end = issued_at.ok_or(TokenRefused::Claim)?.plus(LOGOUT);
                 expiry.map_or(end, |expiry| expiry.min(end))
             }

@@ -41,7 +41,7 @@ resource! {
             /// The algorithm.
             algorithm: Algorithm;
             /// The origin.
-            origin: Origin;
+            origin: KeyOrigin;
             /// Whether the token has the private or secret key.
             #[sqlx(flatten)]
             #[serde(rename = "hasPrivate")]
@@ -77,7 +77,7 @@ resource! {
 
 closed_set! {
     /// The origin of a key.
-    pub enum Origin: "KeyOrigin" {
+    pub enum KeyOrigin: "KeyOrigin" {
         /// The token generated it.
         Generated = "generated",
         /// It was imported.
@@ -95,7 +95,7 @@ pub struct Made {
     /// Its use.
     pub usage: Usage,
     pub algorithm: Algorithm,
-    pub origin: Origin,
+    pub origin: KeyOrigin,
     /// Its name in the token, and whether the token gives it away; none for a public key only.
     pub private_half: Option<(KeyName, bool)>,
     /// The public key; none for secret keys.

@@ -40,7 +40,7 @@ pub use self::encryptions::{Encryptions, NotCounted};
 pub use self::expiry::{Expiring, Expiry};
 pub use self::import_key::ImportKeyRecord;
 pub use self::jwk_set::{JwkSet, PublishedJwk};
-pub use self::key::{Key, KeyUpdate, Made, Origin};
+pub use self::key::{Key, KeyOrigin, KeyUpdate, Made};
 pub use self::keyring::Keyring;
 use self::legacy_uses::LegacyUses;
 pub use self::permitted::{KeyError, NotOpened, Opener, PermittedKey};

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::resource::{Input, Member, Value, positive};
+use crate::resource::{FieldInput, Member, Value, positive};
 use formats::json::Text;
 use formats::problem::Problems;
 
@@ -20,7 +20,7 @@ const MOST: u32 = 3_650;
 pub struct RotationDays(i32);
 
 impl Value for RotationDays {
-    const INPUT: Input = Input::Number;
+    const INPUT: FieldInput = FieldInput::Number;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         positive(text, field, MOST, problems).map(|days| Self(days.get().cast_signed()))

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::key::SUCCESSION;
 use super::{Key, KeyStatus, Usage};
 use crate::ids::{KeyId, ServiceId};
-use crate::seals::{Group, Member};
+use crate::seals::{Group, GroupMember};
 use formats::material::{Algorithm, Family};
 
 /// The keys of a service with this use that can take the place of one with this algorithm: for envelopes those
@@ -69,7 +69,7 @@ impl Key {
 /// the place of the missing one.
 pub(super) fn acting<'k>(
     succession: Group,
-    members: &[Member],
+    members: &[GroupMember],
     keys: &'k [Key],
 ) -> impl Iterator<Item = &'k Key> {
     let mut places: Vec<(i64, Option<&Key>)> = members

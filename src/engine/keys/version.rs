@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::resource::{Input, Member, Value, positive};
+use crate::resource::{FieldInput, Member, Value, positive};
 use formats::json::Text;
 use formats::problem::Problems;
 
@@ -22,7 +22,7 @@ const MOST: u32 = 1 << 24;
 pub struct KeyVersion(i64);
 
 impl Value for KeyVersion {
-    const INPUT: Input = Input::Number;
+    const INPUT: FieldInput = FieldInput::Number;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         positive(text, field, MOST, problems).map(|number| Self(number.get().into()))

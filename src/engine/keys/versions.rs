@@ -7,7 +7,7 @@ use super::key::VERSIONS;
 use super::usable::Usable;
 use super::{Key, KeyStatus};
 use crate::ids::ServiceId;
-use crate::seals::{Group, Member};
+use crate::seals::{Group, GroupMember};
 use formats::clock::Timestamp;
 
 /// The `sig` or `data` keys of a service with one name, the highest version first.
@@ -31,7 +31,7 @@ pub(super) fn versions_of(service: ServiceId, name: &str) -> Group {
 
 impl Versions {
     /// Those of `keys` that are the members of the group.
-    pub(super) fn of(group: Group, members: &[Member], mut keys: Vec<Key>) -> Self {
+    pub(super) fn of(group: Group, members: &[GroupMember], mut keys: Vec<Key>) -> Self {
         let mut places: Vec<(i64, Option<Key>)> = members
             .iter()
             .filter_map(|member| match keys.iter().position(|key| key.id.uuid() == member.id) {
@@ -110,7 +110,7 @@ mod tests {
 
     use super::*;
     use crate::ids::KeyId;
-    use crate::keys::{KeyVersion, Made, Origin, Usage};
+    use crate::keys::{KeyOrigin, KeyVersion, Made, Usage};
     use crate::resource::Name;
     use formats::material::Algorithm;
 
@@ -128,7 +128,7 @@ mod tests {
             id: KeyId::from_uuid(Uuid::from_u128(number.cast_unsigned().into())),
             usage: Usage::Data,
             algorithm: Algorithm::Aes256,
-            origin: Origin::Generated,
+            origin: KeyOrigin::Generated,
             private_half: Some((KeyName::Id(vec![1]), false)),
             public_key: None,
         };
@@ -141,8 +141,8 @@ mod tests {
     fn versions(numbers: &[i64], keys: Vec<Key>) -> Versions {
         let members = numbers.iter().rev();
         let members =
-            members.map(|&number| Member { id: key(number).id.uuid(), first: number, number });
-        let members: Vec<Member> = members.collect();
+            members.map(|&number| GroupMember { id: key(number).id.uuid(), first: number, number });
+        let members: Vec<GroupMember> = members.collect();
         Versions::of(versions_of(service(), "cards"), &members, keys)
     }
 
@@ -182,8 +182,8 @@ mod tests {
 
     #[test]
     fn an_entry_gives_no_key_another_number_or_name() {
-        let forged = Member { id: key(1).id.uuid(), first: 1, number: 7 };
-        let second = Member { id: key(2).id.uuid(), first: 2, number: 2 };
+        let forged = GroupMember { id: key(1).id.uuid(), first: 1, number: 7 };
+        let second = GroupMember { id: key(2).id.uuid(), first: 2, number: 2 };
         let keys = || vec![key(1), key(2)];
         let versions = Versions::of(versions_of(service(), "cards"), &[forged, second], keys());
         assert_eq!(acting(&versions), Some(2));

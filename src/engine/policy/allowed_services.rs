@@ -10,7 +10,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::ids::{Named as _, ServiceId, ServiceKind};
-use crate::resource::{ColumnGroup, Columns, Input, Member, Value, list};
+use crate::resource::{ColumnGroup, Columns, FieldInput, Member, Value, list};
 use formats::json::Text;
 use formats::problem::{Code, Problem, Problems};
 
@@ -67,7 +67,7 @@ impl FromRow<'_, PgRow> for AllowedServices {
 }
 
 impl Value for AllowedServices {
-    const INPUT: Input = Input::References(ServiceKind::PREFIX);
+    const INPUT: FieldInput = FieldInput::References(ServiceKind::PREFIX);
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         let Member::Given(items) = list::<Item>(text, field, problems) else {
@@ -88,7 +88,7 @@ impl Value for AllowedServices {
 }
 
 impl Value for Item {
-    const INPUT: Input = Input::Line;
+    const INPUT: FieldInput = FieldInput::Line;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         match text.string() {

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::closed_set::ClosedSet;
 use crate::request;
-use crate::resource::{Input, Member, Printable, RequestBody as _, Value, object};
+use crate::resource::{FieldInput, Member, Printable, RequestBody as _, Value, object};
 use formats::clock::Timestamp;
 use formats::closed_set;
 use formats::envelope::HeaderMembers;
@@ -64,7 +64,7 @@ impl EnvelopeHeaders {
 }
 
 impl Value for EnvelopeHeaders {
-    const INPUT: Input = Input::Object(HeadersRequest::FIELDS);
+    const INPUT: FieldInput = FieldInput::Object(HeadersRequest::FIELDS);
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         object(text, field, problems, |headers: HeadersRequest| {

@@ -1,7 +1,7 @@
 //! The operations that policies allow.
 
 use crate::operation::{Operation, Operations};
-use crate::resource::{Input, Member, Value, list};
+use crate::resource::{FieldInput, Member, Value, list};
 use formats::json::Text;
 use formats::problem::{Code, Problem, Problems};
 
@@ -30,7 +30,7 @@ impl From<PolicyOperations> for Operations {
 }
 
 impl Value for PolicyOperations {
-    const INPUT: Input = Input::AnyOf(&[
+    const INPUT: FieldInput = FieldInput::AnyOf(&[
         Operation::Protect.name(),
         Operation::Unprotect.name(),
         Operation::Rewrap.name(),
@@ -43,7 +43,7 @@ impl Value for PolicyOperations {
 }
 
 impl Value for PolicyOperation {
-    const INPUT: Input = PolicyOperations::INPUT;
+    const INPUT: FieldInput = PolicyOperations::INPUT;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         let read = Operation::read(text, field, problems);

@@ -13,7 +13,7 @@ use self::body::Results;
 pub use self::body::{
     ProtectBatch, ProtectedBatch, RewrapBatch, RewrappedBatch, UnprotectBatch, UnprotectedBatch,
 };
-pub(super) use self::credential::Credential;
+pub(super) use self::credential::BatchCredential;
 use self::items::EnvelopeWork;
 pub use self::kind::{Batch, BatchLimits};
 pub(super) use self::work::{BatchWork, Done, ItemWork};
@@ -50,7 +50,7 @@ impl Protection {
             let _share = body.share();
             drop(body);
             let clock = this.dependencies.clock.clone();
-            let credential = Credential::new(clock, application, call.arrived(), again);
+            let credential = BatchCredential::new(clock, application, call.arrived(), again);
             let work = EnvelopeWork { batch, item_bytes: limits.item_bytes };
             let work = BatchWork::new(&this, work, &call, credential, items, limits);
             let done = work.run().await?;

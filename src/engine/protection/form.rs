@@ -7,12 +7,12 @@ use formats::problem::{Code, Problem, Problems};
 
 /// An envelope in one of the two forms.
 #[derive(Debug)]
-pub(super) enum Form {
+pub(super) enum EnvelopeForm {
     Members(Envelope),
     Legacy(Result<Envelope, NotAnEnvelope>),
 }
 
-impl Form {
+impl EnvelopeForm {
     /// Notes the envelope of a request as its payload. Notes a problem unless it has exactly one form.
     pub(super) fn note(call: &mut Call, members: &mut Members<'_>) {
         let jwe = members.optional("jwe");

@@ -7,7 +7,7 @@ use tracing::Instrument as _;
 use utoipa::ToSchema;
 
 use super::body::{MessageType, Reference, request, require_policy, written};
-use super::form::Form;
+use super::form::EnvelopeForm;
 use super::long_work::Cost;
 use super::sealing::Sealed;
 use super::{Answer, Body, Call, Dependencies, Protection, Refusal};
@@ -205,10 +205,10 @@ fn read<'a>(
     call: &mut Call,
     text: Text<'a>,
     is_bound: bool,
-) -> Result<(Form, RewrapRequest<'a>), Problems> {
+) -> Result<(EnvelopeForm, RewrapRequest<'a>), Problems> {
     let names = [RewrapRequest::MEMBERS, call.ignored()].concat();
     let mut members = Members::exactly(text, &names);
-    Form::note(call, &mut members);
+    EnvelopeForm::note(call, &mut members);
     let request = RewrapRequest::read(&mut members);
     require_policy(&mut members, is_bound);
     if let Some(request) = &request {
@@ -219,7 +219,7 @@ fn read<'a>(
     }
     members.finish(|| {
         let mut request = request?;
-        let form = Form::of(request.jwe.take(), request.protected_payload.as_deref())?;
+        let form = EnvelopeForm::of(request.jwe.take(), request.protected_payload.as_deref())?;
         Some((form, request))
     })
 }

@@ -7,7 +7,7 @@ use tracing::Instrument as _;
 use utoipa::ToSchema;
 
 use super::body::{Reference, request, require_policy, written};
-use super::form::Form;
+use super::form::EnvelopeForm;
 use super::long_work::Cost;
 use super::{Answer, Body, Call, Dependencies, Protection, Refusal};
 use crate::audit::Unrecorded;
@@ -162,15 +162,15 @@ fn read<'a>(
     call: &mut Call,
     text: Text<'a>,
     is_bound: bool,
-) -> Result<(Form, UnprotectRequest<'a>), Problems> {
+) -> Result<(EnvelopeForm, UnprotectRequest<'a>), Problems> {
     let names = [UnprotectRequest::MEMBERS, call.ignored()].concat();
     let mut members = Members::exactly(text, &names);
-    Form::note(call, &mut members);
+    EnvelopeForm::note(call, &mut members);
     let request = UnprotectRequest::read(&mut members);
     require_policy(&mut members, is_bound);
     members.finish(|| {
         let mut request = request?;
-        let form = Form::of(request.jwe.take(), request.protected_payload.as_deref())?;
+        let form = EnvelopeForm::of(request.jwe.take(), request.protected_payload.as_deref())?;
         Some((form, request))
     })
 }

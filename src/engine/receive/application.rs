@@ -16,7 +16,7 @@ use crate::telemetry::step;
 use crate::web::{Engine, client_address};
 
 /// The facts about a request that its record needs.
-pub struct Origin {
+pub struct RequestOrigin {
     pub(super) endpoint: Endpoint,
     pub(super) arrived: Duration,
     pub(super) tag: RequestTag,
@@ -30,7 +30,7 @@ pub enum Admission {
     Limited(Exceeded),
 }
 
-impl Origin {
+impl RequestOrigin {
     pub(super) fn of(engine: &Engine, endpoint: Endpoint, request: &Request) -> Self {
         let tag = request.extensions().get::<RequestTag>().cloned();
         Self {
@@ -57,7 +57,7 @@ impl Admission {
 
 /// The record of an unauthenticated request to an endpoint, which was refused with this status and message.
 pub fn anonymous_record(
-    origin: &Origin,
+    origin: &RequestOrigin,
     status: RecordedStatus,
     message: Cow<'static, str>,
 ) -> Record {

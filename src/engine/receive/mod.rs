@@ -23,7 +23,7 @@ use tokio::time::timeout;
 use tracing::Instrument as _;
 
 pub use self::admin_caller::{AdminCaller, access_token_of_person};
-pub use self::application::{Admission, Origin, anonymous_record};
+pub use self::application::{Admission, RequestOrigin, anonymous_record};
 pub use self::batch::{begin_within, token_operations};
 pub use self::frame::{note_client, refused_head, request_tag, traceparent};
 pub use self::sent::sent;
@@ -81,7 +81,7 @@ pub enum NotReceived {
 
 /// An unauthenticated request.
 pub struct Anonymous {
-    pub origin: Origin,
+    pub origin: RequestOrigin,
     pub parts: Parts,
     pub denied: Denied,
     pub body: Result<BodyBytes, UnreadableBody>,
@@ -102,7 +102,7 @@ pub async fn receive(
     reading: Reading<'_>,
     request: Request,
 ) -> Result<Received, NotReceived> {
-    let origin = Origin::of(engine, reading.endpoint, &request);
+    let origin = RequestOrigin::of(engine, reading.endpoint, &request);
     let (parts, body) = request.into_parts();
     let credentials = (rules.credentials)(&parts);
     let authenticated = engine.authenticate(&credentials, origin.client);
@@ -152,7 +152,7 @@ pub async fn read_log_in(
 }
 
 fn anonymous(
-    origin: Origin,
+    origin: RequestOrigin,
     parts: Parts,
     denied: Denied,
     body: Result<BodyBytes, UnreadableBody>,
@@ -165,7 +165,7 @@ struct Arrived<'a> {
     engine: &'a Arc<Engine>,
     protection: &'a Protection,
     rules: ApiRules,
-    origin: Origin,
+    origin: RequestOrigin,
 }
 
 impl Arrived<'_> {
@@ -220,7 +220,7 @@ impl Arrived<'_> {
         };
         let bucket = admitted.unwrap_or_else(|exceeded| exceeded.bucket);
         let again = self.authentication(&parts);
-        let Origin { endpoint, tag, arrived, .. } = self.origin;
+        let RequestOrigin { endpoint, tag, arrived, .. } = self.origin;
         let call = Call::new((caller, again.clone()), admitted, endpoint, tag, arrived);
         match body {
             Ok(body) => {

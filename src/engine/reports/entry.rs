@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::ids::{KeyId, ServiceId};
-use crate::keys::{KeyStatus, KeyVersion, Origin, RotationDays, Usage};
+use crate::keys::{KeyOrigin, KeyStatus, KeyVersion, RotationDays, Usage};
 use crate::policy::{AllowedServices, PolicyNumber, PolicyStatus};
 use formats::algorithms::QuantumStatus;
 use formats::clock::Timestamp;
@@ -36,7 +36,7 @@ pub struct KeyEntry {
     /// Whether a quantum computer can break the key.
     pub quantum_status: QuantumStatus,
     /// The origin.
-    pub origin: Origin,
+    pub origin: KeyOrigin,
     /// The state.
     pub status: KeyStatus,
     /// Whether the tokens have the private or secret key.

@@ -40,14 +40,14 @@ pub struct Report {
     /// The bytes that are signed.
     pub body: Vec<u8>,
     /// How they are written.
-    pub form: Form,
+    pub format: ReportFormat,
     /// A detached JWS (RFC 7515, appendix F).
     pub signature: String,
 }
 
-/// The forms of reports.
+/// The formats of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ReportFormat {
     /// The key register in JSON.
     Json,
     /// The key register in CSV.
@@ -84,7 +84,7 @@ pub enum NotReported {
     Database(#[from] sqlx::Error),
 }
 
-impl Form {
+impl ReportFormat {
     /// The media type of the file.
     pub const fn media_type(self) -> &'static str {
         match self {
@@ -100,18 +100,18 @@ pub async fn report(
     context: &Authorized<ReadReports>,
     token: &Token,
     request: &RegisterRequest,
-    form: Form,
+    format: ReportFormat,
 ) -> Result<Report, NotReported> {
     let key = newest_key(&context.pool).await?;
     let register = read::register(context, request).await?;
-    let body = match form {
-        Form::Json => register.to_json(),
-        Form::Csv => table::csv(&register),
-        Form::CycloneDx => cbom::json(&register),
+    let body = match format {
+        ReportFormat::Json => register.to_json(),
+        ReportFormat::Csv => table::csv(&register),
+        ReportFormat::CycloneDx => cbom::json(&register),
     };
     let signature =
-        signature::sign(token, &key, (Some(&register), form, context.clock.now()), &body).await?;
-    Ok(Report { body, form, signature })
+        signature::sign(token, &key, (Some(&register), format, context.clock.now()), &body).await?;
+    Ok(Report { body, format, signature })
 }
 
 /// Signs a report in JSON that another module has made.
@@ -121,9 +121,9 @@ pub(crate) async fn sign_json(
     now: Timestamp,
     body: Vec<u8>,
 ) -> Result<Report, NotReported> {
-    let (key, form) = (newest_key(pool).await?, Form::Json);
-    let signature = signature::sign(token, &key, (None, form, now), &body).await?;
-    Ok(Report { body, form, signature })
+    let (key, format) = (newest_key(pool).await?, ReportFormat::Json);
+    let signature = signature::sign(token, &key, (None, format, now), &body).await?;
+    Ok(Report { body, format, signature })
 }
 
 /// The key that signs.

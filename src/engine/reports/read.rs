@@ -14,7 +14,7 @@ use crate::audit::traffic::{self, DayUses};
 use crate::auth::Service;
 use crate::db::Pool;
 use crate::ids::{KeyId, ServiceId};
-use crate::keys::{Key, KeyStatus, Origin, Usage};
+use crate::keys::{Key, KeyOrigin, KeyStatus, Usage};
 use crate::ledger::{Coverage, LogCosigner, LogKey, coverage};
 use crate::management::{Authorized, ReadReports};
 use crate::policy::Policy;
@@ -196,7 +196,7 @@ impl InternalEntry {
             algorithm,
             strength: strength(algorithm),
             quantum_status: algorithm.quantum_status(),
-            origin: Origin::Generated,
+            origin: KeyOrigin::Generated,
             status: if self.signs { KeyStatus::Active } else { KeyStatus::Retired },
             has_private: true,
             tokens: None,

@@ -3,7 +3,7 @@
 use hsm::{HsmError, Token};
 use serde_json::{Value, json};
 
-use super::{Form, Register};
+use super::{Register, ReportFormat};
 use crate::report_key::ReportKey;
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use formats::algorithms::{Algorithm, JwsAlgorithm};
@@ -22,13 +22,13 @@ const ALGORITHM: JwsAlgorithm = JwsAlgorithm::Es256;
 pub(super) async fn sign(
     token: &Token,
     key: &ReportKey,
-    (register, form, now): (Option<&Register>, Form, Timestamp),
+    (register, format, now): (Option<&Register>, ReportFormat, Timestamp),
     body: &[u8],
 ) -> Result<String, HsmError> {
     let kid = key.public().map(|public| public.thumbprint());
     let mut header = json!({
         "alg": ALGORITHM,
-        "cty": form.media_type(),
+        "cty": format.media_type(),
         "iat": now.as_millis() / 1_000,
         "kid": kid,
     });

@@ -4,15 +4,15 @@ use super::{KeyEntry, Register};
 use crate::audit::{Column, cell, csv as write};
 use crate::policy::AllowedServices;
 
-/// A key and the report that contains it: a line of a table stands alone.
-struct Line<'a> {
+/// A key and the report that contains it: a row of a table stands alone.
+struct TableRow<'a> {
     key: &'a KeyEntry,
     report: &'a Register,
 }
 
 /// The register in CSV. The members have the names of the JSON form.
 pub(super) fn csv(register: &Register) -> Vec<u8> {
-    let columns: &[Column<Line<'_>>] = &[
+    let columns: &[Column<TableRow<'_>>] = &[
         ("keyId", |it| it.key.key_id.to_string()),
         ("serviceId", |it| cell(it.key.service_id.as_ref())),
         ("serviceName", |it| cell(it.key.service_name.as_ref())),
@@ -51,8 +51,8 @@ pub(super) fn csv(register: &Register) -> Vec<u8> {
         ("operationsCheckpoint", |it| it.report.checkpoints.operations.to_string()),
         ("managementCheckpoint", |it| it.report.checkpoints.management.to_string()),
     ];
-    let lines: Vec<Line<'_>> =
-        register.keys.iter().map(|key| Line { key, report: register }).collect();
+    let lines: Vec<TableRow<'_>> =
+        register.keys.iter().map(|key| TableRow { key, report: register }).collect();
     write(columns, &lines)
 }
 

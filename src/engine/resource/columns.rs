@@ -3,7 +3,7 @@
 use sqlx::postgres::PgArguments;
 use sqlx::{Arguments as _, Encode, Postgres, Type};
 
-use crate::seals::{FIRST_FORM, Form};
+use crate::seals::{FIRST_FORM, RowForm};
 
 /// The column of a member with this name in the code.
 pub(super) fn column_name(name: &'static str) -> &'static str {
@@ -15,7 +15,7 @@ pub(super) fn column_name(name: &'static str) -> &'static str {
 pub struct Columns {
     names: Vec<&'static str>,
     arguments: PgArguments,
-    form: Form,
+    form: RowForm,
     error: Option<sqlx::Error>,
 }
 
@@ -56,7 +56,7 @@ impl Columns {
     }
 
     /// The form in which these columns are sealed.
-    pub(super) fn form(&self) -> sqlx::Result<&Form> {
+    pub(super) fn form(&self) -> sqlx::Result<&RowForm> {
         match &self.error {
             Some(_) => Err(sqlx::Error::Encode("a column of the row has no form".into())),
             None => Ok(&self.form),

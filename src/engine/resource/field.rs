@@ -9,7 +9,7 @@ pub struct Field {
     pub label: &'static str,
     pub documentation: &'static str,
     /// How people enter it.
-    pub input: Input,
+    pub input: FieldInput,
     /// Whether a request that creates the resource must have it.
     pub required: bool,
     /// Whether it can be null.
@@ -20,7 +20,7 @@ pub struct Field {
 
 /// How people enter a value.
 #[derive(Clone, Copy, Debug)]
-pub enum Input {
+pub enum FieldInput {
     /// One line of text.
     Line,
     /// Several lines of text.

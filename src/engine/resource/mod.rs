@@ -18,7 +18,7 @@ mod value;
 
 pub use self::columns::Columns;
 pub use self::exact_json::ExactJson;
-pub use self::field::{Field, Input, camel_case};
+pub use self::field::{Field, FieldInput, camel_case};
 pub use self::member::Member;
 pub use self::request::{
     ChangeBody, Reader, RequestBody, ResourceRequest, SentBody, object, with_required,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::value::{Value, string};
-use super::{Input, Member};
+use super::{FieldInput, Member};
 use formats::json::Text;
 use formats::problem::{Code, Problem, Problems};
 
@@ -21,7 +21,7 @@ macro_rules! texts {
         pub struct $name(String);
 
         impl Value for $name {
-            const INPUT: Input = Input::$input;
+            const INPUT: FieldInput = FieldInput::$input;
 
             fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
                 string(text, field, problems, |text| {
@@ -76,7 +76,7 @@ texts! {
 pub struct Printable(String);
 
 impl Value for Printable {
-    const INPUT: Input = Input::Line;
+    const INPUT: FieldInput = FieldInput::Line;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         string(text, field, problems, |text| {

@@ -8,7 +8,7 @@ use serde_json::Number;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::{Input, Member};
+use super::{FieldInput, Member};
 use crate::closed_set::ClosedSet;
 use crate::fingerprint::Fingerprint;
 use crate::ids::{Id, Named};
@@ -28,7 +28,7 @@ const MOST: u32 = 2_147_483_647;
 /// A type of value that requests can set.
 pub trait Value: Sized {
     /// How people enter it.
-    const INPUT: Input;
+    const INPUT: FieldInput;
     /// Whether `null` is a value. Otherwise it is the same as leaving the member out.
     const NULLABLE: bool = false;
 
@@ -38,7 +38,7 @@ pub trait Value: Sized {
 
 /// Null is a value.
 impl<T: Value> Value for Option<T> {
-    const INPUT: Input = T::INPUT;
+    const INPUT: FieldInput = T::INPUT;
     const NULLABLE: bool = true;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
@@ -50,7 +50,7 @@ impl<T: Value> Value for Option<T> {
 }
 
 impl Value for String {
-    const INPUT: Input = Input::Line;
+    const INPUT: FieldInput = FieldInput::Line;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         string(text, field, problems, Ok)
@@ -58,7 +58,7 @@ impl Value for String {
 }
 
 impl Value for bool {
-    const INPUT: Input = Input::Flag;
+    const INPUT: FieldInput = FieldInput::Flag;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         match serde_json::from_str(text.as_str()) {
@@ -74,7 +74,7 @@ impl Value for bool {
 pub struct Positive(pub NonZeroU32);
 
 impl Value for Positive {
-    const INPUT: Input = Input::Number;
+    const INPUT: FieldInput = FieldInput::Number;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         positive(text, field, MOST, problems).map(Self)
@@ -82,7 +82,7 @@ impl Value for Positive {
 }
 
 impl<T: ClosedSet> Value for T {
-    const INPUT: Input = Input::OneOf(T::NAMES, T::DESCRIPTIONS);
+    const INPUT: FieldInput = FieldInput::OneOf(T::NAMES, T::DESCRIPTIONS);
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         string(text, field, problems, |name| {
@@ -93,7 +93,7 @@ impl<T: ClosedSet> Value for T {
 }
 
 impl<K: Named> Value for Id<K> {
-    const INPUT: Input = Input::Reference(K::PREFIX);
+    const INPUT: FieldInput = FieldInput::Reference(K::PREFIX);
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         string(text, field, problems, |id| {
@@ -104,7 +104,7 @@ impl<K: Named> Value for Id<K> {
 }
 
 impl Value for Fingerprint {
-    const INPUT: Input = Input::Line;
+    const INPUT: FieldInput = FieldInput::Line;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         parsed(text, field, problems)
@@ -112,7 +112,7 @@ impl Value for Fingerprint {
 }
 
 impl Value for SpiffeId {
-    const INPUT: Input = Input::Line;
+    const INPUT: FieldInput = FieldInput::Line;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         parsed(text, field, problems)
@@ -120,7 +120,7 @@ impl Value for SpiffeId {
 }
 
 impl Value for Timestamp {
-    const INPUT: Input = Input::Moment;
+    const INPUT: FieldInput = FieldInput::Moment;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         string(text, field, problems, |time| {
@@ -131,7 +131,7 @@ impl Value for Timestamp {
 }
 
 impl Value for Operations {
-    const INPUT: Input = Input::AnyOf(Operation::NAMES);
+    const INPUT: FieldInput = FieldInput::AnyOf(Operation::NAMES);
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         list::<Operation>(text, field, problems).map(Self::from)
@@ -139,7 +139,7 @@ impl Value for Operations {
 }
 
 impl<K: Named> Value for Vec<Id<K>> {
-    const INPUT: Input = Input::Lines;
+    const INPUT: FieldInput = FieldInput::Lines;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         list(text, field, problems)

@@ -15,5 +15,7 @@ pub(crate) use self::compare::compare_in;
 pub use self::examine::{examine_all, invalid_rows, missing_rows};
 pub use self::initialize::{NotInitialized, initialize};
 pub use self::new_key::{NotRenewed, Renewed, new_key};
-pub use self::reseal::{NotSealed, Shown, has_events, seal_and_record, seal_seen, seal_shown};
+pub use self::reseal::{
+    NotSealed, ReviewedRows, has_events, seal_and_record, seal_reviewed, seal_seen,
+};
 pub use self::watch::{RecordedFindings, watch};

@@ -36,7 +36,7 @@ pub async fn seal_seen(
 
 /// What an operator saw: rows, rows that are gone, and how rows differ from their last sealed events.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'s> {
+pub struct ReviewedRows<'s> {
     /// The rows to seal.
     pub seen: &'s [SeenRow],
     /// Those whose absence the operator accepts.
@@ -47,20 +47,20 @@ pub struct Shown<'s> {
 
 /// Seals and records rows as an operator saw them, if they still differ from their events as the operator saw it:
 /// whoever writes to the database could change them between the comparison and the reading.
-pub async fn seal_shown(
+pub async fn seal_reviewed(
     pool: &Pool,
-    shown: Shown<'_>,
+    reviewed: ReviewedRows<'_>,
     at: (&Clock, &Entropy),
 ) -> Result<(), NotSealed> {
     let mut transaction = pool.begin().await?;
-    seal_and_record(pool.rows_on(&mut transaction), shown.seen, shown.missing, at).await?;
+    seal_and_record(pool.rows_on(&mut transaction), reviewed.seen, reviewed.missing, at).await?;
     // Another transaction sees the rows as they were, and none can change them before the commit.
     let compared = compare(pool).await?.unwrap_or_default();
-    let rows = shown.seen.iter().map(|seen| seen.row).chain(shown.missing.iter().copied());
+    let rows = reviewed.seen.iter().map(|seen| seen.row).chain(reviewed.missing.iter().copied());
     let of = |deviations: &[Deviation], row| -> Vec<Deviation> {
         deviations.iter().filter(|it| it.row == row).cloned().collect()
     };
-    let is_other = |row: &RowName| of(&compared, *row) != of(shown.deviations, *row);
+    let is_other = |row: &RowName| of(&compared, *row) != of(reviewed.deviations, *row);
     let changed: Vec<RowName> = rows.filter(is_other).collect();
     if !changed.is_empty() {
         return Err(NotSealed::Changed(changed));

@@ -33,7 +33,7 @@ pub const fn newest_of_forms(forms: &[u8]) -> u8 {
 /// The columns of a row that decide something, as Postgres receives them: of each its name and its value, both
 /// with their lengths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Form(Vec<Column>);
+pub struct RowForm(Vec<Column>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Column {
@@ -43,7 +43,7 @@ struct Column {
     bytes: Vec<u8>,
 }
 
-impl Form {
+impl RowForm {
     /// Adds a column that came with the form `since`. In rows of former forms it has its default.
     pub fn add<'q, T: Encode<'q, Postgres>>(
         &mut self,

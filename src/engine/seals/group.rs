@@ -26,7 +26,7 @@ pub struct Group {
 
 /// A row that joined a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Member {
+pub struct GroupMember {
     /// The row.
     pub id: Uuid,
     /// The number of its first entry.

@@ -9,7 +9,7 @@ use std::fmt;
 use aws_lc_rs::{hkdf, hmac};
 
 use super::seal::Seal;
-use super::{FIRST_FORM, Flaw, Form, Forms, RowName};
+use super::{FIRST_FORM, Flaw, Forms, RowForm, RowName};
 
 /// The number of bytes before the MAC: the form and the generation.
 const HEAD: usize = 5;
@@ -125,7 +125,7 @@ impl RowKey {
         &self,
         row: RowName,
         revision: i64,
-        (form, forms): (&Form, Forms),
+        (form, forms): (&RowForm, Forms),
     ) -> Option<Seal> {
         let content = form.digest(forms.written)?;
         let bytes = self.seal_content(row, revision, (forms.written, &content))?;
@@ -161,7 +161,7 @@ impl RowKey {
         &self,
         row: RowName,
         revision: i64,
-        (form, forms): (&Form, Forms),
+        (form, forms): (&RowForm, Forms),
         seal: &[u8],
     ) -> Result<(), Flaw> {
         let version = *seal.first().ok_or(Flaw::Forged)?;

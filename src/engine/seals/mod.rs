@@ -38,8 +38,8 @@ use self::deviation::Deviations;
 pub use self::deviation::{Deviation, Difference};
 use self::findings::Findings;
 pub use self::findings::{Finding, Flaw};
-pub use self::form::{FIRST_FORM, Form, Forms, newest_of_forms};
-pub use self::group::{Group, GroupKind, Member};
+pub use self::form::{FIRST_FORM, Forms, RowForm, newest_of_forms};
+pub use self::group::{Group, GroupKind, GroupMember};
 pub(crate) use self::key::generation_of;
 pub use self::key::{Endorsement, RowKey};
 pub use self::opening::{NotDerived, initialize};
@@ -167,7 +167,7 @@ impl Seals {
         &self,
         row: RowName,
         revision: i64,
-        form: (&Form, Forms),
+        form: (&RowForm, Forms),
     ) -> Result<Seal, NotSealable> {
         let key = self.key().map_err(NotSealable::NoRowKey)?;
         key.seal(row, revision, form).ok_or(NotSealable::LaterForm)
@@ -178,7 +178,7 @@ impl Seals {
         &self,
         row: RowName,
         revision: i64,
-        form: (&Form, Forms),
+        form: (&RowForm, Forms),
         seal: &[u8],
     ) -> Result<bool, NoRowKey> {
         Ok(self.key()?.verify(row, revision, form, seal).is_ok())
@@ -189,7 +189,7 @@ impl Seals {
     pub fn judge(
         &self,
         row: RowName,
-        (revision, form): (i64, (&Form, Forms)),
+        (revision, form): (i64, (&RowForm, Forms)),
         seal: Option<&[u8]>,
         (loses, entries): (Option<What>, Vec<Entry>),
     ) -> Result<Result<Standing, Flaw>, NoRowKey> {

@@ -104,7 +104,7 @@ impl Engine {
         }
         let took = self.clock.monotonic().saturating_sub(arrived);
         self.meter.count(route, method.as_str(), status, code, took);
-        Line {
+        RequestLogLine {
             tag: &tag,
             caller: caller.get(),
             method: method.as_str(),
@@ -134,7 +134,7 @@ fn title(method: &Method, route: Option<&str>) -> String {
 }
 
 /// The log line of one request.
-struct Line<'a> {
+struct RequestLogLine<'a> {
     tag: &'a RequestTag,
     caller: Option<CallerId>,
     method: &'a str,
@@ -146,7 +146,7 @@ struct Line<'a> {
     took: Duration,
 }
 
-impl Line<'_> {
+impl RequestLogLine<'_> {
     fn write(&self) {
         macro_rules! line {
             ($level:ident, $message:literal) => {

@@ -20,7 +20,7 @@ pub enum NotJson {
 /// The positions of a member of the outermost object: its name with the quotes, and its value. An
 /// element of the outermost array has an empty name.
 #[derive(Clone, Debug)]
-pub(super) struct Member {
+pub(super) struct MemberPosition {
     pub(super) name: Range<usize>,
     pub(super) value: Range<usize>,
 }
@@ -29,7 +29,10 @@ pub(super) struct Member {
 /// object or element of the outermost array.
 ///
 /// Returns the position of the value without surrounding white space.
-pub(super) fn scan(text: &str, on_member: impl FnMut(Member)) -> Result<Range<usize>, NotJson> {
+pub(super) fn scan(
+    text: &str,
+    on_member: impl FnMut(MemberPosition),
+) -> Result<Range<usize>, NotJson> {
     let mut scan = Scan { bytes: text.as_bytes(), at: 0, nesting: Nesting::default(), on_member };
     scan.skip_space();
     let start = scan.at;
@@ -76,7 +79,7 @@ struct Scan<'a, F> {
     on_member: F,
 }
 
-impl<F: FnMut(Member)> Scan<'_, F> {
+impl<F: FnMut(MemberPosition)> Scan<'_, F> {
     /// Scans one value.
     fn value(&mut self) -> Result<(), NotJson> {
         // The current member of the outermost object: its name, and the start of its value.
@@ -100,7 +103,7 @@ impl<F: FnMut(Member)> Scan<'_, F> {
                 }
                 if self.nesting.depth == 1 {
                     let (name, start) = member.clone();
-                    (self.on_member)(Member { name, value: start..self.at });
+                    (self.on_member)(MemberPosition { name, value: start..self.at });
                 }
                 self.skip_space();
                 match (self.next(), self.nesting.in_object()) {

@@ -27,7 +27,7 @@ pub(crate) struct Current<R>(pub(crate) R);
 
 /// A resource without an `ETag`: 200.
 #[derive(Debug)]
-pub(crate) struct Shown<R>(pub(crate) R);
+pub(crate) struct WithoutEtag<R>(pub(crate) R);
 
 /// A new resource: 201 with its `Location` and `ETag`.
 #[derive(Debug)]
@@ -110,7 +110,7 @@ impl IntoResponse for Accepted<'_> {
     }
 }
 
-impl<R: Serialize> IntoResponse for Shown<R> {
+impl<R: Serialize> IntoResponse for WithoutEtag<R> {
     fn into_response(self) -> Response {
         Json(self.0).into_response()
     }

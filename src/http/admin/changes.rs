@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 
-use super::answer::{List, NoContent, Shown};
+use super::answer::{List, NoContent, WithoutEtag};
 use super::extract::{Address, DecisionBody, PathId};
 use super::filters::Filters;
 use super::keys::token;
@@ -43,8 +43,8 @@ pub(crate) async fn list(
 pub(crate) async fn read(
     context: Authorized<ReadResources>,
     PathId(id): PathId<ChangeId>,
-) -> Result<Shown<Proposal>, ApiError> {
-    Ok(Shown(changes::read(&context, id).await?))
+) -> Result<WithoutEtag<Proposal>, ApiError> {
+    Ok(WithoutEtag(changes::read(&context, id).await?))
 }
 
 /// Approves a change. The last approval makes it.
@@ -61,9 +61,9 @@ pub(crate) async fn approve(
     State(App(app)): State<App>,
     PathId(id): PathId<ChangeId>,
     DecisionBody(request): Decision,
-) -> Result<Shown<Proposal>, ApiError> {
+) -> Result<WithoutEtag<Proposal>, ApiError> {
     let approved = changes::approve(&context, token(&app), id, request).await?;
-    Ok(Shown(approved))
+    Ok(WithoutEtag(approved))
 }
 
 /// Rejects a change.
@@ -79,8 +79,8 @@ pub(crate) async fn reject(
     context: Authorized<ReadResources>,
     PathId(id): PathId<ChangeId>,
     DecisionBody(request): Decision,
-) -> Result<Shown<Proposal>, ApiError> {
-    Ok(Shown(changes::reject(&context, id, request).await?))
+) -> Result<WithoutEtag<Proposal>, ApiError> {
+    Ok(WithoutEtag(changes::reject(&context, id, request).await?))
 }
 
 /// Withdraws a change. Only its proposer can do this.

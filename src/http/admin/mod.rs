@@ -19,7 +19,7 @@ pub(super) mod reports;
 pub(super) mod services;
 
 pub(super) use self::answer::{
-    Accepted, Created, CreatedWithoutPath, Current, List, NoContent, Shown,
+    Accepted, Created, CreatedWithoutPath, Current, List, NoContent, WithoutEtag,
 };
 pub(super) use self::audit_log::{LogText, LogTile, ProofBody, RecordProof, log_named, tile_at};
 pub(super) use self::export::{Order, RecordsAnswer};

@@ -5,14 +5,14 @@ use axum::http::{HeaderName, header};
 use axum::response::{IntoResponse, Response};
 
 use super::accept::Accept;
-use super::answer::Shown;
+use super::answer::WithoutEtag;
 use super::filters::Filters;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::error_code::errors;
 use engine::keys::JwkSet;
 use engine::management::{Authorized, ReadReports};
-use engine::reports::{self, Day, Form, RegisterFilter, RegisterRequest, Report};
+use engine::reports::{self, Day, RegisterFilter, RegisterRequest, Report, ReportFormat};
 
 /// The name of the header with the signature, as documents write it.
 pub(crate) const SIGNATURE: &str = "X-Report-Signature";
@@ -49,13 +49,13 @@ pub(crate) async fn keys(
     filters: Filters,
 ) -> Result<KeyRegisterFile, ApiError> {
     let request = request(filters)?;
-    let form = accept.first(|media| match media {
-        "text/csv" => Some(Form::Csv),
-        "application/json" | "*/*" => Some(Form::Json),
+    let format = accept.first(|media| match media {
+        "text/csv" => Some(ReportFormat::Csv),
+        "application/json" | "*/*" => Some(ReportFormat::Json),
         _ => None,
     });
-    let form = form.unwrap_or(Form::Json);
-    let report = reports::report(&context, &app.engine.token, &request, form).await?;
+    let format = format.unwrap_or(ReportFormat::Json);
+    let report = reports::report(&context, &app.engine.token, &request, format).await?;
     Ok(KeyRegisterFile(report))
 }
 
@@ -76,14 +76,17 @@ pub(crate) async fn cbom(
     filters: Filters,
 ) -> Result<BillOfMaterials, ApiError> {
     let request = request(filters)?;
-    let report = reports::report(&context, &app.engine.token, &request, Form::CycloneDx).await?;
+    let report =
+        reports::report(&context, &app.engine.token, &request, ReportFormat::CycloneDx).await?;
     Ok(BillOfMaterials(report))
 }
 
 /// The public keys that have signed reports (RFC 7517). Keep them outside of the service.
 #[utoipa::path(get, path = "", operation_id = "readReportKeys")]
-pub(crate) async fn jwks(context: Authorized<ReadReports>) -> Result<Shown<JwkSet>, ApiError> {
-    Ok(Shown(reports::public_keys(&context).await?))
+pub(crate) async fn jwks(
+    context: Authorized<ReadReports>,
+) -> Result<WithoutEtag<JwkSet>, ApiError> {
+    Ok(WithoutEtag(reports::public_keys(&context).await?))
 }
 
 fn request(mut filters: Filters) -> Result<RegisterRequest, ApiError> {
@@ -98,10 +101,10 @@ fn request(mut filters: Filters) -> Result<RegisterRequest, ApiError> {
 }
 
 fn file(report: Report, name: &str) -> Response {
-    let Report { body, form, signature } = report;
+    let Report { body, format, signature } = report;
     let disposition = format!("attachment; filename=\"{name}\"");
     let headers = [
-        (header::CONTENT_TYPE, form.media_type().to_owned()),
+        (header::CONTENT_TYPE, format.media_type().to_owned()),
         (header::CONTENT_DISPOSITION, disposition),
         (SIGNATURE_NAME, signature),
     ];
@@ -110,7 +113,7 @@ fn file(report: Report, name: &str) -> Response {
 
 impl IntoResponse for KeyRegisterFile {
     fn into_response(self) -> Response {
-        let name = if self.0.form == Form::Csv { "keys.csv" } else { "keys.json" };
+        let name = if self.0.format == ReportFormat::Csv { "keys.csv" } else { "keys.json" };
         file(self.0, name)
     }
 }

@@ -14,7 +14,7 @@ use utoipa::{IntoResponses, PartialSchema, ToSchema};
 use super::headers::always;
 use crate::admin::{
     Accepted, BillOfMaterials, Created, CreatedWithoutPath, Current, KeyRegisterFile, List,
-    LogText, LogTile, NoContent, ProofBody, RecordProof, RecordsAnswer, SIGNATURE, Shown,
+    LogText, LogTile, NoContent, ProofBody, RecordProof, RecordsAnswer, SIGNATURE, WithoutEtag,
 };
 use crate::discovery::Published;
 use crate::error::ApiError;
@@ -23,7 +23,7 @@ use crate::published_log::{PublishedCheckpoint, PublishedTile};
 use engine::audit::RecordSource;
 use engine::keys::JwkSet;
 use engine::management::Cursor;
-use engine::reports::{Form, Register};
+use engine::reports::{Register, ReportFormat};
 
 type Responses = BTreeMap<String, RefOr<Response>>;
 
@@ -64,7 +64,7 @@ impl IntoResponses for Accepted<'_> {
     }
 }
 
-impl<R: ToSchema> IntoResponses for Shown<R> {
+impl<R: ToSchema> IntoResponses for WithoutEtag<R> {
     fn responses() -> Responses {
         one("200", json_of("The current resource.", reference::<R>()))
     }
@@ -170,7 +170,7 @@ impl IntoResponses for BillOfMaterials {
             .additional_properties(Some(AdditionalProperties::FreeForm(true)))
             .description(Some("A bill of materials in CycloneDX 1.6."));
         let answer = ResponseBuilder::new().description("The report.");
-        let media = Form::CycloneDx.media_type();
+        let media = ReportFormat::CycloneDx.media_type();
         one("200", signed(answer.content(media, Content::new(Some(bill)))))
     }
 }

@@ -14,7 +14,7 @@ use tokio_rustls::TlsAcceptor;
 
 pub use self::bad::{BadTls, Fault};
 use self::identity::ServerIdentity;
-pub(super) use self::presented::Presented;
+pub(super) use self::presented::PresentedCertificate;
 pub use self::watch::keep_current;
 use engine::client_certificates::{Chain, CurrentTrust};
 use engine::settings::TlsFiles;

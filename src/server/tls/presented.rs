@@ -9,13 +9,13 @@ use super::Tls;
 use engine::client_certificates::{Chain, PeerCertificate};
 
 /// The certificate of a client, and the notices that its verification may have changed.
-pub(in crate::server) struct Presented {
+pub(in crate::server) struct PresentedCertificate {
     tls: Tls,
     reloads: watch::Receiver<()>,
     chain: Option<Arc<Chain>>,
 }
 
-impl Presented {
+impl PresentedCertificate {
     /// No certificate yet. Made before the handshake, so that no reload during it is missed.
     pub(in crate::server) fn before_handshake(tls: &Tls) -> Self {
         Self { reloads: tls.0.reloads.subscribe(), tls: tls.clone(), chain: None }

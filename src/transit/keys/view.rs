@@ -12,7 +12,7 @@ use crate::key_type;
 use crate::state::Transit;
 use engine::ids::ServiceId;
 use engine::keys::{
-    Key, KeyStatus, KeyVersion, Origin, RotationDays, Usage, Versions, is_transit_name,
+    Key, KeyOrigin, KeyStatus, KeyVersion, RotationDays, Usage, Versions, is_transit_name,
 };
 use formats::clock::Timestamp;
 use formats::material::{Family, PublicKey, PublicParts};
@@ -122,7 +122,7 @@ pub(super) fn described(name: &str, versions: &Versions, now: Timestamp) -> Opti
         "supports_derivation": false,
         "supports_signing": !is_data && !is_mac,
         "auto_rotate_period": rotation,
-        "imported_key": acting.is_some_and(|key| key.origin != Origin::Generated),
+        "imported_key": acting.is_some_and(|key| key.origin != KeyOrigin::Generated),
         "soft_deleted": false,
     });
     let members = key.as_object_mut()?;

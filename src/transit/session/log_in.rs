@@ -28,7 +28,7 @@ use formats::problem::Problem;
 use zeroize::Zeroizing;
 
 /// A credential in the body of a log-in.
-struct Presented {
+struct LogInCredential {
     secret: Zeroizing<String>,
     /// The role of an AppRole, which may name the service.
     role_id: Option<String>,
@@ -89,11 +89,11 @@ async fn identified(
     state: &Transit,
     user: Option<&str>,
     request: Request,
-) -> Result<(Caller, Presented, Parts), Refused> {
+) -> Result<(Caller, LogInCredential, Parts), Refused> {
     let client = client_address(request.extensions());
     let (parts, body) = request.into_parts();
     let body = read_log_in(&state.engine, RULES, client, &parts, body).await?;
-    let presented = Presented::read(parse(&body)?, user)?;
+    let presented = LogInCredential::read(parse(&body)?, user)?;
     drop(body);
     let caller = match presented.authenticate(state, &parts).await {
         Ok(caller) => caller,
@@ -110,7 +110,12 @@ async fn identified(
 }
 
 /// Refuses a credential. If a credential cannot be checked now, the answer does not say that it is wrong.
-async fn refuse(state: &Transit, presented: &Presented, parts: &Parts, denied: Denied) -> Refused {
+async fn refuse(
+    state: &Transit,
+    presented: &LogInCredential,
+    parts: &Parts,
+    denied: Denied,
+) -> Refused {
     let client = client_address(&parts.extensions);
     let refused = state.engine.unauthenticated(client, denied).await;
     match refused {
@@ -121,7 +126,7 @@ async fn refuse(state: &Transit, presented: &Presented, parts: &Parts, denied: D
     }
 }
 
-impl Presented {
+impl LogInCredential {
     fn read(text: Text<'_>, user: Option<&str>) -> Result<Self, Refused> {
         let names = ["role_id", "secret_id", "role", "jwt", "password"];
         let fields = Fields::of(text, &names)?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use engine::audit::traffic::{
-    Opened, Window, keep, loads, openings, sum_up, summed_up_to, traffic, uses,
+    OpeningCount, Window, keep, loads, openings, sum_up, summed_up_to, traffic, uses,
 };
 use engine::db::Pool;
 use engine::ids::{KeyId, ServiceId};
@@ -180,7 +180,7 @@ async fn openings_are_counted_by_day_caller_and_policy() {
 
     let since = end.minus(DAY * 60);
     let [first, second] = [2, 1].map(|days| end.minus(DAY * days).start_of_day());
-    let opened = |opened, rewrapped, last| Opened { opened, rewrapped, last };
+    let opened = |opened, rewrapped, last| OpeningCount { opened, rewrapped, last };
     let found = openings(&pool, &[key], None, since).await.expect("openings");
     let days = [(first, opened(2, 0, Some(first))), (second, opened(1, 2, Some(second)))];
     assert_eq!(found.days, days.into(), "older days are deleted");

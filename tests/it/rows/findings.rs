@@ -1,6 +1,8 @@
 //! Invalid rows are named: in the log of events, in health and in the metrics.
 
-use engine::rows::{NotSealed, Shown, compare, examine_all, invalid_rows, seal_seen, seal_shown};
+use engine::rows::{
+    NotSealed, ReviewedRows, compare, examine_all, invalid_rows, seal_reviewed, seal_seen,
+};
 use formats::clock::{Clock, Entropy};
 use serde_json::json;
 
@@ -153,13 +155,13 @@ async fn a_row_that_changed_after_its_comparison_is_not_sealed() {
     let seen = invalid_rows(world.pool.rows_on(&mut connection), &[]).await.expect("the rows");
     drop(connection);
     assert_eq!(seen.len(), 1);
-    let shown = Shown { seen: &seen, missing: &[], deviations: &[] };
-    let sealed = seal_shown(&world.pool, shown, (&Clock::system(), &Entropy::system())).await;
+    let reviewed = ReviewedRows { seen: &seen, missing: &[], deviations: &[] };
+    let sealed = seal_reviewed(&world.pool, reviewed, (&Clock::system(), &Entropy::system())).await;
     assert!(matches!(sealed, Err(NotSealed::Changed(rows)) if rows.len() == 1));
     auditor.get("/admin/audit/management").await.refused(401, "AUTHENTICATION_FAILED");
     let deviations = compared().await;
-    let shown = Shown { deviations: &deviations, ..shown };
-    let sealed = seal_shown(&world.pool, shown, (&Clock::system(), &Entropy::system())).await;
+    let reviewed = ReviewedRows { deviations: &deviations, ..reviewed };
+    let sealed = seal_reviewed(&world.pool, reviewed, (&Clock::system(), &Entropy::system())).await;
     sealed.expect("the operator saw the change");
 }
 

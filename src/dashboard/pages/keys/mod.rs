@@ -27,7 +27,7 @@ use crate::view::words::{
 };
 use engine::audit::traffic::{last_uses, uses};
 use engine::ids::{KeyId, ServiceId};
-use engine::keys::{Key, KeyStatus, Origin, Usage};
+use engine::keys::{Key, KeyOrigin, KeyStatus, Usage};
 use engine::management::keys::{self, KeyFilter, KeyRules, KeyUpdate};
 use engine::management::{Error, Expected, ManageKeys, ReadAudit, services};
 use engine::resource::ResourceRequest;
@@ -232,11 +232,11 @@ fn usage(usage: Usage) -> &'static str {
     }
 }
 
-fn origin(origin: Origin) -> &'static str {
+fn origin(origin: KeyOrigin) -> &'static str {
     match origin {
-        Origin::Generated => "generated in the token",
-        Origin::Imported => "imported",
-        Origin::Adopted => "adopted from the token",
+        KeyOrigin::Generated => "generated in the token",
+        KeyOrigin::Imported => "imported",
+        KeyOrigin::Adopted => "adopted from the token",
     }
 }
 

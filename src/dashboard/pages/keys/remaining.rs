@@ -14,7 +14,7 @@ use crate::view::filters::Filters;
 use crate::view::list::{empty, table};
 use crate::view::services::service;
 use crate::view::words::{Tone, badge, count, isolated, moment};
-use engine::audit::traffic::Opened;
+use engine::audit::traffic::OpeningCount;
 use engine::ids::{KeyId, ServiceId};
 use engine::keys::Usage;
 use engine::management::remaining::{
@@ -92,15 +92,16 @@ async fn report(
     })
 }
 
-fn chart(days: &[(Timestamp, Opened)]) -> Markup {
+fn chart(days: &[(Timestamp, OpeningCount)]) -> Markup {
     let steps: Vec<String> = days.iter().map(|(day, _)| date(*day)).collect();
-    let total = |of: fn(&Opened) -> i64| days.iter().map(|(_, opened)| of(opened)).sum::<i64>();
-    let series = |name, of: fn(&Opened) -> i64| Series {
+    let total =
+        |of: fn(&OpeningCount) -> i64| days.iter().map(|(_, opened)| of(opened)).sum::<i64>();
+    let series = |name, of: fn(&OpeningCount) -> i64| Series {
         name,
         total: Some(count(total(of))),
         values: days.iter().map(|(_, it)| Some(exact(of(it).unsigned_abs()))).collect(),
     };
-    let (opened, rewrapped) = (|it: &Opened| it.opened, |it: &Opened| it.rewrapped);
+    let (opened, rewrapped) = (|it: &OpeningCount| it.opened, |it: &OpeningCount| it.rewrapped);
     let chart = Chart {
         id: "opened",
         title: "Opened per day",
@@ -225,7 +226,7 @@ fn policies(policies: &[RemainingPolicy]) -> Markup {
 }
 
 /// How often and when last something was opened.
-fn numbers(opened: &Opened) -> [Markup; 3] {
+fn numbers(opened: &OpeningCount) -> [Markup; 3] {
     [
         html! { span.number { (count(opened.opened)) } },
         html! { span.number { (count(opened.rewrapped)) } },

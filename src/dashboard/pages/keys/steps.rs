@@ -11,7 +11,7 @@ use crate::view::confirm::Question;
 use crate::view::notice::Notice;
 use crate::view::words::{isolated, moment, span, words};
 use engine::ids::KeyId;
-use engine::keys::{Key, KeyStatus, Origin, RotationDays};
+use engine::keys::{Key, KeyOrigin, KeyStatus, RotationDays};
 use engine::management::keys::{self, KeyRequest, KeyUpdate};
 use engine::management::{Error, Expected, ManageKeys};
 use formats::closed_set;
@@ -44,7 +44,7 @@ impl KeyAction {
         use KeyStatus::{Active, Disabled, PendingDestruction, Retired};
         match self {
             // Sealward generates the new key, so it does not rotate imported keys.
-            Self::Rotate => key.status == Active && key.origin == Origin::Generated,
+            Self::Rotate => key.status == Active && key.origin == KeyOrigin::Generated,
             Self::Activate => matches!(key.status, Retired | Disabled),
             Self::Retire => matches!(key.status, Active | Disabled),
             Self::Disable => matches!(key.status, Active | Retired),

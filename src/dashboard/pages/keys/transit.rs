@@ -58,7 +58,7 @@ fn commands(mount: &str, key: &Key) -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use engine::ids::{KeyId, ServiceId};
-    use engine::keys::{KeyVersion, Made, Origin, Usage};
+    use engine::keys::{KeyOrigin, KeyVersion, Made, Usage};
     use engine::resource::Name;
     use formats::clock::Timestamp;
     use formats::material::Algorithm;
@@ -71,7 +71,7 @@ mod tests {
             id: KeyId::from_uuid(Uuid::from_u128(1)),
             usage: if algorithm == Algorithm::Aes256 { Usage::Data } else { Usage::Sig },
             algorithm,
-            origin: Origin::Generated,
+            origin: KeyOrigin::Generated,
             private_half: None,
             public_key: None,
         };

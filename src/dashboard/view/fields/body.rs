@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::form::{Form, moment, number};
-use engine::resource::{Field as Member, Input};
+use engine::resource::{Field as Member, FieldInput};
 use formats::json::Text;
 
 /// The value of a choice between all and some values, in the form and in a list of the API.
@@ -47,36 +47,39 @@ fn object(
 }
 
 /// Whether a browser sends nothing for the member where nothing is chosen.
-fn has_choices(input: Input) -> bool {
-    matches!(input, Input::References(_) | Input::Object(_))
+fn has_choices(input: FieldInput) -> bool {
+    matches!(input, FieldInput::References(_) | FieldInput::Object(_))
 }
 
 fn value(form: &Form, name: &str, member: &Member) -> Option<Value> {
     let selected = || Value::from(form.all(name).collect::<Vec<_>>());
     match member.input {
-        Input::Line | Input::Paragraph | Input::OneOf(..) | Input::Reference(_) => {
-            form.some(name).map(Value::from)
+        FieldInput::Line
+        | FieldInput::Paragraph
+        | FieldInput::OneOf(..)
+        | FieldInput::Reference(_) => form.some(name).map(Value::from),
+        FieldInput::Number => form.some(name).map(number),
+        FieldInput::Flag => Some(form.has(name, "yes").into()),
+        FieldInput::Moment => form.some(name).map(moment),
+        FieldInput::Secret => Some(form.raw(name)).filter(|text| !text.is_empty()).map(Value::from),
+        FieldInput::PublicKey | FieldInput::PrivateKey | FieldInput::Json => {
+            form.some(name).map(object_or_text)
         }
-        Input::Number => form.some(name).map(number),
-        Input::Flag => Some(form.has(name, "yes").into()),
-        Input::Moment => form.some(name).map(moment),
-        Input::Secret => Some(form.raw(name)).filter(|text| !text.is_empty()).map(Value::from),
-        Input::PublicKey | Input::PrivateKey | Input::Json => form.some(name).map(object_or_text),
-        Input::AnyOf(_) if !member.nullable => Some(selected()),
-        Input::AnyOf(_) | Input::References(_) => {
+        FieldInput::AnyOf(_) if !member.nullable => Some(selected()),
+        FieldInput::AnyOf(_) | FieldInput::References(_) => {
             match (form.text(&scope_of(name)), member.input) {
                 (SOME, _) => Some(selected()),
-                (ALL, Input::References(_)) => Some([ANY].as_slice().into()),
+                (ALL, FieldInput::References(_)) => Some([ANY].as_slice().into()),
                 _ => None,
             }
         }
-        Input::Lines => {
+        FieldInput::Lines => {
             let lines = form.text(name).split(['\n', ',', ' ']).map(str::trim);
             let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
             (!lines.is_empty()).then(|| lines.into())
         }
-        Input::Object(_) if member.nullable && !form.has(name, "yes") => None,
-        Input::Object(members) => {
+        FieldInput::Object(_) if member.nullable && !form.has(name, "yes") => None,
+        FieldInput::Object(members) => {
             let object = object(form, &format!("{name}."), members.iter().copied(), true);
             (member.nullable || !object.is_empty()).then(|| object.into())
         }
@@ -111,11 +114,11 @@ fn fill(
             (Some(Value::Bool(true)), _) => form.with(&name, "yes"),
             (Some(Value::Number(number)), _) => form.with(&name, number.to_string()),
             // With milliseconds, so that an untouched field changes nothing.
-            (Some(Value::String(time)), Input::Moment) => {
+            (Some(Value::String(time)), FieldInput::Moment) => {
                 form.with(&name, time.trim_end_matches('Z'))
             }
             (Some(Value::String(text)), _) => form.with(&name, text.as_str()),
-            (Some(Value::Array(items)), Input::Lines) => {
+            (Some(Value::Array(items)), FieldInput::Lines) => {
                 let lines: Vec<_> = items.iter().filter_map(Value::as_str).collect();
                 form.with(&name, lines.join("\n"))
             }
@@ -127,9 +130,11 @@ fn fill(
                 let items = items.iter().filter_map(Value::as_str);
                 items.fold(form, |form, item| form.with(&name, item))
             }
-            (Some(Value::Null), Input::AnyOf(_)) => form.with(&scope_of(&name), ALL),
-            (Some(object @ Value::Object(_)), Input::Json) => form.with(&name, object.to_string()),
-            (Some(object @ Value::Object(_)), Input::Object(members)) => {
+            (Some(Value::Null), FieldInput::AnyOf(_)) => form.with(&scope_of(&name), ALL),
+            (Some(object @ Value::Object(_)), FieldInput::Json) => {
+                form.with(&name, object.to_string())
+            }
+            (Some(object @ Value::Object(_)), FieldInput::Object(members)) => {
                 fill(form.with(&name, "yes"), &format!("{name}."), object, members.iter())
             }
             _ => form,

@@ -9,7 +9,7 @@ use crate::extract::PageContext;
 use crate::view::words::words;
 use engine::ids::{Named as _, PolicyKind, ServiceKind};
 use engine::management::{policies, services};
-use engine::resource::{Field as Member, Input};
+use engine::resource::{Field as Member, FieldInput};
 
 /// The most choices that are radio buttons.
 const FEW: usize = 3;
@@ -26,7 +26,8 @@ impl References {
     ) -> Result<Self, PageError> {
         let mut found = Self::default();
         for member in members {
-            let (Input::Reference(prefix) | Input::References(prefix)) = member.input else {
+            let (FieldInput::Reference(prefix) | FieldInput::References(prefix)) = member.input
+            else {
                 continue;
             };
             if found.options(prefix).is_some() {
@@ -68,36 +69,36 @@ impl Fields<'_> {
         let field =
             Field { name: &name, label: member.label, hint: &hint, required: member.required };
         match member.input {
-            Input::Line => self.line("text", field),
-            Input::Paragraph | Input::Lines | Input::Json => self.area(field, 3),
-            Input::Number => self.number(field),
-            Input::Flag => self.check(field),
-            Input::Moment => {
+            FieldInput::Line => self.line("text", field),
+            FieldInput::Paragraph | FieldInput::Lines | FieldInput::Json => self.area(field, 3),
+            FieldInput::Number => self.number(field),
+            FieldInput::Flag => self.check(field),
+            FieldInput::Moment => {
                 let label = format!("{} (UTC)", member.label);
                 self.line("datetime-local", Field { label: &label, ..field })
             }
-            Input::Secret => self.secret_line(field),
-            Input::PublicKey => self.area(field, 8),
-            Input::PrivateKey => self.secret_area(field, 8),
-            Input::OneOf(names, descriptions) => {
+            FieldInput::Secret => self.secret_line(field),
+            FieldInput::PublicKey => self.area(field, 8),
+            FieldInput::PrivateKey => self.secret_area(field, 8),
+            FieldInput::OneOf(names, descriptions) => {
                 self.one_of(field, member.nullable, names, descriptions)
             }
-            Input::AnyOf(names) => {
+            FieldInput::AnyOf(names) => {
                 let options: Vec<_> =
                     names.iter().map(|name| ((*name).to_owned(), words(name))).collect();
                 self.any_of(field, member.nullable, &options)
             }
-            Input::Reference(prefix) => match references.options(prefix) {
+            FieldInput::Reference(prefix) => match references.options(prefix) {
                 Some(options) => {
                     let none = if member.required { "Choose…" } else { "None" };
                     self.select(field, Some(none), options.iter().cloned())
                 }
                 None => self.line("text", field),
             },
-            Input::References(prefix) => {
+            FieldInput::References(prefix) => {
                 self.any_of(field, true, references.options(prefix).unwrap_or_default())
             }
-            Input::Object(members) => {
+            FieldInput::Object(members) => {
                 let prefix = format!("{name}.");
                 html! {
                     div.option-group {

@@ -17,7 +17,7 @@ use sqlx::PgConnection;
 use tokio::time::timeout;
 
 use self::histogram::Histogram;
-pub use self::openings::{Opened, Openings};
+pub use self::openings::{OpeningCount, Openings};
 use super::CLIENT_CLOSED_REQUEST;
 use crate::db::{Pool, earlier_present};
 use crate::ids::{KeyId, ServiceId};

@@ -9,18 +9,18 @@ use formats::clock::Timestamp;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Openings {
     /// On each day with openings, by its start.
-    pub days: BTreeMap<Timestamp, Opened>,
+    pub days: BTreeMap<Timestamp, OpeningCount>,
     /// With each key.
-    pub keys: HashMap<KeyId, Opened>,
+    pub keys: HashMap<KeyId, OpeningCount>,
     /// By each calling service.
-    pub callers: HashMap<ServiceId, Opened>,
+    pub callers: HashMap<ServiceId, OpeningCount>,
     /// Under each policy, by its number at the time.
-    pub policies: BTreeMap<String, Opened>,
+    pub policies: BTreeMap<String, OpeningCount>,
 }
 
 /// A number of requests that opened, decrypted or verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpeningCount {
     /// The requests that returned what they opened.
     pub opened: i64,
     /// The requests that made a new envelope or ciphertext of it.
@@ -41,7 +41,7 @@ pub(super) struct OpeningSum {
     last: Option<Timestamp>,
 }
 
-impl Opened {
+impl OpeningCount {
     /// The sum of both.
     #[must_use]
     pub(crate) fn plus(self, other: Self) -> Self {
@@ -57,7 +57,7 @@ impl Openings {
     pub(super) fn of(sums: Vec<OpeningSum>) -> Self {
         let mut openings = Self::default();
         for OpeningSum { day, key, caller, policy, openings: all, rewraps, last } in sums {
-            let opened = Opened { opened: all - rewraps, rewrapped: rewraps, last };
+            let opened = OpeningCount { opened: all - rewraps, rewrapped: rewraps, last };
             if let Some(day) = day {
                 openings.days.insert(day, opened);
             } else if let Some(key) = key {

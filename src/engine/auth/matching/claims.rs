@@ -10,7 +10,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::jwt::VerifiedToken;
-use crate::resource::{Input, Member, Value, string, wrong_type};
+use crate::resource::{FieldInput, Member, Value, string, wrong_type};
 use formats::json::{Members, Text};
 use formats::problem::{Code, Problem, Problems};
 
@@ -72,7 +72,7 @@ fn holds(found: &Json, expected: &Json) -> bool {
 }
 
 impl Value for Exact {
-    const INPUT: Input = Input::Line;
+    const INPUT: FieldInput = FieldInput::Line;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         string(text, field, problems, |text| {
@@ -83,7 +83,7 @@ impl Value for Exact {
 }
 
 impl Value for Claims {
-    const INPUT: Input = Input::Json;
+    const INPUT: FieldInput = FieldInput::Json;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         if let Err(found) = Members::all(text).finish(|| Some(())) {

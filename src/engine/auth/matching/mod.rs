@@ -11,7 +11,7 @@ use self::claims::{Claims, Exact};
 pub use self::token_rule::TokenRule;
 use crate::fingerprint::Fingerprint;
 use crate::request;
-use crate::resource::{Input, Member, RequestBody as _, Value, object};
+use crate::resource::{FieldInput, Member, RequestBody as _, Value, object};
 use crate::spiffe::SpiffeId;
 use formats::json::{Text, ValueKind};
 use formats::problem::{Code, Problem, Problems};
@@ -79,7 +79,7 @@ impl Match {
 }
 
 impl Value for Match {
-    const INPUT: Input = Input::Object(MatchRequest::FIELDS);
+    const INPUT: FieldInput = FieldInput::Object(MatchRequest::FIELDS);
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         let mut found = Problems::default();

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::ids::PersonId;
 use crate::jwt::{
-    Issuer, PublishedKey, PublishedKeys, Purpose, TokenRefused, TokenRules, Unverified,
+    Issuer, PublishedKey, PublishedKeys, TokenPurpose, TokenRefused, TokenRules, Unverified,
     VerifiedToken,
 };
 use crate::settings::Oidc;
@@ -48,7 +48,7 @@ impl AccessTokens {
             audiences: vec![audience],
             algorithms: JwsAlgorithm::ALL.to_vec(),
             accepts_type: |typ| typ.is_none_or(|typ| matches!(typ, "jwt" | ACCESS_TOKEN)),
-            purpose: Purpose::Identity,
+            purpose: TokenPurpose::Identity,
         };
         Some(Self { issuer: Issuer::new(rules, keys), verified: Cache::new(CAPACITY) })
     }

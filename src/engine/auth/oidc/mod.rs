@@ -30,7 +30,7 @@ use self::metadata::Metadata;
 pub use self::redeem::{Redirect, SignedIn};
 pub use self::roles::without_groups;
 use crate::catalog::Unreadable;
-use crate::jwt::{Issuer, Location, PublishedKeys, Purpose, TokenRefused, TokenRules};
+use crate::jwt::{Issuer, Location, PublishedKeys, TokenPurpose, TokenRefused, TokenRules};
 use crate::settings::{NotInPem, Oidc, certificates};
 use crate::shares::{PROVIDER_REQUESTS, Shares};
 use crate::web_client::client;
@@ -155,11 +155,11 @@ impl Provider {
             algorithms: JwsAlgorithm::ALL.to_vec(),
             // Access tokens have the type `at+jwt`.
             accepts_type: |typ| typ.is_none_or(|typ| typ == "jwt"),
-            purpose: Purpose::Identity,
+            purpose: TokenPurpose::Identity,
         };
         let logout_rules = TokenRules {
             accepts_type: |typ| typ.is_none_or(|typ| matches!(typ, "jwt" | "logout+jwt")),
-            purpose: Purpose::Logout,
+            purpose: TokenPurpose::Logout,
             ..rules.clone()
         };
         Ok(Some(Self(Arc::new(Inner {

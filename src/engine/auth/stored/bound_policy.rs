@@ -11,7 +11,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::store::POLICY_NUMBER;
 use crate::ids::{Named as _, PolicyId, PolicyKind};
 use crate::policy_number::PolicyNumber;
-use crate::resource::{ColumnGroup, Columns, Input, Member, Value, string};
+use crate::resource::{ColumnGroup, Columns, FieldInput, Member, Value, string};
 use formats::json::{Text, ValueKind};
 use formats::problem::{Code, Problem, Problems};
 
@@ -52,7 +52,7 @@ impl BoundPolicy {
 
 /// A request names the policy; its identifier is found later.
 impl Value for BoundPolicy {
-    const INPUT: Input = Input::Reference(PolicyKind::PREFIX);
+    const INPUT: FieldInput = FieldInput::Reference(PolicyKind::PREFIX);
     const NULLABLE: bool = true;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {

@@ -14,7 +14,7 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type as JsonType};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::resource::{Input, Member, Value, list, string};
+use crate::resource::{FieldInput, Member, Value, list, string};
 use formats::json::Text;
 use formats::problem::{Code, Problem, Problems};
 
@@ -37,7 +37,7 @@ impl Networks {
 }
 
 impl Value for Networks {
-    const INPUT: Input = Input::Lines;
+    const INPUT: FieldInput = FieldInput::Lines;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         list(text, field, problems).map(Self)
@@ -46,7 +46,7 @@ impl Value for Networks {
 
 /// An address is the network of itself.
 impl Value for Network {
-    const INPUT: Input = Input::Line;
+    const INPUT: FieldInput = FieldInput::Line;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         string(text, field, problems, |text| {

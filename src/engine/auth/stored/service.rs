@@ -14,7 +14,7 @@ use crate::auth::{RateLimit, Tier};
 use crate::closed_set::ClosedSet;
 use crate::ids::ServiceId;
 use crate::resource::{
-    ColumnGroup, Columns, Deletable, Deprivable, Description, Input, Member, Name, Positive,
+    ColumnGroup, Columns, Deletable, Deprivable, Description, FieldInput, Member, Name, Positive,
     RequestBody as _, Value, object,
 };
 use crate::seals::What;
@@ -181,7 +181,7 @@ impl Deref for Limit {
 }
 
 impl Value for Limit {
-    const INPUT: Input = Input::Object(RateLimitRequest::FIELDS);
+    const INPUT: FieldInput = FieldInput::Object(RateLimitRequest::FIELDS);
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         object(text, field, problems, |limit: RateLimitRequest| {

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::Assignment;
 use crate::ids::{ChangeId, ServiceId};
-use crate::seals::{FIRST_FORM, Form, Forms, RowName, Seals};
+use crate::seals::{FIRST_FORM, Forms, RowForm, RowName, Seals};
 use formats::clock::Timestamp;
 
 /// The columns have had one form.
@@ -78,8 +78,8 @@ impl Intent {
         RowName { table: "key_intents", id: self.id }
     }
 
-    fn form(&self) -> sqlx::Result<Form> {
-        let mut form = Form::default();
+    fn form(&self) -> sqlx::Result<RowForm> {
+        let mut form = RowForm::default();
         let since = (FIRST_FORM, false);
         form.add("purpose", &self.purpose, since)
             .and_then(|()| form.add("service_id", &self.service_id, since))

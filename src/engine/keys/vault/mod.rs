@@ -20,7 +20,7 @@ use formats::algorithms::OaepHash;
 use hsm::{ErrorKind, HsmError, KeyRef, RecordedKey};
 use uuid::Uuid;
 
-use super::{Comparison, Expiring, Key, Origin, Usage};
+use super::{Comparison, Expiring, Key, KeyOrigin, Usage};
 use crate::db::Pool;
 use crate::ids::{ChangeId, KeyId, ServiceId};
 use crate::jobs::{Job, Observed};
@@ -136,7 +136,7 @@ impl Vault {
         let Some(found) = key.token_key() else {
             return Ok(());
         };
-        if key.origin != Origin::Adopted {
+        if key.origin != KeyOrigin::Adopted {
             return self.destroy(&found).await;
         }
         let recorded = RecordedKey {

@@ -1,7 +1,7 @@
 //! The MAC of an answer.
 
 use super::{Claim, KeptAnswer};
-use crate::seals::{FIRST_FORM, Form, Forms, RowName, Seals};
+use crate::seals::{FIRST_FORM, Forms, RowForm, RowName, Seals};
 
 /// The columns have had one form.
 const FORMS: Forms = Forms { newest: FIRST_FORM, written: FIRST_FORM };
@@ -36,9 +36,9 @@ impl<'c> AnsweredCall<'c> {
         RowName { table: "idempotent_calls", id: self.claim.attempt }
     }
 
-    fn form(&self) -> sqlx::Result<Form> {
+    fn form(&self) -> sqlx::Result<RowForm> {
         let (call, answer) = (&self.claim.call, self.answer);
-        let mut form = Form::default();
+        let mut form = RowForm::default();
         let since = (FIRST_FORM, false);
         form.add("caller", &call.caller.uuid(), since)
             .and_then(|()| form.add("path", &call.path, since))

@@ -10,7 +10,7 @@ use formats::clock::Timestamp;
 
 /// The record of a request.
 #[derive(sqlx::FromRow)]
-pub(super) struct Found {
+pub(super) struct IdempotencyRecord {
     pub(super) fingerprint: Vec<u8>,
     pub(super) resource_type: Option<ResourceType>,
     pub(super) answer: Option<String>,
@@ -53,7 +53,7 @@ pub(super) async fn claim(
 pub(super) async fn find(
     database: impl PgExecutor<'_>,
     call: &IdempotentCall,
-) -> sqlx::Result<Option<Found>> {
+) -> sqlx::Result<Option<IdempotencyRecord>> {
     sqlx::query_as(
         "SELECT fingerprint, resource_type, answer, changed_to, attempt, begun_at, mac
            FROM idempotent_calls WHERE caller = $1 AND path = $2 AND key = $3",

@@ -9,7 +9,7 @@ use super::rules::KeyRules;
 use super::{store, take_place, version};
 use crate::ids::{ImportKeyId, ServiceId};
 use crate::keys::{
-    ImportKeyRecord, Key, KeyStatus, KeyVersion, Made, Origin, UnrecordedKey, Usage, Vault,
+    ImportKeyRecord, Key, KeyOrigin, KeyStatus, KeyVersion, Made, UnrecordedKey, Usage, Vault,
     VaultError,
 };
 use crate::management::changes::StoredRequest;
@@ -240,7 +240,7 @@ pub(super) async fn record(
             error
         }
     })?;
-    let was_made = key.private_half.token_name.is_some() && key.origin != Origin::Adopted;
+    let was_made = key.private_half.token_name.is_some() && key.origin != KeyOrigin::Adopted;
     if was_made && !had_intent {
         let message = "the key took too long to make, so its object was removed";
         return Err(Error::Conflict(message.to_owned()));

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::change_kind::ChangeKind;
-use crate::keys::{DefaultKey, Key, KeyStatus, Origin, Usage};
+use crate::keys::{DefaultKey, Key, KeyOrigin, KeyStatus, Usage};
 use crate::management::changes::Judgement;
 use crate::management::{Attested, Resource, ResourceType};
 use formats::clock::Timestamp;
@@ -54,16 +54,16 @@ impl Attested for Key {
 }
 
 /// The judgement of a new key with this origin, which works at once or not.
-pub(super) fn of_creation(origin: Origin, works: bool) -> Judgement {
+pub(super) fn of_creation(origin: KeyOrigin, works: bool) -> Judgement {
     let activation = works.then_some(ChangeKind::KeyActivate);
     Judgement::of(of_source(origin).into_iter().chain(activation))
 }
 
-fn of_source(origin: Origin) -> Option<ChangeKind> {
+fn of_source(origin: KeyOrigin) -> Option<ChangeKind> {
     match origin {
-        Origin::Imported => Some(ChangeKind::KeyImport),
-        Origin::Adopted => Some(ChangeKind::KeyAdopt),
-        Origin::Generated => None,
+        KeyOrigin::Imported => Some(ChangeKind::KeyImport),
+        KeyOrigin::Adopted => Some(ChangeKind::KeyAdopt),
+        KeyOrigin::Generated => None,
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
         ServiceId::from_uuid(Uuid::from_u128(number))
     }
 
-    fn key(origin: Origin, status: KeyStatus) -> Key {
+    fn key(origin: KeyOrigin, status: KeyStatus) -> Key {
         let made = Made {
             id: KeyId::from_uuid(Uuid::from_u128(6)),
             usage: Usage::Enc,
@@ -140,16 +140,20 @@ mod tests {
     #[test]
     fn a_new_key_is_judged_by_its_origin_and_status() {
         for (origin, status, expected) in [
-            (Origin::Generated, KeyStatus::Retired, &[][..]),
-            (Origin::Generated, KeyStatus::Active, &[ChangeKind::KeyActivate]),
-            (Origin::Imported, KeyStatus::Retired, &[ChangeKind::KeyImport]),
+            (KeyOrigin::Generated, KeyStatus::Retired, &[][..]),
+            (KeyOrigin::Generated, KeyStatus::Active, &[ChangeKind::KeyActivate]),
+            (KeyOrigin::Imported, KeyStatus::Retired, &[ChangeKind::KeyImport]),
             (
-                Origin::Imported,
+                KeyOrigin::Imported,
                 KeyStatus::Active,
                 &[ChangeKind::KeyImport, ChangeKind::KeyActivate],
             ),
-            (Origin::Adopted, KeyStatus::Retired, &[ChangeKind::KeyAdopt]),
-            (Origin::Adopted, KeyStatus::Active, &[ChangeKind::KeyAdopt, ChangeKind::KeyActivate]),
+            (KeyOrigin::Adopted, KeyStatus::Retired, &[ChangeKind::KeyAdopt]),
+            (
+                KeyOrigin::Adopted,
+                KeyStatus::Active,
+                &[ChangeKind::KeyAdopt, ChangeKind::KeyActivate],
+            ),
         ] {
             let kinds = Key::judge(None, Some(&key(origin, status))).kinds;
             assert_eq!(kinds, expected, "{origin} {status}");
@@ -160,7 +164,7 @@ mod tests {
     fn a_key_is_judged_by_the_status_that_it_reaches() {
         for from in KeyStatus::ALL {
             for to in KeyStatus::ALL {
-                let of = |status| key(Origin::Imported, status);
+                let of = |status| key(KeyOrigin::Imported, status);
                 let kinds = Key::judge(Some(&of(from)), Some(&of(to))).kinds;
                 let expected = match (from, to) {
                     (KeyStatus::Active, KeyStatus::Active) => None,
@@ -178,7 +182,7 @@ mod tests {
 
     #[test]
     fn an_expired_key_is_judged_by_the_status_that_it_reaches() {
-        let expired = |status| Key { expires_at: Some(now()), ..key(Origin::Generated, status) };
+        let expired = |status| Key { expires_at: Some(now()), ..key(KeyOrigin::Generated, status) };
         let (before, after) = (expired(KeyStatus::Retired), expired(KeyStatus::Active));
         let kinds = Key::judge(Some(&before), Some(&after)).kinds;
         assert_eq!(kinds, [ChangeKind::KeyActivate]);
@@ -188,7 +192,7 @@ mod tests {
     fn a_later_expiry_activates_only_an_expired_key() {
         let expiring = |at: Option<i64>| Key {
             expires_at: at.map(Timestamp::from_millis),
-            ..key(Origin::Generated, KeyStatus::Active)
+            ..key(KeyOrigin::Generated, KeyStatus::Active)
         };
         for (before, after, activates) in [
             (Some(NOW), Some(NOW + 1), true),

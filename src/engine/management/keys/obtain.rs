@@ -2,7 +2,7 @@
 
 use super::request::KeySource;
 use crate::ids::{ImportKeyId, KeyId, ServiceId};
-use crate::keys::{Assignment, Origin, UnrecordedKey, Usage, Vault, VaultError};
+use crate::keys::{Assignment, KeyOrigin, UnrecordedKey, Usage, Vault, VaultError};
 use crate::management::{Authorized, Claim, Error, ManageKeys};
 use formats::material::{Algorithm, PublicKey};
 use formats::problem::{Code, Problem};
@@ -12,7 +12,7 @@ pub(super) struct Obtained {
     pub(super) id: KeyId,
     pub(super) usage: Usage,
     pub(super) algorithm: Algorithm,
-    pub(super) origin: Origin,
+    pub(super) origin: KeyOrigin,
     pub(super) public: Option<PublicKey>,
     pub(super) unrecorded: Option<UnrecordedKey>,
     /// The import key that wrapped it.
@@ -36,7 +36,7 @@ pub(super) async fn obtain(
                 id: KeyId::new(&context.clock, &context.entropy),
                 usage,
                 algorithm: key.algorithm(),
-                origin: Origin::Imported,
+                origin: KeyOrigin::Imported,
                 public: Some(key),
                 unrecorded: None,
                 import_key: None,
@@ -44,20 +44,20 @@ pub(super) async fn obtain(
         }
         KeySource::Generated { usage, algorithm } => {
             let unrecorded = vault.generate(assignment(usage), algorithm).await?;
-            (usage, Origin::Generated, unrecorded, None)
+            (usage, KeyOrigin::Generated, unrecorded, None)
         }
         KeySource::Private { usage, key } => {
             let unrecorded = vault.import_private(assignment(usage), &key).await;
-            (usage, Origin::Imported, inside("privateKey", unrecorded)?, None)
+            (usage, KeyOrigin::Imported, inside("privateKey", unrecorded)?, None)
         }
         KeySource::Secret { usage, algorithm, key } => {
             let unrecorded = vault.import_secret(assignment(usage), algorithm, &key).await;
-            (usage, Origin::Imported, inside("secretKey", unrecorded)?, None)
+            (usage, KeyOrigin::Imported, inside("secretKey", unrecorded)?, None)
         }
         KeySource::Wrapped { usage, wrapped } => {
             let import_key = wrapped.import_key;
             let unrecorded = vault.import_wrapped(assignment(usage), wrapped).await?;
-            (usage, Origin::Imported, unrecorded, Some(import_key))
+            (usage, KeyOrigin::Imported, unrecorded, Some(import_key))
         }
         KeySource::TokenObject(described) => {
             let (usage, unrecorded) = vault.adopt(described, allow_extractable).await?;
@@ -67,16 +67,17 @@ pub(super) async fn obtain(
                     "must be a key of a supported kind: the setting envelopes.post_quantum is off";
                 return Err(Problem::new("tokenObject", Code::Unsupported, message).into());
             }
-            (usage, Origin::Adopted, unrecorded, None)
+            (usage, KeyOrigin::Adopted, unrecorded, None)
         }
     };
-    if let (Origin::Imported | Origin::Adopted, Some(public)) = (origin, unrecorded.public.clone())
+    if let (KeyOrigin::Imported | KeyOrigin::Adopted, Some(public)) =
+        (origin, unrecorded.public.clone())
     {
         let check = move || public.check_strength();
         let checked = vault.check(context.actor.share_owner(), check).await;
         if let Err(problem) = checked.ok_or(Error::BrokenOff)? {
             vault.discard(unrecorded).await;
-            let member = if origin == Origin::Adopted { "tokenObject" } else { "wrappedKey" };
+            let member = if origin == KeyOrigin::Adopted { "tokenObject" } else { "wrappedKey" };
             return Err(Problem::new(member, problem.code, problem.message).into());
         }
     }

@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::judge;
 use super::request::{KeySource, RequestedKey};
-use crate::keys::{Key, Origin, Usage};
+use crate::keys::{Key, KeyOrigin, Usage};
 use crate::management::Event;
 use crate::management::changes::StoredRequest;
 use formats::material::{Algorithm, PublicKey};
@@ -14,12 +14,12 @@ use formats::material::{Algorithm, PublicKey};
 pub(super) fn planned(requested: &RequestedKey, call: Option<&StoredRequest>) -> Event {
     let source = &requested.source;
     let origin = match source {
-        KeySource::Generated { .. } => Origin::Generated,
-        KeySource::TokenObject(_) => Origin::Adopted,
+        KeySource::Generated { .. } => KeyOrigin::Generated,
+        KeySource::TokenObject(_) => KeyOrigin::Adopted,
         KeySource::Public { .. }
         | KeySource::Wrapped { .. }
         | KeySource::Private { .. }
-        | KeySource::Secret { .. } => Origin::Imported,
+        | KeySource::Secret { .. } => KeyOrigin::Imported,
     };
     let only_verifies = matches!(source, KeySource::Public { usage, .. } if *usage != Usage::Enc);
     let judgement = judge::of_creation(origin, requested.activate && !only_verifies);

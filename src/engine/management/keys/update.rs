@@ -5,7 +5,7 @@ use super::rotation::take_over;
 use super::rules::KeyRules;
 use super::{lock, store};
 use crate::ids::KeyId;
-use crate::keys::{Cause, Key, KeyStatus, KeyUpdate, Origin, Vault};
+use crate::keys::{Cause, Key, KeyOrigin, KeyStatus, KeyUpdate, Vault};
 use crate::management::changes::StoredRequest;
 use crate::management::check::{self, checked};
 use crate::management::{Action, Authorized, Error, Event, Expected, ManageKeys, ResourceType};
@@ -38,7 +38,7 @@ pub async fn update(
     check::expiry(&mut problems, now, before.expires_at, &body.expires_at);
     let body = KeyUpdate { status: Member::Absent, ..body };
     let after = body.update(&before, &mut problems);
-    let is_generated = before.origin == Origin::Generated;
+    let is_generated = before.origin == KeyOrigin::Generated;
     check_rotation(&mut problems, is_generated, after.rotation_days);
     let after = checked(problems, Some(after))?;
     if after.name != before.name && before.version.is_some() {

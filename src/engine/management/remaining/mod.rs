@@ -9,7 +9,7 @@ use sqlx::FromRow;
 
 pub use self::step::NextStep;
 use super::{Authorized, Error, ReadResources};
-use crate::audit::traffic::{Opened, Openings, openings, summed_up_to};
+use crate::audit::traffic::{OpeningCount, Openings, openings, summed_up_to};
 use crate::ids::{KeyId, PolicyId, ServiceId};
 use crate::keys::{KeyStatus, Usage};
 use crate::policy::{PolicyNumber, PolicyStatus};
@@ -44,7 +44,7 @@ pub struct Remaining {
     /// The time until which requests are counted; none before the first.
     pub counted_until: Option<Timestamp>,
     /// The days, from the first to the current one, by their starts.
-    pub days: Vec<(Timestamp, Opened)>,
+    pub days: Vec<(Timestamp, OpeningCount)>,
     /// The number of keys.
     pub keys_in_all: usize,
     /// The keys.
@@ -54,7 +54,7 @@ pub struct Remaining {
     /// The policies that name the keys, or under which something was opened with them.
     pub policies: Vec<RemainingPolicy>,
     /// The services that opened something with the keys.
-    pub callers: Vec<(ServiceId, Opened)>,
+    pub callers: Vec<(ServiceId, OpeningCount)>,
 }
 
 /// A key, with what was opened with it.
@@ -69,7 +69,7 @@ pub struct RemainingKey {
     /// Whether a policy that is not deleted names it.
     is_named: bool,
     #[sqlx(skip)]
-    pub opened: Opened,
+    pub opened: OpeningCount,
     /// How to end its use.
     #[sqlx(skip)]
     pub next: NextStep,
@@ -82,7 +82,7 @@ pub struct AlgorithmUse {
     pub keys: usize,
     /// Those that are active.
     pub active: usize,
-    pub opened: Opened,
+    pub opened: OpeningCount,
 }
 
 /// A policy, with what was opened under it.
@@ -96,7 +96,7 @@ pub struct RemainingPolicy {
     /// Whether an active one of the keys is the key of its new envelopes.
     pub names_key: bool,
     #[sqlx(skip)]
-    pub opened: Opened,
+    pub opened: OpeningCount,
 }
 
 /// What remains on the keys that match the filter.
@@ -140,7 +140,7 @@ fn gather(
         policy.opened = opened.policies.get(&policy.policy_number).copied().unwrap_or_default();
     }
     let callers = opened.callers.iter().map(|(caller, opened)| (*caller, *opened));
-    let mut callers: Vec<(ServiceId, Opened)> = callers.collect();
+    let mut callers: Vec<(ServiceId, OpeningCount)> = callers.collect();
     callers.sort_by_key(|(caller, _)| *caller);
     let (keys_in_all, algorithms) = (keys.len(), algorithms(&keys));
     most_first(&mut keys, |key| key.opened);
@@ -150,7 +150,7 @@ fn gather(
 }
 
 /// Sorts a list by its openings, keeps the order of equal ones, and limits its length.
-fn most_first<T>(list: &mut Vec<T>, opened: impl Fn(&T) -> Opened) {
+fn most_first<T>(list: &mut Vec<T>, opened: impl Fn(&T) -> OpeningCount) {
     list.sort_by_key(|it| {
         let opened = opened(it);
         std::cmp::Reverse((opened.opened, opened.rewrapped))
@@ -166,7 +166,7 @@ fn algorithms(keys: &[RemainingKey]) -> Vec<(Algorithm, AlgorithmUse)> {
         let uses = AlgorithmUse {
             keys: keys.clone().count(),
             active: active.count(),
-            opened: keys.fold(Opened::default(), |sum, key| sum.plus(key.opened)),
+            opened: keys.fold(OpeningCount::default(), |sum, key| sum.plus(key.opened)),
         };
         (algorithm, uses)
     });

@@ -11,7 +11,7 @@ use crate::protection::{Authentication, Refusal};
 use formats::clock::Clock;
 
 /// The caller of a batch. After its credential was refused, it stays refused.
-pub(in crate::protection) struct Credential {
+pub(in crate::protection) struct BatchCredential {
     clock: Clock,
     again: Authentication,
     last: Mutex<Last>,
@@ -23,7 +23,7 @@ struct Last {
     at: Duration,
 }
 
-impl Credential {
+impl BatchCredential {
     /// The credential of `application`, which was authenticated at that time on the monotonic clock.
     pub(in crate::protection) fn new(
         clock: Clock,
@@ -48,8 +48,8 @@ impl Credential {
     }
 }
 
-impl fmt::Debug for Credential {
+impl fmt::Debug for BatchCredential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Credential").finish_non_exhaustive()
+        f.debug_struct("BatchCredential").finish_non_exhaustive()
     }
 }

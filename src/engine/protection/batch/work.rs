@@ -11,7 +11,7 @@ use hsm::Caller;
 use tokio::task::{JoinSet, yield_now};
 use tracing::Instrument as _;
 
-use super::credential::Credential;
+use super::credential::BatchCredential;
 use super::kind::BatchLimits;
 use crate::audit::Unrecorded;
 use crate::auth::Application;
@@ -42,7 +42,7 @@ pub(in crate::protection) trait ItemWork: Send + Sync + 'static {
 pub(in crate::protection) struct BatchWork<W: ItemWork> {
     protection: Protection,
     work: W,
-    credential: Credential,
+    credential: BatchCredential,
     call: Call,
     items: Mutex<Enumerate<IntoIter<W::Item>>>,
     count: usize,
@@ -65,7 +65,7 @@ impl<W: ItemWork> BatchWork<W> {
         protection: &Protection,
         work: W,
         call: &Call,
-        credential: Credential,
+        credential: BatchCredential,
         items: Vec<W::Item>,
         limits: BatchLimits,
     ) -> Arc<Self> {

@@ -19,7 +19,7 @@ pub use self::operation::{
     MOST_ASSOCIATED_DATA, NamedItem, NamedOperation, NamedRequest, NamedResult, RsaPadding,
     SignedInput, SigningWish, VersionedSealed,
 };
-use super::batch::{BatchWork, Credential};
+use super::batch::{BatchCredential, BatchWork};
 use super::long_work::Cost;
 use super::operate::{hash, permit};
 use super::{Answer, Authentication, BatchLimits, Call, Protection, Refusal};
@@ -83,7 +83,8 @@ impl Protection {
                 }
                 NamedRequest::Several { key, items } => {
                     let clock = this.dependencies.clock.clone();
-                    let credential = Credential::new(clock, application, call.arrived(), again);
+                    let credential =
+                        BatchCredential::new(clock, application, call.arrived(), again);
                     let work = NamedWork { key: key.map(Arc::from) };
                     let work = BatchWork::new(&this, work, &call, credential, items, limits);
                     let done = work.run().await?;

@@ -11,7 +11,7 @@ use super::write::update;
 use crate::resource::stored::Stored;
 use crate::revision::Revision;
 use crate::seals::{
-    FURTHEST, Form, NoRowKey, RowName, SealComparison, SealHistory, What, accept_absence,
+    FURTHEST, NoRowKey, RowForm, RowName, SealComparison, SealHistory, What, accept_absence,
     newest_entry, seal_histories,
 };
 
@@ -24,7 +24,7 @@ pub struct SeenRow {
     pub comparison: SealComparison,
     /// Whether it ends instead of being sealed.
     pub ends: bool,
-    form: Form,
+    form: RowForm,
 }
 
 /// The rows of one kind that do not count or that `also` names. A row with a column that does not have a value of
@@ -57,7 +57,7 @@ pub async fn seen<R: Stored + Send + Unpin>(
 /// What entries say about rows that have these forms in the database.
 async fn histories<R: Stored>(
     rows: Rows<&mut PgConnection>,
-    forms: &HashMap<Uuid, Form>,
+    forms: &HashMap<Uuid, RowForm>,
 ) -> sqlx::Result<HashMap<Uuid, SealHistory>> {
     let key = rows.seals.current().ok_or(NoRowKey)?;
     seal_histories(rows.executor, &key, (R::TABLE, R::LOSES), forms).await
@@ -75,7 +75,7 @@ fn deprive<R: Stored>(resource: &mut R, histories: &HashMap<Uuid, SealHistory>) 
     history.comparison
 }
 
-fn form_of<R: Stored>(resource: &R) -> sqlx::Result<Form> {
+fn form_of<R: Stored>(resource: &R) -> sqlx::Result<RowForm> {
     Ok(resource.columns().form()?.clone())
 }
 

@@ -14,7 +14,7 @@ use crate::resource::columns::column_name;
 use crate::resource::stored::Stored;
 use crate::revision::Revision;
 use crate::seals::{
-    ENTRIES, Entries, Entry, Flaw, Form, RowName, Seals, Standing, entries_of, generation_of,
+    ENTRIES, Entries, Entry, Flaw, RowForm, RowName, Seals, Standing, entries_of, generation_of,
 };
 
 /// A query of resources. `rest` follows their columns and their table. The columns are named, so that a
@@ -80,7 +80,7 @@ impl<R: Stored + Send + Unpin> Select<R> {
     pub(super) async fn fetch_with_forms(
         self,
         rows: Rows<impl PgExecutor<'_>>,
-    ) -> sqlx::Result<Vec<(Marked<R>, Option<Form>)>> {
+    ) -> sqlx::Result<Vec<(Marked<R>, Option<RowForm>)>> {
         let read = self.read(rows.executor).await?.into_iter();
         let seen = read.map(|read| {
             let form = read.resource.as_ref().map(|it| it.columns().form().cloned()).transpose()?;

@@ -6,15 +6,15 @@ fn key(secrets: &[(u32, &'static [u8])]) -> RowKey {
     RowKey::derive(secrets.iter().copied()).unwrap()
 }
 
-fn form(status: &str) -> Form {
-    let mut form = Form::default();
+fn form(status: &str) -> RowForm {
+    let mut form = RowForm::default();
     form.add("status", &status, (FIRST_FORM, false)).unwrap();
     form
 }
 
 const FORMS: Forms = Forms { newest: 1, written: 1 };
 
-fn sealed(key: &RowKey, revision: i64, form: &Form) -> Vec<u8> {
+fn sealed(key: &RowKey, revision: i64, form: &RowForm) -> Vec<u8> {
     key.seal(ROW, revision, (form, FORMS)).unwrap().bytes
 }
 
@@ -87,7 +87,7 @@ fn another_secret_makes_another_key() {
 #[test]
 fn columns_do_not_run_into_each_other() {
     let of = |columns: &[(&str, Option<&str>)]| {
-        let mut form = Form::default();
+        let mut form = RowForm::default();
         columns
             .iter()
             .for_each(|(name, value)| form.add(name, value, (FIRST_FORM, false)).unwrap());

@@ -6,7 +6,7 @@ use futures_util::TryStreamExt as _;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::seals::{Entry, Form, RowKey, RowName, SealComparison, What};
+use crate::seals::{Entry, RowForm, RowKey, RowName, SealComparison, What};
 use formats::clock::Timestamp;
 
 /// The number of entries in one statement.
@@ -27,7 +27,7 @@ pub async fn seal_histories(
     connection: &mut PgConnection,
     key: &RowKey,
     (table, loses): (&'static str, Option<What>),
-    rows: &HashMap<Uuid, Form>,
+    rows: &HashMap<Uuid, RowForm>,
 ) -> sqlx::Result<HashMap<Uuid, SealHistory>> {
     let ids: Vec<Uuid> = rows.keys().copied().collect();
     let mut entries = sqlx::query_as::<_, KeptEntry>(
@@ -84,7 +84,7 @@ impl SealHistory {
     }
 
     /// Compares the row with its last seal, unless it was deleted since.
-    fn compare(&mut self, row: Option<&Form>, content: &[u8], seal: &[u8]) {
+    fn compare(&mut self, row: Option<&RowForm>, content: &[u8], seal: &[u8]) {
         if self.comparison == SealComparison::Unknown {
             let form = seal.first().copied().unwrap_or_default();
             let present = row.and_then(|row| row.digest(form));

@@ -9,7 +9,7 @@ use sqlx::{FromRow, PgConnection, PgExecutor, PgPool, Row as _};
 use uuid::Uuid;
 
 pub use self::kept::{SealHistory, renew_kept, seal_histories};
-use super::{Endorsement, Entry, Group, GroupKind, Member, RowKey, RowName, What};
+use super::{Endorsement, Entry, Group, GroupKind, GroupMember, RowKey, RowName, What};
 use formats::clock::Timestamp;
 
 /// How far the table admits a revision from the newest one.
@@ -100,7 +100,10 @@ pub async fn join_at(
 }
 
 /// The members of a group, the one that joined last first.
-pub async fn members(database: impl PgExecutor<'_>, group: Group) -> sqlx::Result<Vec<Member>> {
+pub async fn members(
+    database: impl PgExecutor<'_>,
+    group: Group,
+) -> sqlx::Result<Vec<GroupMember>> {
     let mut members = members_of(database, group.kind, &[group]).await?;
     Ok(members.remove(&group).unwrap_or_default())
 }
@@ -112,7 +115,7 @@ pub async fn members_of(
     database: impl PgExecutor<'_>,
     kind: GroupKind,
     groups: &[Group],
-) -> sqlx::Result<HashMap<Group, Vec<Member>>> {
+) -> sqlx::Result<HashMap<Group, Vec<GroupMember>>> {
     let ids: Vec<Uuid> = groups.iter().map(|group| group.id).collect();
     let rows: Vec<(Uuid, Uuid, i64, i64)> = sqlx::query_as(
         "SELECT id, member, min(revision), max(revision) AS number FROM revisions
@@ -129,7 +132,11 @@ pub async fn members_of(
     .await?;
     let mut members = HashMap::<_, Vec<_>>::new();
     for (group, id, first, number) in rows {
-        members.entry(Group { kind, id: group }).or_default().push(Member { id, first, number });
+        members.entry(Group { kind, id: group }).or_default().push(GroupMember {
+            id,
+            first,
+            number,
+        });
     }
     Ok(members)
 }

@@ -12,7 +12,7 @@ use super::{Person, Profile};
 use crate::db::Pool;
 use crate::ids::PersonId;
 use crate::resource::{self, Identified as _, Rows, Touched as _, select};
-use crate::seals::{Group, Member, What, join, members};
+use crate::seals::{Group, GroupMember, What, join, members};
 use formats::clock::Timestamp;
 
 /// Records the profile of a token. None if the row of the person does not count.
@@ -140,7 +140,7 @@ async fn of_subject(
     let people = people.fetch_all(rows.again()).await?;
     let members = members(&mut *rows.executor, with_subject(subject)).await?;
     let are_members = people.iter().all(|it| members.iter().any(|member| member.id == it.uuid()));
-    let has_row = |member: &Member| people.iter().any(|person| person.uuid() == member.id);
+    let has_row = |member: &GroupMember| people.iter().any(|person| person.uuid() == member.id);
     let without: Vec<Uuid> = members.iter().filter(|it| !has_row(it)).map(|it| it.id).collect();
     let are_whole = are_members && are_of_others(rows, subject, &without).await?;
     Ok((people, are_whole))

@@ -14,7 +14,7 @@ use crate::ids::{ImportKeyId, ServiceId};
 use crate::keys::{KeyVersion, RotationDays, Usage};
 use crate::request;
 use crate::resource::{
-    Input, Member, Name, Printable, RequestBody as _, Value, object, string, wrong_type,
+    FieldInput, Member, Name, Printable, RequestBody as _, Value, object, string, wrong_type,
 };
 use formats::binary::from_base64;
 use formats::clock::Timestamp;
@@ -121,7 +121,7 @@ impl KeyText {
 }
 
 impl Value for Base64 {
-    const INPUT: Input = Input::Paragraph;
+    const INPUT: FieldInput = FieldInput::Paragraph;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         string(text, field, problems, |text| {
@@ -132,7 +132,7 @@ impl Value for Base64 {
 }
 
 impl Value for KeyText {
-    const INPUT: Input = Input::PublicKey;
+    const INPUT: FieldInput = FieldInput::PublicKey;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         if let Err(problem) = jwk_members::check(text) {
@@ -155,7 +155,7 @@ fn key_text(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<KeyT
 }
 
 impl Value for PrivateText {
-    const INPUT: Input = Input::PrivateKey;
+    const INPUT: FieldInput = FieldInput::PrivateKey;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         key_text(text, field, problems).map(Self)
@@ -163,7 +163,7 @@ impl Value for PrivateText {
 }
 
 impl Value for SecretText {
-    const INPUT: Input = Input::Secret;
+    const INPUT: FieldInput = FieldInput::Secret;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         string(text, field, problems, |secret| Ok(Self(Zeroizing::new(secret))))
@@ -171,7 +171,7 @@ impl Value for SecretText {
 }
 
 impl Value for WrappedKeyRequest {
-    const INPUT: Input = Input::Object(Self::FIELDS);
+    const INPUT: FieldInput = FieldInput::Object(Self::FIELDS);
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         object(text, field, problems, Some)
@@ -179,7 +179,7 @@ impl Value for WrappedKeyRequest {
 }
 
 impl Value for TokenObjectRequest {
-    const INPUT: Input = Input::Object(Self::FIELDS);
+    const INPUT: FieldInput = FieldInput::Object(Self::FIELDS);
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         object(text, field, problems, Some)

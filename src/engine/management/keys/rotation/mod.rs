@@ -12,7 +12,7 @@ use super::{lock, take_place};
 use crate::auth::FrozenServices;
 use crate::ids::{KeyId, ServiceId};
 use crate::keys::{
-    Assignment, Cause, Key, KeyStatus, Made, Origin, Usage, Vault, store as keys_store,
+    Assignment, Cause, Key, KeyOrigin, KeyStatus, Made, Usage, Vault, store as keys_store,
 };
 use crate::management::{Action, Authorized, Change, Error, Event, Expected, ManageKeys, System};
 
@@ -100,7 +100,7 @@ async fn make_successor(
         id: unrecorded.id,
         usage: key.usage,
         algorithm: key.algorithm,
-        origin: Origin::Generated,
+        origin: KeyOrigin::Generated,
         private_half: Some(unrecorded.private_half()),
         public_key: unrecorded.public.clone(),
     };
