@@ -14,6 +14,7 @@ use super::view::words::capital;
 use super::viewer::Viewer;
 use engine::auth::Denied;
 use engine::catalog::Unreadable;
+use engine::db::is_transient;
 use engine::management;
 use engine::request_tag::RequestTag;
 use engine::web::Cause;
@@ -86,6 +87,7 @@ impl PageError {
                 "Check the address. The resource may have been deleted.",
             ),
             Self::Management(error) => of_management(error),
+            Self::Unreadable(error) if !error.is_transient() => Self::Defect.describe(),
             Self::Unreadable(_) => description(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "This page is temporarily unavailable",
@@ -158,6 +160,7 @@ fn of_management(error: &management::Error) -> Description {
         Error::Forbidden(_) | Error::NotAnApprover(_) => {
             description(StatusCode::FORBIDDEN, "Your roles do not allow this", sentences(error))
         }
+        Error::Database(error) if !is_transient(error) => PageError::Defect.describe(),
         Error::Token(_) | Error::Database(_) => description(
             StatusCode::SERVICE_UNAVAILABLE,
             "The change is temporarily impossible",

@@ -13,7 +13,7 @@ use secrecy::{ExposeSecret, SecretString};
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use sqlx::{AssertSqlSafe, PgConnection, PgExecutor};
 
-pub use self::error::Error;
+pub use self::error::{Error, is_transient};
 pub use self::pool::Pool;
 pub use self::primary::{Primary, Servers, connect};
 pub use self::probe::Probe;

@@ -8,8 +8,8 @@ use std::fmt;
 use axum::http::StatusCode;
 use utoipa::openapi::{RefOr, Response};
 
-use engine::audit::Outcome;
 use engine::management::ResourceType;
+use engine::protection::AnswerStatus;
 
 macro_rules! codes {
     ($($variant:ident $name:ident $status:ident $message:literal,)*) => {
@@ -140,13 +140,9 @@ impl ErrorCode {
 }
 
 impl ErrorCode {
-    /// The outcome that the audit log records.
-    pub(super) fn outcome(self) -> Outcome {
-        if self == Self::DecryptionFailed || self.status().is_server_error() {
-            Outcome::Failed
-        } else {
-            Outcome::Refused
-        }
+    /// The status and the code.
+    pub(super) fn answer_status(self) -> AnswerStatus {
+        (self.status().as_u16(), self.name())
     }
 }
 

@@ -23,6 +23,6 @@ mod runtime;
 pub use self::api::Api;
 pub use self::app::AppState;
 pub use self::database_monitor::{DatabaseMonitor, DatabaseState};
-pub use self::error::{recorded_status, refusal_json};
+pub use self::error::{refusal_json, status_of};
 pub use self::probes::router as probe_router;
 pub use self::router::document;

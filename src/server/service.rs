@@ -34,7 +34,7 @@ use engine::web::Engine;
 use formats::clock::{Clock, Entropy};
 use sealward_dashboard::{Dashboard, SharedDashboard};
 use sealward_http::router::names;
-use sealward_http::{Api, AppState, DatabaseMonitor, document, recorded_status, refusal_json};
+use sealward_http::{Api, AppState, DatabaseMonitor, document, refusal_json, status_of};
 use sealward_transit::{HeldRefusals, Transit, TransitApi, templates};
 
 /// The time limit for the security events that remain at shutdown.
@@ -148,7 +148,7 @@ impl Service {
         });
         let app = Arc::new(AppState {
             engine,
-            protection: Protection::new(modules, recorded_status, refusal_json),
+            protection: Protection::new(modules, status_of, refusal_json),
             database_monitor,
             keyring,
             vault,
@@ -209,7 +209,7 @@ impl Service {
         let (app, ready) = (&self.app, self.app.clone());
         let transit = Transit {
             engine: app.engine.clone(),
-            protection: app.protection.behind(sealward_transit::recorded_status),
+            protection: app.protection.behind(sealward_transit::status_of),
             keyring: app.keyring.clone(),
             vault: app.vault.clone(),
             security: app.security.clone(),

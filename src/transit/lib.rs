@@ -24,7 +24,7 @@ mod system;
 mod text;
 
 pub use self::dispatch::TransitApi;
-pub use self::errors::recorded_status;
+pub use self::errors::status_of;
 pub use self::held::HeldRefusals;
 pub use self::route::templates;
 pub use self::state::Transit;

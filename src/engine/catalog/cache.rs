@@ -10,11 +10,19 @@ use moka::future::{Cache as Entries, CacheBuilder};
 use moka::policy::EvictionPolicy;
 
 use super::{Catalog, Topic};
+use crate::db::is_transient;
 
 /// The database is unreachable, and no cached value may replace it.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the database could not be read: {0}")]
 pub struct Unreadable(#[source] pub Arc<sqlx::Error>);
+
+impl Unreadable {
+    /// Whether this passes: it is no defect of the service.
+    pub fn is_transient(&self) -> bool {
+        is_transient(&self.0)
+    }
+}
 
 impl From<sqlx::Error> for Unreadable {
     fn from(error: sqlx::Error) -> Self {

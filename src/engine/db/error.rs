@@ -152,6 +152,28 @@ pub(super) fn advice(section: &str, error: &sqlx::Error) -> String {
     }
 }
 
+/// Whether the database fails temporarily: the error is not a defect of the service.
+pub fn is_transient(error: &sqlx::Error) -> bool {
+    match error {
+        // Only a process without the present row key makes this error.
+        sqlx::Error::Configuration(_)
+        | sqlx::Error::Io(_)
+        | sqlx::Error::Tls(_)
+        | sqlx::Error::Protocol(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::WorkerCrashed => true,
+        // Lost connections (08), rolled-back transactions (40), exhausted resources (53), operator
+        // intervention (57), disk errors (58), and a server that is read-only (25006).
+        sqlx::Error::Database(refusal) => refusal.code().is_some_and(|code| {
+            code == "25006"
+                || ["08", "40", "53", "57", "58"].iter().any(|class| code.starts_with(class))
+        }),
+        // sqlx can add errors.
+        _ => false,
+    }
+}
+
 impl Error {
     /// Whether only an operator can remove the cause, so that a restart does not help.
     pub fn is_permanent(&self) -> bool {

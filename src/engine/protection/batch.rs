@@ -89,12 +89,14 @@ impl Protection {
         });
         let (calls, outcomes): (Vec<_>, Vec<_>) = concluded.unzip();
         let whole = whole(&outcomes);
-        let unsent = whole.as_ref().map(|refusal| (self.status)(Some(refusal)));
+        let unsent = whole.as_ref().map(|refusal| self.recorded_status(Some(refusal)));
         let records =
             calls.into_iter().zip(&outcomes).map(|(call, outcome)| match (outcome, unsent) {
                 (Ok(_), Some(status)) => call.into_unsent_record(status),
-                (Ok(_), None) => call.into_record((self.status)(None), None),
-                (Err(refusal), _) => call.into_record((self.status)(Some(refusal)), Some(refusal)),
+                (Ok(_), None) => call.into_record(self.recorded_status(None), None),
+                (Err(refusal), _) => {
+                    call.into_record(self.recorded_status(Some(refusal)), Some(refusal))
+                }
             });
         let pending = self.dependencies.recorder.submit_batch(records.collect())?;
         let written = match whole {
@@ -115,7 +117,7 @@ impl Protection {
         outcomes: Vec<Result<Body, Refusal>>,
     ) -> Result<Body, Refusal> {
         let refused = |refusal: Refusal| {
-            let number = (self.status)(Some(&refusal)).number;
+            let number = self.recorded_status(Some(&refusal)).number;
             let error = (self.error)(&refusal);
             let body = format!(r#"{{"status":{number},"error":{error}}}"#);
             Body(Wiped::new(body.into_bytes()))

@@ -20,6 +20,7 @@ mod long_work;
 mod lookup;
 mod operate;
 mod protect;
+mod recorded_status;
 mod refusal;
 mod rewrap;
 mod run_to_completion;
@@ -51,7 +52,8 @@ use self::long_work::{Cost, LongWork};
 pub use self::lookup::PolicyToProtect;
 pub use self::operate::{OperationAnswer, OperationRequest, SignatureFormat, hash};
 pub use self::protect::{ProtectRequest, ProtectedPayload};
-pub use self::refusal::{RecordedStatus, Refusal, VersionRefused};
+pub use self::recorded_status::{AnswerStatus, RecordedStatus};
+pub use self::refusal::{Refusal, VersionRefused};
 pub use self::rewrap::{RewrapRequest, RewrappedPayload};
 use self::run_to_completion::run_to_completion;
 pub use self::unprotect::{UnprotectRequest, Unprotected};
@@ -90,7 +92,7 @@ pub struct Dependencies {
 #[derive(Clone)]
 pub struct Protection {
     dependencies: Dependencies,
-    status: fn(Option<&Refusal>) -> RecordedStatus,
+    status: fn(&Refusal) -> AnswerStatus,
     error: fn(&Refusal) -> String,
     /// Work that completes even if its client disconnects.
     tasks: TaskTracker,
@@ -98,18 +100,18 @@ pub struct Protection {
 }
 
 impl Protection {
-    /// Composes the dependencies. `status` gives the status and code of a refusal, or of a success, so that
-    /// the audit log and the answer agree. `error` gives the JSON of a refused item of a batch.
+    /// Composes the dependencies. `status` gives the status and code of a refusal, so that the audit log and
+    /// the answer agree. `error` gives the JSON of a refused item of a batch.
     pub fn new(
         dependencies: Dependencies,
-        status: fn(Option<&Refusal>) -> RecordedStatus,
+        status: fn(&Refusal) -> AnswerStatus,
         error: fn(&Refusal) -> String,
     ) -> Self {
         Self { dependencies, status, error, tasks: TaskTracker::new(), long_work: LongWork::new() }
     }
 
     /// The same for another API, which has its own statuses.
-    pub fn behind(&self, status: fn(Option<&Refusal>) -> RecordedStatus) -> Self {
+    pub fn behind(&self, status: fn(&Refusal) -> AnswerStatus) -> Self {
         Self { status, ..self.clone() }
     }
 
@@ -148,13 +150,17 @@ impl Protection {
         let outcome = self.awaited(&call, outcome);
         let refusal = outcome.as_ref().err();
         let is_over_limit = matches!(refusal, Some(Refusal::Limited(_)));
-        let record = call.into_record((self.status)(refusal), refusal);
+        let record = call.into_record(self.recorded_status(refusal), refusal);
         let pending = if is_over_limit {
             self.dependencies.recorder.submit_over_limit(record)?
         } else {
             self.dependencies.recorder.submit(record)?
         };
         Ok(PendingAnswer::new(pending, outcome))
+    }
+
+    fn recorded_status(&self, refusal: Option<&Refusal>) -> RecordedStatus {
+        RecordedStatus::of(refusal, self.status)
     }
 
     /// The outcome of a request. If nobody waits for it any more, the client has left, or has the answer that

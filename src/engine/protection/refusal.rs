@@ -2,7 +2,6 @@
 
 use hsm::{ErrorKind, HsmError};
 
-use crate::audit::Outcome;
 use crate::auth::{CredentialRefused, WrongKind};
 use crate::catalog::Unreadable;
 use crate::floor::Breach;
@@ -136,16 +135,6 @@ pub enum VersionRefused {
     /// The name no longer has it.
     #[error("the version of the key is gone")]
     TooOld,
-}
-
-/// The status and code that the audit record of an answer holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecordedStatus {
-    /// The number of the status.
-    pub number: u16,
-    /// The code of an error; none of a success.
-    pub code: Option<&'static str>,
-    pub outcome: Outcome,
 }
 
 impl From<Problems> for Refusal {

@@ -3,16 +3,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use axum::http::StatusCode;
 use hsm::ErrorKind;
 
 use super::ApiError;
-use engine::audit::{self, Outcome, Unrecorded};
+use engine::audit::Unrecorded;
 use engine::auth::{CredentialRefused, WrongKind};
 use engine::catalog::Unreadable;
 use engine::management::{self, ResourceType};
 use engine::policy::NotAllowed;
-use engine::protection::{self, RecordedStatus};
+use engine::protection::{self, AnswerStatus};
 use engine::ratelimit::{Crowded, Exceeded};
 use engine::reports::NotReported;
 use engine::web::UnreadableBody;
@@ -134,29 +133,9 @@ impl From<Unrecorded> for ApiError {
     }
 }
 
-/// The status of a request whose client closed the connection before the response. No response has it.
-const CLIENT_CLOSED_REQUEST: u16 = 499;
-
-/// The status of a refusal, or of a success, as the audit log records it.
-pub fn recorded_status(refusal: Option<&protection::Refusal>) -> RecordedStatus {
-    match refusal {
-        None => {
-            RecordedStatus { number: StatusCode::OK.as_u16(), code: None, outcome: Outcome::Done }
-        }
-        Some(protection::Refusal::ClientLeft { .. }) => RecordedStatus {
-            number: CLIENT_CLOSED_REQUEST,
-            code: Some(audit::CLIENT_CLOSED_REQUEST),
-            outcome: Outcome::Failed,
-        },
-        Some(refusal) => {
-            let code = ApiError::from(refusal.clone()).code();
-            RecordedStatus {
-                number: code.status().as_u16(),
-                code: Some(code.name()),
-                outcome: code.outcome(),
-            }
-        }
-    }
+/// The status and code of a refusal.
+pub fn status_of(refusal: &protection::Refusal) -> AnswerStatus {
+    ApiError::from(refusal.clone()).code().answer_status()
 }
 
 /// The `error` of a refused item of a batch, in JSON.
@@ -191,30 +170,5 @@ impl From<Exceeded> for ApiError {
 impl From<Vec<Problem>> for ApiError {
     fn from(problems: Vec<Problem>) -> Self {
         Self::Problems(problems)
-    }
-}
-
-/// Whether the database fails temporarily: the error is not a defect of the service.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "sqlx can add errors; an unknown one is a defect"
-)]
-pub(super) fn is_transient(error: &sqlx::Error) -> bool {
-    match error {
-        // Only a process without the present row key makes this error.
-        sqlx::Error::Configuration(_)
-        | sqlx::Error::Io(_)
-        | sqlx::Error::Tls(_)
-        | sqlx::Error::Protocol(_)
-        | sqlx::Error::PoolTimedOut
-        | sqlx::Error::PoolClosed
-        | sqlx::Error::WorkerCrashed => true,
-        // Lost connections (08), rolled-back transactions (40), exhausted resources (53), operator
-        // intervention (57), disk errors (58), and a server that is read-only (25006).
-        sqlx::Error::Database(refusal) => refusal.code().is_some_and(|code| {
-            code == "25006"
-                || ["08", "40", "53", "57", "58"].iter().any(|class| code.starts_with(class))
-        }),
-        _ => false,
     }
 }

@@ -11,16 +11,16 @@ use std::sync::Arc;
 
 use axum::http::{HeaderValue, header};
 
-use self::conversions::is_transient;
 use super::error_code::ErrorCode;
 use engine::audit::Unrecorded;
 use engine::auth::{CredentialRefused, Frozen, WrongKind};
+use engine::db;
 use engine::management::ResourceType;
 use engine::management::changes::Proposed;
 use engine::ratelimit::{Crowded, Exceeded};
 use formats::problem::Problem;
 
-pub use self::conversions::{recorded_status, refusal_json};
+pub use self::conversions::{refusal_json, status_of};
 pub(super) use self::response::{CarriedError, Description, ErrorBody};
 
 /// Why a request failed.
@@ -139,7 +139,7 @@ impl ApiError {
             Self::Failed(_) | Self::Token(_) => Self::Internal.describe(),
             Self::TokenOut(_) | Self::Unrecorded(_) => Self::Unavailable.describe(),
             Self::Crowded => Description::from(ErrorCode::RateLimitExceeded).retry_after(1),
-            Self::Database(error) if !is_transient(error) => Self::Internal.describe(),
+            Self::Database(error) if !db::is_transient(error) => Self::Internal.describe(),
             Self::Database(_) => Self::Unavailable.describe(),
             Self::TimedOut => Self::Unavailable
                 .describe()

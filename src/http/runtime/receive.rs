@@ -92,11 +92,7 @@ async fn reject_anonymous(app: &AppState, anonymous: Anonymous) -> Response {
         },
     };
     let description = error.describe();
-    let status = RecordedStatus {
-        number: description.code.status().as_u16(),
-        code: Some(description.code.name()),
-        outcome: description.code.outcome(),
-    };
+    let status = RecordedStatus::refused(description.code.answer_status());
     let record = anonymous_record(&origin, status, description.message);
     app.engine.recorder.submit_anonymous(record);
     error.into_response()

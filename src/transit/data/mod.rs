@@ -20,7 +20,9 @@ use engine::audit::Unrecorded;
 use engine::auth::Application;
 use engine::body_memory::BodyShare;
 use engine::keys::is_transit_name;
-use engine::protection::{Answer, BatchLimits, NamedFormat, NamedRequest, NamedResult, Refusal};
+use engine::protection::{
+    Answer, BatchLimits, NamedFormat, NamedRequest, NamedResult, RecordedStatus, Refusal,
+};
 use engine::ratelimit::BucketState;
 use engine::receive::{
     Anonymous, NotReceived, Reading, Received, anonymous_record, begin_within, receive,
@@ -158,7 +160,11 @@ async fn refuse_anonymous(state: &Transit, anonymous: Anonymous) -> Response {
         Some(refused) => refused,
         None => state.engine.unauthenticated(origin.client, denied).await.into(),
     };
-    let record = anonymous_record(&origin, refused.recorded(), refused.message());
+    let record = anonymous_record(
+        &origin,
+        RecordedStatus::refused(refused.answer_status()),
+        refused.message(),
+    );
     state.engine.recorder.submit_anonymous(record);
     refused.into_response()
 }

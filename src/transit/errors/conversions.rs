@@ -136,7 +136,10 @@ impl From<Exceeded> for Refused {
 
 impl From<Unreadable> for Refused {
     fn from(unreadable: Unreadable) -> Self {
-        Self::unavailable().because(&unreadable)
+        match unreadable.is_transient() {
+            true => Self::unavailable().because(&unreadable),
+            false => Self::internal().because(&unreadable),
+        }
     }
 }
 

@@ -8,8 +8,7 @@ use std::borrow::Cow;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use engine::audit::{self, Outcome};
-use engine::protection::{RecordedStatus, Refusal};
+use engine::protection::{AnswerStatus, Refusal};
 use engine::web::Cause;
 
 use crate::key_type;
@@ -138,33 +137,15 @@ impl IntoResponse for Refused {
     }
 }
 
-/// The status of a request whose client closed the connection before the response. No response has it.
-const CLIENT_CLOSED_REQUEST: u16 = 499;
-
-/// The status of a refusal, or of a success, as the audit log records it.
-pub fn recorded_status(refusal: Option<&Refusal>) -> RecordedStatus {
-    match refusal {
-        None => {
-            RecordedStatus { number: StatusCode::OK.as_u16(), code: None, outcome: Outcome::Done }
-        }
-        Some(Refusal::ClientLeft { .. }) => RecordedStatus {
-            number: CLIENT_CLOSED_REQUEST,
-            code: Some(audit::CLIENT_CLOSED_REQUEST),
-            outcome: Outcome::Failed,
-        },
-        Some(refusal) => Refused::from(refusal.clone()).recorded(),
-    }
+/// The status and code of a refusal.
+pub fn status_of(refusal: &Refusal) -> AnswerStatus {
+    Refused::from(refusal.clone()).answer_status()
 }
 
 impl Refused {
-    /// The status as the audit log records it.
-    pub(crate) fn recorded(&self) -> RecordedStatus {
-        let is_failed = self.status.is_server_error() || self.code == "DECRYPTION_FAILED";
-        RecordedStatus {
-            number: self.status.as_u16(),
-            code: Some(self.code),
-            outcome: if is_failed { Outcome::Failed } else { Outcome::Refused },
-        }
+    /// The status and the code.
+    pub(crate) fn answer_status(&self) -> AnswerStatus {
+        (self.status.as_u16(), self.code)
     }
 
     /// What the audit log says about an unauthenticated request.
