@@ -5,7 +5,7 @@ use tracing::Instrument as _;
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
-use super::body::{Base64, Reference, request, require_policy, written};
+use super::body::{Base64, Reference, borrowed_request, require_policy, written};
 use super::sealing::Sealed;
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
@@ -23,7 +23,7 @@ use formats::material::Algorithm;
 use formats::problem::Problems;
 use formats::wiped::Wiped;
 
-request! {
+borrowed_request! {
     /// A request for a data key.
     DataKeyRequest<'a> {
         /// The policy that protects the data key. Default: the policy that is bound to the API key.

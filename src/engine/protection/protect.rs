@@ -5,7 +5,7 @@ use tracing::Instrument as _;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Array, ArrayBuilder, Object, ObjectBuilder, Type};
 
-use super::body::{MessageType, Reference, request, require_policy, written};
+use super::body::{MessageType, Reference, borrowed_request, require_policy, written};
 use super::long_work::Cost;
 use super::sealing::Sealed;
 use super::{Answer, Body, Call, Protection, Refusal};
@@ -22,7 +22,7 @@ use formats::problem::Problems;
 const WARNING: &str = "The policy is not active: the payload was passed through unprotected";
 const DROPPED: &str = "The policy is not active: the payload was dropped";
 
-request! {
+borrowed_request! {
     /// A payload to protect.
     ProtectRequest<'a> {
         /// Any JSON value. `/unprotect` returns exactly this text.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use tracing::Instrument as _;
 use utoipa::ToSchema;
 
-use super::body::{MessageType, Reference, request, require_policy, written};
+use super::body::{MessageType, Reference, borrowed_request, require_policy, written};
 use super::form::EnvelopeForm;
 use super::long_work::Cost;
 use super::sealing::Sealed;
@@ -21,7 +21,7 @@ use formats::envelope::{Context, Envelope};
 use formats::json::{Members, Text, Verbatim};
 use formats::problem::{Problem, Problems};
 
-request! {
+borrowed_request! {
     /// An envelope to rewrap, in exactly one of two forms.
     RewrapRequest<'a> {
         jwe "jwe": Option<Envelope>,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use tracing::Instrument as _;
 use utoipa::ToSchema;
 
-use super::body::{Reference, request, require_policy, written};
+use super::body::{Reference, borrowed_request, require_policy, written};
 use super::form::EnvelopeForm;
 use super::long_work::Cost;
 use super::{Answer, Body, Call, Dependencies, Protection, Refusal};
@@ -22,7 +22,7 @@ use formats::envelope::{Context, Envelope, Plaintext};
 use formats::json::{Members, Text, Verbatim};
 use formats::problem::Problems;
 
-request! {
+borrowed_request! {
     /// An envelope to open, in exactly one of two forms.
     UnprotectRequest<'a> {
         jwe "jwe": Option<Envelope>,

@@ -11,7 +11,7 @@ use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::kind::Batch;
-use crate::protection::body::{Described, ReadMember, Schemas, add, item_of, request};
+use crate::protection::body::{Described, ReadMember, Schemas, add, borrowed_request, item_of};
 use crate::protection::{
     Body, ProtectRequest, ProtectedPayload, RewrapRequest, RewrappedPayload, UnprotectRequest,
     Unprotected,
@@ -23,14 +23,14 @@ use formats::problem::{Code, Problem, Problems};
 /// The most items of a batch.
 pub const MOST_ITEMS: usize = 1_000;
 
-request! {
+borrowed_request! {
     /// Payloads to protect.
     ProtectBatch<'a> {
         items "items": Items<'a, ProtectRequest<'static>>,
     }
 }
 
-request! {
+borrowed_request! {
     /// Envelopes to open. You can send back the complete response of `/protect/batch` or
     /// `/rewrap/batch`.
     UnprotectBatch<'a> {
@@ -38,7 +38,7 @@ request! {
     } or answer of a batch
 }
 
-request! {
+borrowed_request! {
     /// Envelopes to rewrap. You can send back the complete response of `/protect/batch` or
     /// `/rewrap/batch`.
     RewrapBatch<'a> {

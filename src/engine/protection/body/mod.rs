@@ -1,6 +1,6 @@
 //! The bodies of the runtime API.
 //!
-//! `request!` declares a body that is read member by member from JSON text, without a copy of the
+//! `borrowed_request!` declares a body that is read member by member from JSON text, without a copy of the
 //! payload. An answer is a struct that derives its writing and its schema.
 
 mod member;
@@ -34,16 +34,16 @@ pub(super) fn require_policy(members: &mut Members<'_>, is_bound: bool) {
 
 /// Declares a request: the Rust name, JSON name and type of each member. With `or answer`, it also has
 /// the other members of an answer to `/protect`, or of an answer to a batch, which are ignored.
-macro_rules! request {
+macro_rules! borrowed_request {
     ($(#[doc = $about:literal])* $name:ident<$life:lifetime> $members:tt) => {
-        $crate::protection::body::request!(@ [$($about)*] $name<$life> $members []);
+        $crate::protection::body::borrowed_request!(@ [$($about)*] $name<$life> $members []);
     };
     ($(#[doc = $about:literal])* $name:ident<$life:lifetime> $members:tt or answer) => {
-        $crate::protection::body::request!(@ [$($about)*] $name<$life> $members
+        $crate::protection::body::borrowed_request!(@ [$($about)*] $name<$life> $members
             ["requestId" "messageType" "operations"]);
     };
     ($(#[doc = $about:literal])* $name:ident<$life:lifetime> $members:tt or answer of a batch) => {
-        $crate::protection::body::request!(@ [$($about)*] $name<$life> $members ["requestId"]);
+        $crate::protection::body::borrowed_request!(@ [$($about)*] $name<$life> $members ["requestId"]);
     };
     (@ [$($about:literal)*] $name:ident<$life:lifetime> {
         $($(#[doc = $doc:literal])* $field:ident $member:literal: $type:ty,)*
@@ -105,4 +105,4 @@ macro_rules! request {
     };
 }
 
-pub(super) use request;
+pub(super) use borrowed_request;

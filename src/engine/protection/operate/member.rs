@@ -30,40 +30,16 @@ impl ClosedSet for Encoding {}
 
 pub(super) const ENCODING: &str = "encoding";
 
-/// Declares the forms of `data` in requests. They wipe the bytes that they own.
-macro_rules! data {
-    ($($(#[doc = $doc:literal])* $name:ident;)*) => {$(
-        $(#[doc = $doc])*
-        pub(in crate::protection) struct $name<'a>(pub(super) Cow<'a, [u8]>);
+/// The bytes that are encrypted: the text of a JSON value, or the decoded base64.
+#[derive(Debug)]
+pub(in crate::protection) struct Plaintext<'a>(DataBytes<'a>);
 
-        impl Drop for $name<'_> {
-            fn drop(&mut self) {
-                if let Cow::Owned(bytes) = &mut self.0 {
-                    drop(Wiped::new(mem::take(bytes)));
-                }
-            }
-        }
+/// The bytes that are signed or hashed: those of a JSON value, or the decoded base64.
+#[derive(Debug)]
+pub(in crate::protection) struct Message<'a>(DataBytes<'a>);
 
-        impl Described for $name<'_> {
-            fn schema() -> RefOr<Schema> {
-                <Text<'_> as Described>::schema()
-            }
-        }
-
-        impl fmt::Debug for $name<'_> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, concat!(stringify!($name), "({} bytes)"), self.0.len())
-            }
-        }
-    )*};
-}
-
-data! {
-    /// The bytes that are encrypted: the text of a JSON value, or the decoded base64.
-    Plaintext;
-    /// The bytes that are signed or hashed: those of a JSON value, or the decoded base64.
-    Message;
-}
+/// The bytes of `data` in a request. It wipes those that it owns.
+struct DataBytes<'a>(Cow<'a, [u8]>);
 
 /// The associated data of AES-GCM.
 pub(in crate::protection) struct AssociatedData(pub(super) Vec<u8>);
@@ -104,21 +80,59 @@ impl<'a> ReadMember<'a> for Plaintext<'a> {
             let text = members.required(name);
             text.map(|text| Cow::Borrowed(text.as_str().as_bytes()))
         };
-        data.map(Self)
+        data.map(DataBytes).map(Self)
     }
 }
 
 impl<'a> ReadMember<'a> for Message<'a> {
     fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
         if is_base64(members) {
-            return bytes(members, name).map(Cow::Owned).map(Self);
+            return bytes(members, name).map(Cow::Owned).map(DataBytes).map(Self);
         }
         let message = canonical::bytes(members.required(name)?);
         if let Err(error) = message {
             members.note(Problem::from(error).inside(name));
             return None;
         }
-        message.ok().map(Self)
+        message.ok().map(DataBytes).map(Self)
+    }
+}
+
+impl Plaintext<'_> {
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0.0
+    }
+}
+
+impl Message<'_> {
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0.0
+    }
+}
+
+impl Described for Plaintext<'_> {
+    fn schema() -> RefOr<Schema> {
+        <Text<'_> as Described>::schema()
+    }
+}
+
+impl Described for Message<'_> {
+    fn schema() -> RefOr<Schema> {
+        <Text<'_> as Described>::schema()
+    }
+}
+
+impl Drop for DataBytes<'_> {
+    fn drop(&mut self) {
+        if let Cow::Owned(bytes) = &mut self.0 {
+            drop(Wiped::new(mem::take(bytes)));
+        }
+    }
+}
+
+impl fmt::Debug for DataBytes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0.len())
     }
 }
 

@@ -154,7 +154,7 @@ impl Protection {
             }
             OperationRequest::Hash(payload) => {
                 let algorithm = payload.algorithm;
-                let digest = hash(&permit(caller)?, floor, algorithm, &payload.data.0)?;
+                let digest = hash(&permit(caller)?, floor, algorithm, payload.data.bytes())?;
                 OperationResult {
                     hash: Some(Base64(digest)),
                     algorithm: Some(algorithm.name()),
@@ -174,7 +174,7 @@ impl Protection {
         let algorithm = payload.algorithm;
         let key = self.choose(call, permit, payload.key_id.as_deref(), algorithm.keys());
         let key = key.await?;
-        let sealed = key.encrypt(&payload.data.0, aad(&payload.aad)).await;
+        let sealed = key.encrypt(payload.data.bytes(), aad(&payload.aad)).await;
         let sealed = sealed.map_err(|error| refused(error, None))?;
         Ok(OperationResult {
             ciphertext: Some(Base64(sealed.ciphertext)),
@@ -308,8 +308,8 @@ fn aad(aad: &Option<AssociatedData>) -> &[u8] {
 
 fn input<'a>(data: &'a Message<'_>, prehashed: Option<bool>) -> SignatureInput<'a> {
     match prehashed {
-        Some(true) => SignatureInput::Digest(&data.0),
-        Some(false) | None => SignatureInput::Message(&data.0),
+        Some(true) => SignatureInput::Digest(data.bytes()),
+        Some(false) | None => SignatureInput::Message(data.bytes()),
     }
 }
 

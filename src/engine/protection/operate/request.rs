@@ -15,7 +15,7 @@ use super::member::{
 use super::signature::{SignatureFormat, curve};
 use crate::audit::OperationType;
 use crate::ids::KeyId;
-use crate::protection::body::{Base64, Described, Reference, Schemas, reference, request};
+use crate::protection::body::{Base64, Described, Reference, Schemas, borrowed_request, reference};
 use crate::protection::{Call, Refusal, UnreadableBody};
 use formats::json::{Members, Text};
 use formats::problem::{Code, Problem, Problems};
@@ -35,7 +35,7 @@ pub enum OperationRequest<'a> {
     Hash(HashPayload<'a>),
 }
 
-request! {
+borrowed_request! {
     /// Data to encrypt.
     EncryptPayload<'a> {
         /// Any JSON value, or bytes in base64. `decrypt` returns exactly this text, or these bytes.
@@ -50,7 +50,7 @@ request! {
     }
 }
 
-request! {
+borrowed_request! {
     /// The result of `encrypt`, to decrypt.
     DecryptPayload<'a> {
         ciphertext "ciphertext": Base64<Vec<u8>>,
@@ -65,7 +65,7 @@ request! {
     }
 }
 
-request! {
+borrowed_request! {
     /// Data to sign.
     SignPayload<'a> {
         /// A string, whose UTF-8 bytes are signed; or another JSON value, which is signed in its
@@ -84,7 +84,7 @@ request! {
     }
 }
 
-request! {
+borrowed_request! {
     /// A signature to verify.
     VerifyPayload<'a> {
         /// The signed data.
@@ -102,7 +102,7 @@ request! {
     }
 }
 
-request! {
+borrowed_request! {
     /// Data to hash.
     HashPayload<'a> {
         /// A string, whose UTF-8 bytes are hashed; or another JSON value, which is hashed in its
@@ -256,7 +256,7 @@ fn check_signature(members: &mut Members<'_>, data: Option<&Message<'_>>) {
     let Some(scheme) = scheme else { return };
     match scheme.digest_len() {
         Some(length) => {
-            if is_base64(members) && data.is_some_and(|digest| digest.0.len() != length) {
+            if is_base64(members) && data.is_some_and(|digest| digest.bytes().len() != length) {
                 let message = format!("must be the base64 of a digest of {length} bytes");
                 members.note(Problem::new("data", Code::Length, message));
             }
