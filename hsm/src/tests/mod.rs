@@ -7,6 +7,7 @@
 mod away;
 mod failover;
 mod hang;
+mod panics;
 mod refusal;
 mod sessions;
 

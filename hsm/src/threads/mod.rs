@@ -13,5 +13,7 @@ mod worker;
 
 pub(crate) use device::Device;
 pub(crate) use job::{Access, Job, PROBED_KEYS};
+#[cfg(test)]
+pub(crate) use monitor::PANICS as MONITOR_PANICS;
 pub(crate) use start::serve;
 pub(crate) use supervisor::{Supervisor, start_monitor, supervise};

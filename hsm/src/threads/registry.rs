@@ -136,6 +136,10 @@ impl Registry {
         self.count(|thread| thread.role == Role::Worker && !thread.is_abandoned())
     }
 
+    pub(super) fn monitors(&self) -> usize {
+        self.count(|thread| thread.role == Role::Monitor && !thread.is_abandoned())
+    }
+
     /// How many workers have a session or are opening one.
     pub(super) fn able_workers(&self) -> usize {
         self.count(Thread::is_able)

@@ -1,5 +1,6 @@
 //! Starts the threads of a token.
 
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -38,8 +39,19 @@ pub(super) fn start(
     };
     let (own, own_thread) = (Arc::clone(device), Arc::clone(&thread));
     let started = thread::Builder::new().name(name.to_owned()).spawn(move || {
-        run(&own, &own_thread);
+        let ended = panic::catch_unwind(AssertUnwindSafe(|| run(&own, &own_thread)));
         remove(&own, &own_thread);
+        if ended.is_err() {
+            tracing::error!(
+                token = own.label(),
+                name,
+                "a thread panicked, and another replaces it"
+            );
+            // The supervisor starts a monitor.
+            if role == Role::Worker && own.is_serving() {
+                start_workers(&own);
+            }
+        }
     });
     if let Err(error) = started {
         tracing::error!(token = device.label(), %error, "cannot start a thread");

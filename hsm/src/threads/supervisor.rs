@@ -1,7 +1,8 @@
-//! Starts the monitors of the tokens and replaces the threads that hang. The supervisor's own thread
+//! Starts the monitors of the tokens, and replaces those that panic and the threads that hang. The supervisor's own thread
 //! never calls into a library.
 
 use std::convert::Infallible;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -14,7 +15,7 @@ use super::monitor;
 use super::registry::Role;
 use super::start::{start, start_workers};
 use crate::session::Session;
-use crate::{Config, Fatal};
+use crate::{Config, Fatal, TokenState};
 
 /// The supervisor's thread ends when this is dropped.
 #[derive(Debug)]
@@ -33,7 +34,10 @@ pub(crate) fn supervise(devices: Vec<Arc<Device>>, config: &Config) -> Superviso
     let rounds = move || {
         while stopped.recv_timeout(tick) == Err(RecvTimeoutError::Timeout) {
             if report.borrow().is_none() {
-                inspect(&devices, budget, &report);
+                let round = || inspect(&devices, budget, &report);
+                if panic::catch_unwind(AssertUnwindSafe(round)).is_err() {
+                    tracing::error!("the supervisor of the tokens panicked, and goes on");
+                }
             }
         }
     };
@@ -48,6 +52,7 @@ pub(crate) fn supervise(devices: Vec<Arc<Device>>, config: &Config) -> Superviso
 fn inspect(devices: &[Arc<Device>], budget: usize, report: &watch::Sender<Option<Fatal>>) {
     for device in devices {
         replace_hung(device);
+        replace_monitor(device);
     }
     for device in devices {
         let hung = device.threads.hung();
@@ -84,6 +89,14 @@ fn replace_hung(device: &Arc<Device>) {
                 start_monitor(device, None);
             }
         }
+    }
+}
+
+/// Starts another monitor after one that panicked or could not be started.
+fn replace_monitor(device: &Arc<Device>) {
+    // A monitor ends when the token is closed. In this order, it is not taken for a panic.
+    if device.threads.monitors() == 0 && device.state() != TokenState::Closed {
+        start_monitor(device, None);
     }
 }
 
