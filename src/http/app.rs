@@ -14,6 +14,7 @@ use engine::management::changes::Backlog;
 use engine::management::floor::FloorWatch;
 use engine::management::security::SecurityLog;
 use engine::protection::Protection;
+use engine::rows::ExaminationStatus;
 use engine::web::Engine;
 
 /// Everything a handler may use.
@@ -42,6 +43,8 @@ pub struct AppState {
     pub seal_status: SealStatus,
     /// The state of forwarding.
     pub forward_status: ForwardStatus,
+    /// Whether all rows were examined lately.
+    pub row_examination: ExaminationStatus,
     /// Set once the process shuts down.
     pub draining: AtomicBool,
     /// Makes the OpenAPI document of all routes.

@@ -82,7 +82,8 @@ pub(super) fn start(
     );
     each.run_with(Job::Rows, (app.clone(), RecordedFindings::new()), |(app, recorded), pulse| {
         let (pool, token) = (app.engine.database.clone(), app.engine.token.clone());
-        Box::pin(rows::watch(pool, token, app.security.clone(), recorded, pulse))
+        let kept = (app.row_examination.clone(), recorded);
+        Box::pin(rows::watch(pool, token, app.security.clone(), kept, pulse))
     });
     each.run(
         Job::Floor,

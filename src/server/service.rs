@@ -28,6 +28,7 @@ use engine::meter::{Meter, TokenTimes};
 use engine::policy::Policies;
 use engine::protection::{Dependencies, Protection};
 use engine::ratelimit::Limiter;
+use engine::rows::ExaminationStatus;
 use engine::settings::Settings;
 use engine::shares::BODY_PATIENCE;
 use engine::web::Engine;
@@ -112,6 +113,7 @@ impl Service {
         let seal = &settings.audit.seal;
         let seal_status = SealStatus::new(clock.clone(), seal.interval.0);
         let sealer = Sealer::new(database.clone(), token.clone(), seal, seal_status.clone())?;
+        let row_examination = ExaminationStatus::new(clock.clone());
         let forward_status = ForwardStatus::new(clock.clone(), settings.audit.forward.interval.0);
         let limiter = Arc::new(limiter);
         let meter =
@@ -159,6 +161,7 @@ impl Service {
             published_logs,
             seal_status,
             forward_status,
+            row_examination,
             draining: AtomicBool::new(false),
             document,
         });

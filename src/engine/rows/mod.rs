@@ -2,6 +2,7 @@
 //! management events.
 
 mod compare;
+mod examination;
 mod examine;
 mod initialize;
 mod kinds;
@@ -12,6 +13,7 @@ mod watch;
 
 pub use self::compare::compare;
 pub(crate) use self::compare::compare_in;
+pub use self::examination::ExaminationStatus;
 pub use self::examine::{examine_all, invalid_rows, missing_rows};
 pub use self::initialize::{NotInitialized, initialize};
 pub use self::new_key::{NotRenewed, Renewed, new_key};

@@ -8,6 +8,7 @@ use hsm::{Token, TokenState};
 use tokio::time::{Instant, sleep};
 
 use super::compare;
+use super::examination::{ExaminationStatus, INTERVAL};
 use super::examine::examine_all;
 use super::kinds::type_of;
 use crate::db::Pool;
@@ -16,14 +17,11 @@ use crate::management::security::SecurityLog;
 use crate::management::{Actor, Event};
 use crate::seals::{Deviation, Difference, Finding, Flaw, RowName};
 
-/// How often every row is examined.
-const EXAMINATION: Duration = Duration::from_secs(60 * 60);
-
 /// How often the tokens are asked for the row key again.
 const ASKING: Duration = Duration::from_secs(60);
 
 /// How often new findings are recorded.
-const INTERVAL: Duration = Duration::from_secs(1);
+const RECORDING: Duration = Duration::from_secs(1);
 
 /// How long a finding is not recorded again.
 const SILENCE: Duration = Duration::from_secs(60 * 60);
@@ -41,13 +39,13 @@ pub enum Reason {
 }
 
 /// Gets the row key as soon as a token answers. From then on, asks the tokens for it again and again, examines
-/// every row soon and then once an hour, compares it with its last event, and records each finding once an hour. `recorded`
-/// remains when this starts again.
+/// every row soon and then once an hour, compares it with its last event, and records each finding once an hour.
+/// `status` and `recorded` remain when this starts again.
 pub async fn watch(
     pool: Pool,
     token: Token,
     security: SecurityLog,
-    recorded: &mut RecordedFindings,
+    (status, recorded): (ExaminationStatus, &mut RecordedFindings),
     pulse: Pulse,
 ) -> Infallible {
     pool.seals().open_when_possible(&token, || pulse.alive()).await;
@@ -62,7 +60,10 @@ pub async fn watch(
         }
         if Instant::now() >= next {
             match examine(&pool).await {
-                Ok(()) => (next, is_failing) = (Instant::now() + EXAMINATION, false),
+                Ok(()) => {
+                    status.succeeded();
+                    (next, is_failing) = (Instant::now() + INTERVAL, false);
+                }
                 Err(error) if is_failing => tracing::debug!(%error, "the rows cannot be examined"),
                 Err(error) => {
                     tracing::error!(%error, "the rows cannot be examined: the next attempts follow");
@@ -80,7 +81,7 @@ pub async fn watch(
             true => pulse.alive(),
             false => pulse.succeeded(),
         }
-        sleep(INTERVAL).await;
+        sleep(RECORDING).await;
     }
 }
 

@@ -223,7 +223,7 @@ fn check(app: &AppState) -> Health {
     };
     let seals = app.engine.database.seals();
     let records = Records {
-        status: match (seals.is_unlocked(), seals.is_clean()) {
+        status: match (seals.is_unlocked(), seals.is_clean() && app.row_examination.is_recent()) {
             (false, _) => HealthStatus::Unavailable,
             (true, false) => HealthStatus::Degraded,
             (true, true) => HealthStatus::Ok,

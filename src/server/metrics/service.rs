@@ -147,12 +147,12 @@ impl ServiceMetrics {
         )?;
         page.gauge(
             "sealward_rows_invalid",
-            "Rows of the database that do not count, as far as they were read; absent before a token has answered.",
+            "Rows of the database that do not count, as far as they were read; absent if unknown.",
             self.of_rows(|seals| seals.findings().len()),
         )?;
         page.gauge(
             "sealward_rows_deviating",
-            "Rows of the database that are not as their last events or the token say; absent before a token has answered.",
+            "Rows of the database that are not as their last events or the token say; absent if unknown.",
             self.of_rows(|seals| seals.deviations().len()),
         )?;
         let expiring = vault.expiring().into_iter().flatten();
@@ -186,7 +186,10 @@ impl ServiceMetrics {
 
     fn of_rows(&self, number: impl Fn(&Seals) -> usize) -> Option<f64> {
         let seals = self.app.engine.database.seals();
-        seals.is_unlocked().then(|| count(number(seals)))
+        let number = number(seals);
+        // Wrong rows that were seen stay wrong. That there are no others is known for some time only.
+        let is_known = number > 0 || self.app.row_examination.is_recent();
+        (seals.is_unlocked() && is_known).then(|| count(number))
     }
 
     fn changes(&self, page: &mut Page<'_>) -> fmt::Result {

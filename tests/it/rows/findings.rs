@@ -1,5 +1,7 @@
 //! Invalid rows are named: in the log of events, in health and in the metrics.
 
+use std::time::Duration;
+
 use engine::rows::{
     NotSealed, ReviewedRows, compare, examine_all, invalid_rows, seal_reviewed, seal_seen,
 };
@@ -81,6 +83,26 @@ async fn a_kind_of_rows_that_cannot_be_read_does_not_hide_the_others() {
     assert!(examine_all(&world.pool).await.is_err());
     let findings = world.pool.seals().findings();
     assert!(findings.iter().any(|it| it.row.table == "policies"), "{findings:?}");
+}
+
+/// A count of no wrong rows is old when no row can be read for long.
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_that_are_not_examined_any_more_degrade_health() {
+    let world = World::new().await;
+    let status = async || {
+        let health = world.admin().get("/api/v1/health").await.ok().json();
+        health["checks"]["records"]["status"].clone()
+    };
+    let rename = async |change: &'static str| {
+        sqlx::query(change).execute(&world.pool).await.expect("a change");
+    };
+    rename("ALTER TABLE import_keys RENAME TO others").await;
+    world.clock.advance(Duration::from_secs(60 * 60));
+    assert_eq!(status().await, "ok");
+    world.clock.advance(Duration::from_secs(10 * 60 + 1));
+    assert_eq!(status().await, "degraded");
+    rename("ALTER TABLE others RENAME TO import_keys").await;
+    within(PATIENCE, async || status().await == "ok").await;
 }
 
 #[tokio::test]
