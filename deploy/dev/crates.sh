@@ -6,7 +6,7 @@
 crates='
 formats    sealward-formats    canonical envelope
 hsm        hsm
-engine     sealward-engine     audit catalog db ledger ratelimit
+engine     sealward-engine     audit catalog db ledger ratelimit rows faults/jobs
 http       sealward-http       admin credentials openapi runtime
 dashboard  sealward-dashboard  dashboard
 transit    sealward-transit    transit
@@ -24,4 +24,4 @@ is_crate() { crate_names | grep -qxF -- "$1"; }
 crate_package() { awk -v crate="$1" '$1 == crate { print $2 }' <<<"$crates"; }
 
 # Prints the filters that select the tests of a crate in tests/it.
-crate_filters() { awk -v crate="$1" '$1 == crate { for (i = 3; i <= NF; i++) print $i "::" }' <<<"$crates"; }
+crate_filters() { awk -v crate="$1" '$1 == crate { for (i = 3; i <= NF; i++) { gsub("/", "::", $i); print $i "::" } }' <<<"$crates"; }

@@ -147,7 +147,11 @@ async fn a_job_that_ends_is_counted_and_reported_and_starts_again() {
 async fn another_instance_takes_over_a_job_of_one_instance() {
     let instance = Instance::start().await;
     let other = instance.world.another().await;
-    for job in [Job::Sealer, Job::AuditDays, Job::TrafficSums] {
+    // Only one instance forwards here, and a comparison with the tokens takes long.
+    let is_shared = |job: &Job| {
+        job.spec().instances() == Instances::One && ![Job::Forwarder, Job::PublicKeys].contains(job)
+    };
+    for job in Job::ALL.into_iter().filter(is_shared) {
         instance.end(job, End::Panic).await;
         instance.forget_leader(job).await;
         // The other instance marks it.
