@@ -10,12 +10,14 @@ use super::markdown::{Document, code_spans, top};
 const PAGE: &str = "ARCHITECTURE.md";
 
 /// The headings of the lists, with the words that are only in files of the example.
-const EXAMPLES: [(&str, &[&str]); 5] = [
+const EXAMPLES: [(&str, &[&str]); 7] = [
     ("An endpoint", &["data-keys", "data_keys", "DataKeyRequest"]),
     ("An algorithm", &["RsaPssSha512", "RSA-PSS-SHA512"]),
     ("A setting", &["max_batch_bytes"]),
     ("An error code", &["InvalidProtectedPayload", "INVALID_PROTECTED_PAYLOAD"]),
     ("A command", &["CheckConfig", "check_config", "check-config"]),
+    ("A key state", &["PendingDestruction", "pending_destruction"]),
+    ("A background job", &["TrafficSums", "traffic_sums"]),
 ];
 
 #[test]
