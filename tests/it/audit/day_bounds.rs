@@ -39,7 +39,7 @@ async fn settings_of_the_caller_do_not_move_the_bounds_of_a_day() {
     }
 }
 
-/// Releases before this check let the login of the service choose the bounds.
+/// The owner of the database can attach a table with other bounds than its name says.
 #[tokio::test]
 async fn a_table_that_contains_another_period_is_not_retired() {
     let database = Database::new().await;

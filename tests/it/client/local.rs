@@ -100,7 +100,7 @@ async fn signatures_are_verified_with_the_published_keys() {
         served.world.key(&service, "sig", key).await;
     }
     let client = served.client(alice.key.as_ref().unwrap());
-    let stranger = served.builder().build().unwrap();
+    let unauthenticated = served.builder().build().unwrap();
     let value = Payload::raw("{\"b\": [1.0, 1e3], \"a\": \"gr\u{fc}n\"}").unwrap();
     let same = Payload::raw("{\"a\":\"gr\\u00fcn\",\"b\":[1,1000]}").unwrap();
     for algorithm in [
@@ -119,9 +119,11 @@ async fn signatures_are_verified_with_the_published_keys() {
         for format in formats {
             let how = Sign { format, ..Sign::with(algorithm.clone()) };
             let signature = client.sign(Data::Json(&value), &how).await.unwrap();
-            let verified = stranger.verify_locally(&service, Data::Json(&same), &signature).await;
+            let verified =
+                unauthenticated.verify_locally(&service, Data::Json(&same), &signature).await;
             assert!(verified.unwrap(), "{how:?}");
-            let other = stranger.verify_locally(&service, Data::Bytes(b"x"), &signature).await;
+            let other =
+                unauthenticated.verify_locally(&service, Data::Bytes(b"x"), &signature).await;
             assert!(!other.unwrap(), "{how:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! The kept answers of requests with an `Idempotency-Key`, in the hands of who writes to the database.
+//! The kept answers of requests with an `Idempotency-Key`, after an intruder has written to the database.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The switch that freezes everything, and frozen services, in the hands of who writes to the database.
+//! The switch that freezes everything, and frozen services, after an intruder has written to the database.
 
 use serde_json::json;
 use sqlx::AssertSqlSafe;

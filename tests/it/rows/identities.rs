@@ -70,9 +70,9 @@ async fn a_row_that_is_away_for_a_moment_lets_no_other_identity_match() {
     let world = &fixture.world;
     let intruder = Intruder::of(world);
     // A credential without an identity also makes the instance read whether all are there.
-    let stranger = fixture.issuer.claims("stranger", world.clock.now());
-    let stranger = fixture.key.token(&stranger);
-    world.client(&stranger).get(CALLER).await.refused(401, "AUTHENTICATION_FAILED");
+    let unknown = fixture.issuer.claims("unknown", world.clock.now());
+    let unknown = fixture.key.token(&unknown);
+    world.client(&unknown).get(CALLER).await.refused(401, "AUTHENTICATION_FAILED");
     let mut away = intruder.pool.begin().await.expect("a transaction");
     sqlx::raw_sql(
         "LOCK identities IN ACCESS EXCLUSIVE MODE; DELETE FROM identities WHERE name = 'blocked'",

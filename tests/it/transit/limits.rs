@@ -63,7 +63,7 @@ async fn the_rate_limit_is_that_of_the_service_in_all_apis() {
 }
 
 #[tokio::test]
-async fn a_caller_over_its_limit_is_no_stranger() {
+async fn a_caller_over_its_limit_is_still_authenticated() {
     let site = Site::new().await;
     site.limit(1).await;
     site.vault().read("transit/keys/orders").await;
@@ -75,7 +75,7 @@ async fn a_caller_over_its_limit_is_no_stranger() {
     assert_eq!(answer.header("x-ratelimit-remaining"), "0");
 
     Vault::of(&site.world, "nonsense")
-        .with("x-request-id", "stranger")
+        .with("x-request-id", "unauthenticated")
         .read("transit/keys/orders")
         .await;
     let events = async |id: &str| {
@@ -83,7 +83,7 @@ async fn a_caller_over_its_limit_is_no_stranger() {
         let found = site.world.admin().get(&path).await.ok().json();
         found["items"].as_array().unwrap().len()
     };
-    within(PATIENCE, async || events("stranger").await == 1).await;
+    within(PATIENCE, async || events("unauthenticated").await == 1).await;
     assert_eq!(events("over").await, 0);
 }
 

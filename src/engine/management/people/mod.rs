@@ -66,9 +66,6 @@ pub async fn read(context: &Authorized<ReadPeople>, id: PersonId) -> Result<Pers
 }
 
 /// The people whom an administrator names by their identifier or their subject.
-///
-/// # Errors
-/// There is none, or the database does not answer.
 pub async fn named(context: &Authorized<ReadPeople>, name: &str) -> Result<Vec<PersonId>, Error> {
     people_in(&context.pool, name).await
 }

@@ -4,9 +4,6 @@ use super::{Person, store};
 use crate::management::{Error, Expected, ResourceType, System};
 
 /// Unlocks the person with this identifier or this subject.
-///
-/// # Errors
-/// There is none, several have the subject, or the database refuses it.
 pub async fn unlock(system: &System, name: &str) -> Result<Person, Error> {
     let id = match name.parse() {
         Ok(id) => id,

@@ -102,10 +102,6 @@ pub async fn create(
 }
 
 /// Changes a policy.
-///
-/// # Errors
-/// There is none or it is not in the expected state, the request is wrong or the number is taken,
-/// or the database refuses it.
 pub async fn update(
     context: &Authorized<ManagePolicies>,
     name: &PolicyName,
@@ -129,10 +125,6 @@ pub async fn update(
 }
 
 /// Deletes a policy that nothing refers to. A tombstone stays, which goes on deciding about its envelopes.
-///
-/// # Errors
-/// There is none or it is not in the expected state, an API key is bound to it, or the database
-/// refuses it.
 pub async fn delete(
     context: &Authorized<ManagePolicies>,
     name: &PolicyName,

@@ -1,4 +1,4 @@
-//! Reports in the hands of who writes to the database, or floods the audit log.
+//! Reports after an intruder has written to the database, or flooded the audit log.
 
 use std::time::Duration;
 
@@ -129,9 +129,9 @@ async fn no_report_is_made_while_the_row_of_a_report_key_does_not_count() {
 async fn unauthenticated_requests_do_not_delay_reports() {
     let (world, _) = world_with_key().await;
     let flood = async {
-        let stranger = world.client("a false key");
+        let unauthenticated = world.client("a false key");
         loop {
-            stranger.get("/admin/services").await.refused(401, "AUTHENTICATION_FAILED");
+            unauthenticated.get("/admin/services").await.refused(401, "AUTHENTICATION_FAILED");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };

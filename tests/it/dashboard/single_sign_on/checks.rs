@@ -230,8 +230,8 @@ async fn a_link_of_another_site_starts_no_check() {
         assert_eq!(answer.header("refresh"), "0; url=/dashboard", "{site}");
     }
     // Browsers withhold the cookie from another site.
-    let mut stranger = Browser::new(&world);
-    let answer = stranger.follow(CHECK, "cross-site").await.ok();
+    let mut signed_out = Browser::new(&world);
+    let answer = signed_out.follow(CHECK, "cross-site").await.ok();
     assert_eq!(answer.header("refresh"), "0; url=/dashboard");
     for site in ["same-origin", "none"] {
         let answer = browser.follow(CHECK, site).await;

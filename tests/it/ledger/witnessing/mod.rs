@@ -182,11 +182,11 @@ async fn sealer_size(kept: &Kept) -> u64 {
 async fn a_refusal_says_what_to_do() {
     let kept = Kept::new().await;
     let witness = kept.witness("witness.example/w").await;
-    let stranger = WitnessServer::new("witness.example/x", witness.key()).await;
+    let unknown = WitnessServer::new("witness.example/x", witness.key()).await;
     let broken = kept.witness("witness.example/b").await;
     witness.behave(Behavior::Ignorant);
     broken.behave(Behavior::Broken);
-    let witnesses = [witness.settings(), stranger.settings(), broken.settings()];
+    let witnesses = [witness.settings(), unknown.settings(), broken.settings()];
     let sealer = kept.sealer_with(&witnesses).await;
     kept.record(1).await;
     for (name, expected) in [
