@@ -5,7 +5,8 @@ use std::time::Duration;
 use engine::rows::{
     NotSealed, ReviewedRows, compare, examine_all, invalid_rows, seal_reviewed, seal_seen,
 };
-use formats::clock::{Clock, Entropy};
+use engine::settings::Stage;
+use formats::clock::{Clock, Entropy, Timestamp};
 use serde_json::json;
 
 use super::Intruder;
@@ -88,7 +89,8 @@ async fn a_kind_of_rows_that_cannot_be_read_does_not_hide_the_others() {
 /// A count of no wrong rows is old when no row can be read for long.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_that_are_not_examined_any_more_degrade_health() {
-    let world = World::new().await;
+    let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
+    let world = World::at(clock, Stage::Development).await;
     let status = async || {
         let health = world.admin().get("/api/v1/health").await.ok().json();
         health["checks"]["records"]["status"].clone()
