@@ -84,7 +84,7 @@ impl CallerMemory<'_> {
     }
 
     /// Reserves memory for a small body of this size. `None` if responses use it for too long.
-    pub async fn reserve_small(self, bytes: usize) -> Option<BodyShare> {
+    pub(crate) async fn reserve_small(self, bytes: usize) -> Option<BodyShare> {
         self.reserve_of(&self.memory.small, bytes).await
     }
 

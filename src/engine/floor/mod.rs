@@ -90,7 +90,7 @@ impl Floor {
     }
 
     /// The algorithms of keys that make nothing new.
-    pub fn refused_keys(self) -> Vec<Algorithm> {
+    pub(crate) fn refused_keys(self) -> Vec<Algorithm> {
         Algorithm::ALL.into_iter().filter(|algorithm| self.refuses(*algorithm)).collect()
     }
 

@@ -73,7 +73,7 @@ impl AnyAlgorithm {
     }
 
     /// Whether standards of FIPS and the publications that they name approve it.
-    pub const fn is_approved(self) -> bool {
+    pub(crate) const fn is_approved(self) -> bool {
         match self {
             // The combination of the two parts is that of HPKE.
             Self::Key(algorithm) => !matches!(algorithm, Algorithm::P256MlKem768),

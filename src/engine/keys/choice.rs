@@ -89,7 +89,7 @@ impl Keyring {
     /// # Errors
     /// [`NoKey::NotFound`] if the destination has no active key, and [`NoKey::HeldByDestination`] if the
     /// destination holds the private key.
-    pub async fn to_unprotect(&self, permit: OpeningPermit) -> Result<Opener<'_>, NoKey> {
+    pub(crate) async fn to_unprotect(&self, permit: OpeningPermit) -> Result<Opener<'_>, NoKey> {
         let (policy, envelope) = (permit.policy(), permit.envelope());
         policy.unprotectable()?;
         let destination = policy.destination_service_id;
@@ -152,7 +152,7 @@ impl Keyring {
 
     /// The key of the caller with this name for the operation of `permit`: the given version, or else the
     /// highest one that is active and has not expired.
-    pub async fn choose_version<'a, O: Permittable>(
+    pub(crate) async fn choose_version<'a, O: Permittable>(
         &'a self,
         permit: &'a Permit<O>,
         name: &str,

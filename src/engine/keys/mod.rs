@@ -22,7 +22,7 @@ mod reconciler;
 mod refused_pins;
 mod rotation;
 mod status;
-pub mod store;
+pub(crate) mod store;
 mod succession;
 mod transit_name;
 mod usable;

@@ -266,7 +266,7 @@ impl PermittedKey<'_, Permit<to::Verify>> {
     }
 
     /// Whether a signature with RSA-PSS is valid, whose salt has the given length or any length.
-    pub fn verify_pss(
+    pub(crate) fn verify_pss(
         &self,
         scheme: SignatureScheme,
         input: SignatureInput<'_>,

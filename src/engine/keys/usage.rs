@@ -35,7 +35,7 @@ impl Usage {
     }
 
     /// The default algorithm for this use.
-    pub const fn likely_algorithm(self) -> Algorithm {
+    pub(crate) const fn likely_algorithm(self) -> Algorithm {
         match self {
             Self::Enc | Self::Sig => Algorithm::Rsa3072,
             Self::Data => Algorithm::Aes256,

@@ -105,7 +105,7 @@ impl Change<'_> {
     }
 
     /// Whether owners can sign in without an admin key.
-    pub fn owners_sign_in(&self) -> bool {
+    pub(crate) fn owners_sign_in(&self) -> bool {
         self.context.owners_sign_in
     }
 

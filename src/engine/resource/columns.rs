@@ -31,7 +31,7 @@ impl Columns {
 
     /// Sets a column that decides something and that came with a later form of the row, and whether it has its
     /// default.
-    pub fn set_since<T: Type<Postgres> + for<'q> Encode<'q, Postgres>>(
+    pub(crate) fn set_since<T: Type<Postgres> + for<'q> Encode<'q, Postgres>>(
         &mut self,
         since: (u8, bool),
         name: &'static str,

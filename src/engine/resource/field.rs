@@ -54,7 +54,7 @@ pub enum FieldInput {
 }
 
 /// `publish_keys` as `publishKeys`: the bytes and how many of them count.
-pub const fn camel_case<const N: usize>(snake: &str) -> ([u8; N], usize) {
+pub(crate) const fn camel_case<const N: usize>(snake: &str) -> ([u8; N], usize) {
     let mut camel = [0; N];
     let mut length = 0;
     let mut capital = false;

@@ -53,7 +53,7 @@ impl<T> Member<T> {
     }
 
     /// The value of a member of a changed resource: from the request, otherwise the current one.
-    pub fn or_keep(self, before: &T) -> T
+    pub(crate) fn or_keep(self, before: &T) -> T
     where
         T: Clone,
     {
@@ -64,7 +64,7 @@ impl<T> Member<T> {
     }
 
     /// Notes a problem if the member is given and differs from the value that cannot change.
-    pub fn keep_fixed(&self, name: &str, fixed: &T, problems: &mut Problems)
+    pub(crate) fn keep_fixed(&self, name: &str, fixed: &T, problems: &mut Problems)
     where
         T: PartialEq,
     {

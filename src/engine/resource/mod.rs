@@ -18,16 +18,18 @@ mod value;
 
 pub use self::columns::Columns;
 pub use self::exact_json::ExactJson;
-pub use self::field::{Field, FieldInput, camel_case};
+pub(crate) use self::field::camel_case;
+pub use self::field::{Field, FieldInput};
 pub use self::member::Member;
-pub use self::request::{
-    ChangeBody, Reader, RequestBody, ResourceRequest, SentBody, object, with_required,
-};
+pub(crate) use self::request::with_required;
+pub use self::request::{ChangeBody, Reader, RequestBody, ResourceRequest, SentBody, object};
 pub use self::store::{
-    Marked, Rows, SeenRow, Select, examine, fetch_whole, insert, insert_new, insert_new_as,
-    is_there, missing, put, renew, reseal, seen, select, update,
+    Marked, Rows, SeenRow, Select, examine, insert, is_there, missing, put, renew, reseal, seen,
+    select, update,
 };
+pub(crate) use self::store::{fetch_whole, insert_new, insert_new_as};
 pub use self::stored::{ColumnGroup, Deletable, Deprivable, Identified, Stored, Touched};
 pub use self::text::{Description, Name, Printable, Reason, Subject, is_hidden};
+pub(crate) use self::value::positive;
 pub(crate) use self::value::wrong_type;
-pub use self::value::{Positive, Value, list, positive, string};
+pub use self::value::{Positive, Value, list, string};

@@ -275,7 +275,7 @@ pub fn object<B: RequestBody, T>(
 }
 
 /// The schema of a request, in which the members are required that the declaration requires.
-pub fn with_required<B: RequestBody>(schema: RefOr<Schema>) -> RefOr<Schema> {
+pub(crate) fn with_required<B: RequestBody>(schema: RefOr<Schema>) -> RefOr<Schema> {
     let RefOr::T(Schema::Object(mut object)) = schema else {
         return schema;
     };

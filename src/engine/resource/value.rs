@@ -147,7 +147,7 @@ impl<K: Named> Value for Vec<Id<K>> {
 }
 
 /// Reads a whole number from 1 to `most`.
-pub fn positive(
+pub(crate) fn positive(
     text: Text<'_>,
     field: &str,
     most: u32,

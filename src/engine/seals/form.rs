@@ -7,7 +7,7 @@ use sqlx::error::BoxDynError;
 use sqlx::postgres::PgArgumentBuffer;
 
 /// The first form of the rows of a table.
-pub const FIRST_FORM: u8 = 1;
+pub(crate) const FIRST_FORM: u8 = 1;
 
 /// The forms of the rows of a table. A later release adds columns as the next form. It reads all, and it writes
 /// the form that the previous release reads, because its instances run until they are replaced.
@@ -20,7 +20,7 @@ pub struct Forms {
 }
 
 /// The newest of these forms.
-pub const fn newest_of_forms(forms: &[u8]) -> u8 {
+pub(crate) const fn newest_of_forms(forms: &[u8]) -> u8 {
     match forms {
         [] => FIRST_FORM,
         [first, rest @ ..] => {

@@ -77,7 +77,7 @@ impl RowKey {
     }
 
     /// Whether another token derives the same key: they have a generation in common, and none differs.
-    pub fn agrees_with(&self, other: &Self) -> bool {
+    pub(crate) fn agrees_with(&self, other: &Self) -> bool {
         let mut common = self
             .generations
             .iter()
@@ -87,7 +87,7 @@ impl RowKey {
     }
 
     /// Says that the newest generation seals after the present one. None if it does already.
-    pub fn endorse_newest(&self) -> Option<Endorsement> {
+    pub(crate) fn endorse_newest(&self) -> Option<Endorsement> {
         let (generation, predecessor) = (self.newest(), self.sealing);
         let key = self.generations.get(&predecessor)?;
         let message = endorsed(self, generation)?;
@@ -96,7 +96,7 @@ impl RowKey {
     }
 
     /// Whether a generation of this key endorses one of the other key.
-    pub fn endorses(&self, other: &Self, endorsements: &[Endorsement]) -> bool {
+    pub(crate) fn endorses(&self, other: &Self, endorsements: &[Endorsement]) -> bool {
         endorsements.iter().any(|it| self.is_of(other, it))
     }
 

@@ -38,17 +38,20 @@ use self::deviation::Deviations;
 pub use self::deviation::{Deviation, Difference};
 use self::findings::Findings;
 pub use self::findings::{Finding, Flaw};
-pub use self::form::{FIRST_FORM, Forms, RowForm, newest_of_forms};
+pub(crate) use self::form::{FIRST_FORM, newest_of_forms};
+pub use self::form::{Forms, RowForm};
 pub use self::group::{Group, GroupKind, GroupMember};
 pub(crate) use self::key::generation_of;
 pub use self::key::{Endorsement, RowKey};
 pub use self::opening::{NotDerived, initialize};
 pub use self::seal::{Seal, SealComparison};
 pub use self::standing::{Entry, Standing, What};
+pub(crate) use self::store::{
+    ENTRIES, FURTHEST, accept_absence, add_entry, endorse, ever_made, join_at, lost_generations,
+    members_of, newest_entry, renew_kept, seal_histories, was_made,
+};
 pub use self::store::{
-    ENTRIES, Entries, FURTHEST, SealHistory, accept_absence, add_entry, complete, endorse,
-    entries_of, ever_made, forget_superseded, join, join_at, lost_generations, members, members_of,
-    newest_entry, next_generation, renew_kept, seal_histories, was_made,
+    Entries, SealHistory, complete, entries_of, forget_superseded, join, members, next_generation,
 };
 
 /// The key of the seals, once a token has answered, and the invalid rows that were seen. Clones share both.
@@ -224,12 +227,12 @@ impl Seals {
     }
 
     /// Keeps the deviations that a comparison with the events found.
-    pub fn keep_deviations(&self, found: &[Deviation]) {
+    pub(crate) fn keep_deviations(&self, found: &[Deviation]) {
         self.0.deviations.replace(found);
     }
 
     /// Notes whether the public key in a row is another one than that of the token.
-    pub fn note_public_key(&self, row: RowName, is_other: bool) {
+    pub(crate) fn note_public_key(&self, row: RowName, is_other: bool) {
         self.0.deviations.note_public_key(row, is_other);
     }
 

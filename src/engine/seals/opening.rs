@@ -37,7 +37,7 @@ impl Seals {
     }
 
     /// Keeps the row key as soon as a token answers.
-    pub async fn open_when_possible(&self, token: &Token, alive: impl Fn()) {
+    pub(crate) async fn open_when_possible(&self, token: &Token, alive: impl Fn()) {
         let mut is_told = false;
         while !self.is_unlocked() {
             match self.open(token).await {

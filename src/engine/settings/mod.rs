@@ -125,7 +125,7 @@ pub enum Stage {
 
 impl Settings {
     /// Whether private keys may be sent to the API in plaintext (over TLS).
-    pub fn plaintext_import_allowed(&self) -> bool {
+    pub(crate) fn plaintext_import_allowed(&self) -> bool {
         self.keys.allow_plaintext_import.unwrap_or(self.environment == Stage::Development)
     }
 
@@ -135,7 +135,7 @@ impl Settings {
     }
 
     /// Whether keys that can leave the token may be adopted.
-    pub fn extractable_allowed(&self) -> bool {
+    pub(crate) fn extractable_allowed(&self) -> bool {
         self.keys.allow_extractable || self.environment != Stage::Production
     }
 

@@ -90,7 +90,7 @@ impl Oidc {
     }
 
     /// Whether a group has the role `owner`.
-    pub fn has_owners(&self) -> bool {
+    pub(crate) fn has_owners(&self) -> bool {
         self.issuer.is_some() && !self.roles.owner.is_empty()
     }
 

@@ -44,7 +44,7 @@ pub struct Engine {
 
 impl Engine {
     /// The memory for the bodies of a caller. All credentials of a service share it.
-    pub fn memory_of(&self, caller: &Caller) -> CallerMemory<'_> {
+    pub(crate) fn memory_of(&self, caller: &Caller) -> CallerMemory<'_> {
         let service = caller.service_id();
         let owner = service.map_or_else(|| caller.credential_id().uuid(), |service| service.uuid());
         self.body_memory.of(owner)

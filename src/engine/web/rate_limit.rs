@@ -29,14 +29,17 @@ impl Engine {
     }
 
     /// The state of the limit of an administrator; takes nothing from it.
-    pub async fn rate_limit_of_administrator(&self, administrator: &Administrator) -> BucketState {
+    pub(crate) async fn rate_limit_of_administrator(
+        &self,
+        administrator: &Administrator,
+    ) -> BucketState {
         let (scope, rule) = bucket_of_administrator(administrator);
         self.limiter.look(scope, rule).await
     }
 
     /// Takes the items of a batch from the caller's limit, in exchange for the token that the request
     /// has taken, or nothing.
-    pub async fn admit_items(
+    pub(crate) async fn admit_items(
         &self,
         caller: &Caller,
         items: NonZeroU32,

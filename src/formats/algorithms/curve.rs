@@ -19,7 +19,7 @@ closed_set! {
 
 impl Curve {
     /// The first byte of an uncompressed point.
-    pub const UNCOMPRESSED: u8 = 0x04;
+    pub(crate) const UNCOMPRESSED: u8 = 0x04;
 
     /// The length of a coordinate in bytes, which is also that of a shared secret.
     pub const fn coordinate_len(self) -> usize {

@@ -53,7 +53,7 @@ impl SignatureScheme {
 
     /// The strength of its hash in bits; none where the message itself is signed. A signature is as strong as the
     /// weaker of key and hash.
-    pub const fn hash_strength(self) -> Option<usize> {
+    pub(crate) const fn hash_strength(self) -> Option<usize> {
         match self.digest_len() {
             Some(len) => Some(of_hash(len)),
             None => None,

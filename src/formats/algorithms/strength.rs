@@ -19,7 +19,7 @@ pub const fn of_secret(len: usize) -> usize {
 }
 
 /// The strength of a hash whose output has this length in bytes: half its bits, because of collisions.
-pub const fn of_hash(len: usize) -> usize {
+pub(crate) const fn of_hash(len: usize) -> usize {
     len * 4
 }
 

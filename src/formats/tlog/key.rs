@@ -135,7 +135,7 @@ pub(super) fn timestamped(cosignature: &[u8]) -> Option<(u64, &[u8])> {
 }
 
 /// Whether `name` can be the name of a key.
-pub fn is_key_name(name: &str) -> bool {
+pub(crate) fn is_key_name(name: &str) -> bool {
     !name.is_empty()
         && !name.contains(|it: char| it.is_whitespace() || it.is_control() || it == '+')
 }

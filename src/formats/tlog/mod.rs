@@ -24,7 +24,7 @@ pub use self::bundle::{InvalidBundle, append_entry, entries_of_bundle};
 pub use self::checkpoint::{Checkpoint, InvalidCheckpoint};
 pub use self::cosigned::cosigned_message;
 pub use self::hash::{Hash, NotAHash};
-pub use self::key::{InvalidKey, SignatureKind, VerifierKey, is_key_name};
+pub use self::key::{InvalidKey, SignatureKind, VerifierKey};
 pub use self::note::{InvalidNote, Note, Signature};
 pub use self::proof::{InvalidProof, verify_consistency, verify_inclusion};
 pub use self::proof_text::{InvalidProofText, ProofText};

@@ -29,7 +29,7 @@ pub struct KeyFilter {
 }
 
 /// At most `rows` keys after `after`, by creation time.
-pub async fn list(
+pub(crate) async fn list(
     rows: Rows<impl PgExecutor<'_>>,
     filter: KeyFilter,
     after: Option<Uuid>,

@@ -9,13 +9,14 @@ mod versions;
 use sqlx::{PgConnection, PgExecutor};
 
 pub(crate) use self::destruction::{begin_destruction, is_past_restoring, lock_destroying};
-pub use self::list::{KeyFilter, list};
+pub use self::list::KeyFilter;
+pub(crate) use self::list::list;
 pub(super) use self::list::{published, with_public_key};
 pub(crate) use self::objects::is_claimed;
 pub(super) use self::objects::was_claimed;
 pub(crate) use self::succession::activate;
 pub(super) use self::succession::{acting_of, rivals};
-pub use self::versions::highest_versions;
+pub(crate) use self::versions::highest_versions;
 pub(crate) use self::versions::{
     is_name_of_another_kind, is_new_version, next_version, take_version,
 };
@@ -29,19 +30,19 @@ use formats::clock::Timestamp;
 
 /// Records a new key and removes its intent. Returns whether the intent existed: without it, another job
 /// may have destroyed the object that was made for the key.
-pub async fn insert(mut rows: Rows<&mut PgConnection>, key: &Key) -> sqlx::Result<bool> {
+pub(crate) async fn insert(mut rows: Rows<&mut PgConnection>, key: &Key) -> sqlx::Result<bool> {
     resource::insert(rows.again(), key).await?;
     objects::claim(&mut *rows.executor, key).await?;
     forget_intent(rows.executor, key.uuid()).await
 }
 
 /// Writes a changed key.
-pub async fn update(rows: Rows<&mut PgConnection>, key: &Key) -> sqlx::Result<()> {
+pub(crate) async fn update(rows: Rows<&mut PgConnection>, key: &Key) -> sqlx::Result<()> {
     resource::update(rows, key, What::Changed).await
 }
 
 /// The key with this identifier, in any state.
-pub async fn by_id(rows: Rows<impl PgExecutor<'_>>, id: KeyId) -> sqlx::Result<Option<Key>> {
+pub(crate) async fn by_id(rows: Rows<impl PgExecutor<'_>>, id: KeyId) -> sqlx::Result<Option<Key>> {
     select("WHERE id = $1").bind(id).fetch_optional(rows).await
 }
 
@@ -88,7 +89,10 @@ pub(crate) async fn has_partner_kid(
 }
 
 /// Locks the service and then the key, so that changes of several keys of one service are serialized.
-pub async fn lock(mut rows: Rows<&mut PgConnection>, id: KeyId) -> sqlx::Result<Option<Key>> {
+pub(crate) async fn lock(
+    mut rows: Rows<&mut PgConnection>,
+    id: KeyId,
+) -> sqlx::Result<Option<Key>> {
     sqlx::query(
         "SELECT 1 FROM services WHERE id = (SELECT service_id FROM keys WHERE id = $1)
          FOR NO KEY UPDATE",
@@ -114,7 +118,7 @@ pub(crate) async fn lock_service(
 }
 
 /// Locks the active envelope key that `key` replaces. The service is already locked.
-pub async fn former(rows: Rows<&mut PgConnection>, key: &Key) -> sqlx::Result<Option<Key>> {
+pub(crate) async fn former(rows: Rows<&mut PgConnection>, key: &Key) -> sqlx::Result<Option<Key>> {
     select("WHERE service_id = $1 AND family = $2 AND id <> $3 AND usage = $4 AND status = $5")
         .bind(key.service_id)
         .bind(key.algorithm.family())

@@ -88,7 +88,7 @@ pub(in crate::keys) async fn names(
 }
 
 /// The keys with a version that have the name of `key`, the highest version first, at most `limit`.
-pub async fn highest_versions(
+pub(crate) async fn highest_versions(
     rows: Rows<impl PgExecutor<'_>>,
     key: &Key,
     limit: i64,

@@ -13,5 +13,6 @@ pub use self::renew::renew;
 pub use self::reseal::{SeenRow, reseal, seen};
 pub use self::rows::Rows;
 pub use self::select::{Marked, Select, select};
-pub use self::whole::fetch_whole;
-pub use self::write::{insert, insert_new, insert_new_as, put, update};
+pub(crate) use self::whole::fetch_whole;
+pub use self::write::{insert, put, update};
+pub(crate) use self::write::{insert_new, insert_new_as};

@@ -48,7 +48,10 @@ impl<R: Stored + Send + Unpin> Select<R> {
     }
 
     /// All resources that can be read, for people. Those that do not count are marked.
-    pub async fn fetch_listed(self, rows: Rows<impl PgExecutor<'_>>) -> sqlx::Result<Vec<R>> {
+    pub(crate) async fn fetch_listed(
+        self,
+        rows: Rows<impl PgExecutor<'_>>,
+    ) -> sqlx::Result<Vec<R>> {
         let marked = self.fetch_marked(rows).await?.into_iter();
         let shown = marked.filter_map(|marked| match marked.is_valid {
             true => marked.resource,
@@ -63,7 +66,7 @@ impl<R: Stored + Send + Unpin> Select<R> {
     }
 
     /// All rows, and whether each is valid.
-    pub async fn fetch_marked(
+    pub(crate) async fn fetch_marked(
         self,
         rows: Rows<impl PgExecutor<'_>>,
     ) -> sqlx::Result<Vec<Marked<R>>> {
@@ -91,7 +94,7 @@ impl<R: Stored + Send + Unpin> Select<R> {
 
     /// All rows as they and their entries are, for comparisons. No seal was verified, so nothing may be
     /// decided by them.
-    pub async fn fetch_unverified(
+    pub(crate) async fn fetch_unverified(
         self,
         executor: impl PgExecutor<'_>,
     ) -> sqlx::Result<Vec<(Uuid, Option<R>)>> {
@@ -123,7 +126,7 @@ impl<R: Stored + Send + Unpin> Select<R> {
 
     /// Locks the rows, and then reads the valid resources by their identifiers. `lock` is the strength of
     /// the lock. What a transaction before this one has changed is seen, because it is read after the lock.
-    pub async fn lock_all(
+    pub(crate) async fn lock_all(
         self,
         lock: &'static str,
         mut rows: Rows<&mut PgConnection>,

@@ -8,7 +8,7 @@ use crate::resource::stored::Stored;
 use crate::seals::ever_made;
 
 /// The rows of a kind by their identifiers; none while one that was ever made does not count.
-pub async fn fetch_whole<R: Stored + Send + Unpin>(
+pub(crate) async fn fetch_whole<R: Stored + Send + Unpin>(
     mut rows: Rows<&mut PgConnection>,
 ) -> sqlx::Result<Option<Vec<R>>> {
     let valid: Vec<R> = select("ORDER BY id").fetch_all(rows.again()).await?;

@@ -15,7 +15,7 @@ pub async fn insert<R: Stored>(rows: Rows<&mut PgConnection>, resource: &R) -> s
 }
 
 /// Inserts the row of a new resource, unless it conflicts with another row; whether it did so.
-pub async fn insert_new<R: Stored>(
+pub(crate) async fn insert_new<R: Stored>(
     rows: Rows<&mut PgConnection>,
     resource: &R,
 ) -> sqlx::Result<bool> {
@@ -23,7 +23,7 @@ pub async fn insert_new<R: Stored>(
 }
 
 /// The same with another entry, of a resource that begins without something.
-pub async fn insert_new_as<R: Stored>(
+pub(crate) async fn insert_new_as<R: Stored>(
     rows: Rows<&mut PgConnection>,
     resource: &R,
     what: What,

@@ -8,7 +8,7 @@ use crate::seals::Flaw;
 
 impl RowKey {
     /// The generation that seals, and its MAC of the content of a segment of an audit log.
-    pub fn authenticate_segment(&self, content: &[u8]) -> Vec<u8> {
+    pub(crate) fn authenticate_segment(&self, content: &[u8]) -> Vec<u8> {
         let generation = self.sealing.to_be_bytes();
         let mac =
             self.generations.get(&self.sealing).map(|key| segment_mac(key, generation, content));
@@ -17,7 +17,7 @@ impl RowKey {
     }
 
     /// The name of a read of an audit log, which nobody without the key can compute.
-    pub fn name_of_read(&self, content: &[u8]) -> Option<[u8; 32]> {
+    pub(crate) fn name_of_read(&self, content: &[u8]) -> Option<[u8; 32]> {
         let key = self.generations.get(&self.sealing)?;
         let mut context = hmac::Context::with_key(key);
         // No other message begins with this text.
@@ -27,7 +27,7 @@ impl RowKey {
     }
 
     /// Compares the MAC of a segment in constant time.
-    pub fn verify_segment(&self, content: &[u8], mac: &[u8]) -> Result<(), Flaw> {
+    pub(crate) fn verify_segment(&self, content: &[u8], mac: &[u8]) -> Result<(), Flaw> {
         let (generation, mac) = mac.split_first_chunk().ok_or(Flaw::Forged)?;
         let key = self.generations.get(&u32::from_be_bytes(*generation));
         let expected = segment_mac(key.ok_or(Flaw::OtherGeneration)?, *generation, content);

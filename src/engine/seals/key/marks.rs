@@ -17,7 +17,7 @@ impl RowKey {
     }
 
     /// Whether an instance made the mark, in constant time.
-    pub fn is_mark(&self, job: &str, at: Timestamp, mac: &[u8]) -> bool {
+    pub(crate) fn is_mark(&self, job: &str, at: Timestamp, mac: &[u8]) -> bool {
         let verified = mac.split_first_chunk().and_then(|(generation, mac)| {
             let key = self.generations.get(&u32::from_be_bytes(*generation))?;
             let expected = mark_mac(key, *generation, job, at);

@@ -23,7 +23,7 @@ pub struct SealHistory {
 
 /// Compares rows of one table, which can lose `loses`, as they are, with the newest entries that keep a seal. Whoever
 /// writes to the database can add entries, so those whose seal does not count are passed over.
-pub async fn seal_histories(
+pub(crate) async fn seal_histories(
     connection: &mut PgConnection,
     key: &RowKey,
     (table, loses): (&'static str, Option<What>),
@@ -106,7 +106,7 @@ struct KeptEntry {
 
 /// Seals what the entries of a table keep again under the generation that seals, as the owner. Nothing else of them
 /// changes, and those whose seal does not count stay.
-pub async fn renew_kept(
+pub(crate) async fn renew_kept(
     connection: &mut PgConnection,
     key: &RowKey,
     table: &'static str,

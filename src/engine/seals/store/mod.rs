@@ -8,16 +8,21 @@ use sqlx::postgres::PgRow;
 use sqlx::{FromRow, PgConnection, PgExecutor, PgPool, Row as _};
 use uuid::Uuid;
 
-pub use self::kept::{SealHistory, renew_kept, seal_histories};
+pub use self::kept::SealHistory;
+pub(crate) use self::kept::{renew_kept, seal_histories};
 use super::{Endorsement, Entry, Group, GroupKind, GroupMember, RowKey, RowName, What};
 use formats::clock::Timestamp;
 
 /// How far the table admits a revision from the newest one.
-pub const FURTHEST: i64 = 1 << 24;
+pub(crate) const FURTHEST: i64 = 1 << 24;
 
 /// Whether a row was ever made, and no operator has accepted its absence. Nobody who writes to the database can take that
 /// back.
-pub async fn was_made(database: impl PgExecutor<'_>, table: &str, id: Uuid) -> sqlx::Result<bool> {
+pub(crate) async fn was_made(
+    database: impl PgExecutor<'_>,
+    table: &str,
+    id: Uuid,
+) -> sqlx::Result<bool> {
     let sql = "SELECT NOT accepted FROM revisions WHERE table_name = $1 AND id = $2
                 ORDER BY revision DESC LIMIT 1";
     let found = sqlx::query_scalar(sql).bind(table).bind(id).fetch_optional(database);
@@ -26,7 +31,10 @@ pub async fn was_made(database: impl PgExecutor<'_>, table: &str, id: Uuid) -> s
 
 /// The rows of a table that were ever made, whatever entries followed, except those whose absence an operator has
 /// accepted.
-pub async fn ever_made(database: impl PgExecutor<'_>, table: &str) -> sqlx::Result<Vec<Uuid>> {
+pub(crate) async fn ever_made(
+    database: impl PgExecutor<'_>,
+    table: &str,
+) -> sqlx::Result<Vec<Uuid>> {
     let sql = "SELECT id FROM (SELECT DISTINCT ON (id) id, accepted FROM revisions
                                 WHERE table_name = $1 ORDER BY id, revision DESC) AS newest
                 WHERE NOT accepted";
@@ -34,7 +42,7 @@ pub async fn ever_made(database: impl PgExecutor<'_>, table: &str) -> sqlx::Resu
 }
 
 /// The newest entry of a row; none of a row that was never made.
-pub async fn newest_entry(
+pub(crate) async fn newest_entry(
     database: impl PgExecutor<'_>,
     row: RowName,
 ) -> sqlx::Result<Option<Entry>> {
@@ -47,7 +55,7 @@ pub async fn newest_entry(
 }
 
 /// Adds an entry.
-pub async fn add_entry(
+pub(crate) async fn add_entry(
     connection: &mut PgConnection,
     row: RowName,
     revision: i64,
@@ -77,7 +85,7 @@ pub async fn join(connection: &mut PgConnection, group: Group, member: Uuid) -> 
 }
 
 /// Adds a row to a group under this number. Returns false if the group has this number or a higher one.
-pub async fn join_at(
+pub(crate) async fn join_at(
     connection: &mut PgConnection,
     group: Group,
     member: Uuid,
@@ -111,7 +119,7 @@ pub async fn members(
 /// The members of each of these groups of one kind, the one that joined last first. Leaves out members without an
 /// entry of their own, because whoever writes to the database can name any row, and members whose absence an operator
 /// has accepted.
-pub async fn members_of(
+pub(crate) async fn members_of(
     database: impl PgExecutor<'_>,
     kind: GroupKind,
     groups: &[Group],
@@ -143,7 +151,10 @@ pub async fn members_of(
 
 /// Notes that an operator accepts the absence of a row, with the login of the owner. Its entries stay, so that the row
 /// does not count if somebody puts it back.
-pub async fn accept_absence(database: impl PgExecutor<'_>, row: RowName) -> sqlx::Result<()> {
+pub(crate) async fn accept_absence(
+    database: impl PgExecutor<'_>,
+    row: RowName,
+) -> sqlx::Result<()> {
     let accepted = sqlx::query(
         "INSERT INTO revisions (table_name, id, revision, what, accepted)
          SELECT $1, $2, coalesce(max(revision), 0) + 1, $3, true
@@ -154,7 +165,7 @@ pub async fn accept_absence(database: impl PgExecutor<'_>, row: RowName) -> sqlx
 }
 
 /// The columns of a query with [`entries_of`].
-pub const ENTRIES: &str = "entry_revisions, entry_whats, entry_times";
+pub(crate) const ENTRIES: &str = "entry_revisions, entry_whats, entry_times";
 
 /// The source of a query, after `table`, of those entries of its rows that decide: that of the revision of the row, after
 /// it the first and the last one that take `loses` away, and one of any other kind. Whoever writes to the database can add
@@ -224,7 +235,7 @@ pub async fn complete(database: impl PgExecutor<'_>, generation: u32) -> sqlx::R
 /// The generations that the row key does not have and under which something can still be sealed: one that sealed before
 /// or after another one, or one before those of the row key, as a restored database has it. Whoever writes to the database
 /// can name any other.
-pub async fn lost_generations(
+pub(crate) async fn lost_generations(
     database: impl PgExecutor<'_>,
     key: &RowKey,
 ) -> sqlx::Result<HashSet<u32>> {
@@ -258,7 +269,10 @@ pub async fn next_generation(database: impl PgExecutor<'_>, known: u32) -> sqlx:
 
 /// Lets a generation seal, once all transactions that write sealed rows have ended. Later ones that seal
 /// under an older generation fail.
-pub async fn endorse(connection: &mut PgConnection, endorsement: &Endorsement) -> sqlx::Result<()> {
+pub(crate) async fn endorse(
+    connection: &mut PgConnection,
+    endorsement: &Endorsement,
+) -> sqlx::Result<()> {
     sqlx::query("LOCK TABLE revisions IN SHARE ROW EXCLUSIVE MODE")
         .execute(&mut *connection)
         .await?;
