@@ -6,11 +6,11 @@
 //! An entry that takes away what the row can lose has its effect on the row as it is, so that it needs no
 //! token. Any other later entry makes the row invalid. Other entries name the members of a [`Group`]: rows that
 //! decide together, so that none of them is left out. A member counts only if its row has an entry of its own:
-//! otherwise the row never existed. An operator can accept that a row is missing ([`accept_absence`]). Then no
+//! otherwise the row never existed. An operator can accept that a row is missing (`accept_absence`). Then no
 //! decision depends on it.
 //!
 //! An entry of a row that was written keeps the digest of its columns and the seal, so that an operator who seals
-//! a row again knows whether it is still as it was last sealed ([`seal_histories`]).
+//! a row again knows whether it is still as it was last sealed (`seal_histories`).
 //!
 //! The process keeps the row key ([`Seals`]) from the first answer of a token until it ends. The key has
 //! generations. When a row has a seal of one that the process does not know, it asks the tokens.
