@@ -147,7 +147,7 @@ async fn a_job_that_ends_is_counted_and_reported_and_starts_again() {
 async fn another_instance_takes_over_a_job_of_one_instance() {
     let instance = Instance::start().await;
     let other = instance.world.another().await;
-    // Only one instance forwards here, and a comparison with the tokens takes long.
+    // Only one instance forwards here, and a comparison of public keys begins once a minute.
     let is_shared = |job: &Job| {
         job.spec().instances() == Instances::One && ![Job::Forwarder, Job::PublicKeys].contains(job)
     };
