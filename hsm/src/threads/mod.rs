@@ -14,6 +14,6 @@ mod worker;
 pub(crate) use device::Device;
 pub(crate) use job::{Access, Job, PROBED_KEYS};
 #[cfg(test)]
-pub(crate) use monitor::PANICS as MONITOR_PANICS;
-pub(crate) use start::serve;
-pub(crate) use supervisor::{Supervisor, start_monitor, supervise};
+pub(crate) use registry::{PANICS, Role};
+pub(crate) use start::{serve, start_monitor};
+pub(crate) use supervisor::{Supervisor, supervise};

@@ -2,8 +2,6 @@
 //! back when it is out.
 
 use std::sync::Arc;
-#[cfg(test)]
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::device::Device;
@@ -18,17 +16,13 @@ const CANARY_PAUSE: Duration = Duration::from_millis(200);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// Whether the next monitor panics, once.
-#[cfg(test)]
-pub(crate) static PANICS: AtomicBool = AtomicBool::new(false);
-
 pub(super) fn run(device: &Arc<Device>, thread: &Thread, mut session: Option<Session>) {
     let requests = &device.connection.canary;
     let limits = &device.connection.limits;
     let mut pause = Duration::ZERO;
     while !thread.is_abandoned() {
         #[cfg(test)]
-        assert!(!PANICS.swap(false, Ordering::SeqCst), "a test ends the monitor");
+        thread.panic_if_told();
         let goes_on = match device.state() {
             TokenState::Serving => {
                 pause = Duration::ZERO;

@@ -13,6 +13,10 @@ pub(crate) enum Role {
     Monitor,
 }
 
+/// The role of the thread that panics next.
+#[cfg(test)]
+pub(crate) static PANICS: Mutex<Option<Role>> = Mutex::new(None);
+
 /// A thread that calls into the library. A hung thread is abandoned, and another replaces it.
 #[derive(Debug)]
 pub(crate) struct Thread {
@@ -59,6 +63,15 @@ impl Thread {
         result
     }
 
+    pub(super) fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Whether it has this role and is not abandoned.
+    fn is_running(&self, role: Role) -> bool {
+        self.role == role && !self.is_abandoned()
+    }
+
     /// Whether the thread was abandoned during a call and must end.
     pub(super) fn is_abandoned(&self) -> bool {
         self.lock().abandoned
@@ -90,6 +103,13 @@ impl Thread {
         Some(Abandoned { role: self.role, write: call.write })
     }
 
+    /// Panics if a test told a thread of this role to.
+    #[cfg(test)]
+    pub(super) fn panic_if_told(&self) {
+        let told = PANICS.lock().unwrap().take_if(|role| *role == self.role);
+        assert_eq!(told, None, "a test ends the thread");
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -97,8 +117,19 @@ impl Thread {
 
 impl Registry {
     pub(super) fn add(&self, role: Role) -> Arc<Thread> {
+        self.add_to(&mut self.lock(), role)
+    }
+
+    /// Adds a worker if fewer than `wanted` run.
+    pub(super) fn add_missing_worker(&self, wanted: usize) -> Option<Arc<Thread>> {
+        let mut threads = self.lock();
+        let running = threads.iter().filter(|thread| thread.is_running(Role::Worker)).count();
+        (running < wanted).then(|| self.add_to(&mut threads, Role::Worker))
+    }
+
+    fn add_to(&self, threads: &mut Vec<Arc<Thread>>, role: Role) -> Arc<Thread> {
         let thread = Arc::new(Thread { role, state: Mutex::default() });
-        self.lock().push(Arc::clone(&thread));
+        threads.push(Arc::clone(&thread));
         self.present.send_modify(|present| *present += 1);
         thread
     }
@@ -132,12 +163,8 @@ impl Registry {
         self.count(Thread::is_abandoned)
     }
 
-    pub(super) fn workers(&self) -> usize {
-        self.count(|thread| thread.role == Role::Worker && !thread.is_abandoned())
-    }
-
     pub(super) fn monitors(&self) -> usize {
-        self.count(|thread| thread.role == Role::Monitor && !thread.is_abandoned())
+        self.count(|thread| thread.is_running(Role::Monitor))
     }
 
     /// How many workers have a session or are opening one.
@@ -198,7 +225,7 @@ mod tests {
         });
         let counts = || {
             let present = *registry.present().borrow();
-            (registry.workers(), registry.hung(), present)
+            (registry.count(|thread| thread.is_running(Role::Worker)), registry.hung(), present)
         };
         assert_eq!(counts(), (0, 1, 0));
         registry.remove(&thread, || {});

@@ -7,8 +7,12 @@ use std::time::Duration;
 
 use super::device::Device;
 use super::registry::{Role, Thread};
-use super::worker;
+use super::{monitor, worker};
 use crate::TokenState;
+use crate::session::Session;
+
+/// How long after the panic of a worker another replaces it.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Takes the token into service after a successful canary.
 pub(crate) fn serve(device: &Arc<Device>, canary: Duration) {
@@ -21,18 +25,26 @@ pub(crate) fn serve(device: &Arc<Device>, canary: Duration) {
 pub(super) fn start_workers(device: &Arc<Device>) {
     let identity = device.connection.identity();
     let wanted = identity.map_or(0, |identity| identity.workers);
-    for _ in device.threads.workers()..wanted {
-        start(device, Role::Worker, worker::run);
+    // The attempts are counted, because a thread may not start.
+    for _ in 0..wanted {
+        let Some(thread) = device.threads.add_missing_worker(wanted) else { return };
+        start(device, thread, worker::run);
     }
 }
 
+/// Starts the monitor. It takes over the session that opened the token, if any.
+pub(crate) fn start_monitor(device: &Arc<Device>, session: Option<Session>) {
+    let thread = device.threads.add(Role::Monitor);
+    start(device, thread, move |device, thread| monitor::run(device, thread, session));
+}
+
 /// Starts a thread, which is known to the token until it ends.
-pub(super) fn start(
+fn start(
     device: &Arc<Device>,
-    role: Role,
+    thread: Arc<Thread>,
     run: impl FnOnce(&Arc<Device>, &Thread) + Send + 'static,
 ) {
-    let thread = device.threads.add(role);
+    let role = thread.role();
     let name = match role {
         Role::Worker => "hsm-worker",
         Role::Monitor => "hsm-monitor",
@@ -48,8 +60,11 @@ pub(super) fn start(
                 "a thread panicked, and another replaces it"
             );
             // The supervisor starts a monitor.
-            if role == Role::Worker && own.is_serving() {
-                start_workers(&own);
+            if role == Role::Worker {
+                thread::sleep(PAUSE);
+                if own.is_serving() {
+                    start_workers(&own);
+                }
             }
         }
     });

@@ -11,10 +11,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use super::device::Device;
-use super::monitor;
 use super::registry::Role;
-use super::start::{start, start_workers};
-use crate::session::Session;
+use super::start::{start_monitor, start_workers};
 use crate::{Config, Fatal, TokenState};
 
 /// The supervisor's thread ends when this is dropped.
@@ -98,11 +96,4 @@ fn replace_monitor(device: &Arc<Device>) {
     if device.threads.monitors() == 0 && device.state() != TokenState::Closed {
         start_monitor(device, None);
     }
-}
-
-/// Starts the monitor. It takes over the session that opened the token, if any.
-pub(crate) fn start_monitor(device: &Arc<Device>, session: Option<Session>) {
-    start(device, Role::Monitor, move |device, thread| {
-        monitor::run(device, thread, session);
-    });
 }

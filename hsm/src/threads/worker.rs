@@ -24,6 +24,8 @@ pub(super) fn run(device: &Arc<Device>, thread: &Thread) {
     let mut changes = u64::MAX;
     let mut is_able = true;
     while !thread.is_abandoned() {
+        #[cfg(test)]
+        thread.panic_if_told();
         let patience = if is_able { limits.canary_interval } else { SESSION_RETRY };
         // Where no worker has a session, operations fail at once instead of late.
         let takes_work = is_able || device.threads.able_workers() == 0;
