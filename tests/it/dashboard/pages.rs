@@ -42,6 +42,17 @@ async fn hostile_names_are_escaped() {
     assert!(HOSTILE_TEXT.starts_with("<script>") && list.body.contains(isolated));
 }
 
+#[tokio::test]
+async fn a_statement_that_the_database_refuses_is_a_defect() {
+    let world = empty().await;
+    let mut browser = Browser::signed_in(&world).await;
+    let moved = sqlx::query("ALTER TABLE keys RENAME TO moved").execute(&world.pool).await;
+    moved.expect("move the table");
+    let page = browser.get("/dashboard/keys").await;
+    assert_eq!(page.status, StatusCode::INTERNAL_SERVER_ERROR, "{}", page.body);
+    assert!(page.body.contains("Internal error"), "{}", page.body);
+}
+
 /// The content security policy: only own styles, images and form targets.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";

@@ -148,6 +148,16 @@ async fn without_the_setting_every_path_is_unknown() {
 }
 
 #[tokio::test]
+async fn a_statement_that_the_database_refuses_is_a_defect() {
+    let site = Site::new().await;
+    site.key("orders", "data", "AES-256").await;
+    let moved = sqlx::query("ALTER TABLE keys RENAME TO moved").execute(&site.world.pool).await;
+    moved.expect("move the table");
+    let answer = site.vault().write("transit/encrypt/orders", json!({ "plaintext": "" })).await;
+    refused(&answer, 500, &["the operation failed"]);
+}
+
+#[tokio::test]
 async fn pages_of_other_sites_are_refused() {
     let site = Site::new().await;
     site.key("orders", "data", "AES-256").await;
