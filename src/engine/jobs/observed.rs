@@ -17,25 +17,27 @@ pub struct Observed<T> {
 
 struct Dated<T> {
     value: Arc<T>,
-    /// When it was true, on the monotonic clock.
-    at: Duration,
+    /// When it is unknown, on the monotonic clock.
+    until: Duration,
 }
 
 impl<T> Observed<T> {
     /// A status that is `value` now.
     pub fn new(clock: Clock, period: Duration, value: T) -> Self {
-        let latest = Arc::new(ArcSwap::from_pointee(Dated {
-            value: Arc::new(value),
-            at: clock.monotonic(),
-        }));
+        Self::starting(clock, period, period, value)
+    }
+
+    /// A status that is `value` now, and is unknown if it is not kept current within `first`.
+    pub fn starting(clock: Clock, first: Duration, period: Duration, value: T) -> Self {
+        let until = clock.monotonic() + first;
+        let latest = Arc::new(ArcSwap::from_pointee(Dated { value: Arc::new(value), until }));
         Self { clock, period, latest }
     }
 
     /// The status; none if it is unknown.
     pub fn known(&self) -> Option<Arc<T>> {
         let latest = self.latest.load();
-        let age = self.clock.monotonic().saturating_sub(latest.at);
-        (age <= self.period).then(|| Arc::clone(&latest.value))
+        (self.clock.monotonic() <= latest.until).then(|| Arc::clone(&latest.value))
     }
 
     /// The last status, however old it is.
@@ -45,7 +47,8 @@ impl<T> Observed<T> {
 
     /// The status is `value` now.
     pub fn set(&self, value: T) {
-        self.latest.store(Arc::new(Dated { value: Arc::new(value), at: self.clock.monotonic() }));
+        let until = self.clock.monotonic() + self.period;
+        self.latest.store(Arc::new(Dated { value: Arc::new(value), until }));
     }
 }
 
@@ -81,5 +84,19 @@ mod tests {
         clock.advance(Duration::from_millis(1));
         assert_eq!(status.known(), None);
         assert_eq!(*status.last(), "works");
+    }
+
+    #[test]
+    fn the_first_status_can_have_a_period_of_its_own() {
+        let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
+        let (first, period) = (Duration::from_secs(1), Duration::from_secs(5));
+        let status = Observed::starting(clock.clone(), first, period, "starting");
+        clock.advance(first);
+        assert_eq!(status.known().as_deref(), Some(&"starting"));
+        clock.advance(Duration::from_millis(1));
+        assert_eq!(status.known(), None);
+        status.set("works");
+        clock.advance(period);
+        assert_eq!(status.known().as_deref(), Some(&"works"));
     }
 }

@@ -16,7 +16,8 @@ impl ExaminationStatus {
     /// The status at the start. The first examination follows.
     pub fn new(clock: Clock) -> Self {
         // An examination can take as long as its job can be silent.
-        Self(Observed::new(clock, INTERVAL + Job::Rows.spec().period(), ()))
+        let silence = Job::Rows.spec().period();
+        Self(Observed::starting(clock, silence, INTERVAL + silence, ()))
     }
 
     /// Whether the last examination of every row, or the start, is recent.
