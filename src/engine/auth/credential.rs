@@ -59,13 +59,7 @@ impl ApiKeySecret {
             return Err(Malformed);
         }
         let (checked, check) = text.split_at_checked(text.len() - CHECK_DIGITS).ok_or(Malformed)?;
-        let mut expected = String::with_capacity(CHECK_DIGITS);
-        push_base62(
-            &mut expected,
-            &crc32fast::hash(checked.as_bytes()).to_be_bytes(),
-            CHECK_DIGITS,
-        );
-        if expected != check {
+        if !is_base62_of(check, crc32fast::hash(checked.as_bytes())) {
             return Err(Malformed);
         }
         Ok(Self { kind, text: SecretString::from(text) })
@@ -138,6 +132,16 @@ fn push_base62(text: &mut String, number: &[u8], count: usize) {
         *digit = DIGITS.get(usize::from(remainder)).copied().unwrap_or(b'0');
     }
     text.extend(digits.iter().map(|digit| char::from(*digit)));
+}
+
+/// Whether the digits, highest first, are those of the number.
+fn is_base62_of(digits: &str, mut number: u32) -> bool {
+    let all = digits.bytes().rev().all(|digit| {
+        let remainder = u8::try_from(number % 62).unwrap_or_default();
+        number /= 62;
+        DIGITS.get(usize::from(remainder)) == Some(&digit)
+    });
+    all && number == 0
 }
 
 #[cfg(test)]
