@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::scan::scan;
+use super::scan::find_members;
 use super::text::{Text, ValueKind};
 use crate::closed_set::{NamedValue, NotOneOf};
 use crate::problem::{Code, Problem, Problems};
@@ -166,8 +166,7 @@ impl<'a> Members<'a> {
             return members;
         }
         let (mut all, mut count) = (Vec::new(), 0_usize);
-        // The text was already scanned, so this cannot fail.
-        let _ = scan(text.as_str(), |member| {
+        find_members(text.as_str(), |member| {
             count += 1;
             if count > MAX_MEMBERS {
                 return;

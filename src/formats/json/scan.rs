@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use memchr::memchr2;
+
 /// The maximum depth; a scalar has depth 0, `[]` has depth 1.
 pub const MAX_DEPTH: u32 = 128;
 
@@ -33,7 +35,7 @@ pub(super) fn scan(
     text: &str,
     on_member: impl FnMut(MemberPosition),
 ) -> Result<Range<usize>, NotJson> {
-    let mut scan = Scan { bytes: text.as_bytes(), at: 0, nesting: Nesting::default(), on_member };
+    let mut scan = Scan::of(text, on_member, plain);
     scan.skip_space();
     let start = scan.at;
     scan.value()?;
@@ -43,6 +45,15 @@ pub(super) fn scan(
         None => Ok(start..end),
         Some(_) => Err(scan.fault()),
     }
+}
+
+/// Calls `on_member` for each member of the outermost object or element of the outermost array of a text
+/// that [`scan`] found in order.
+pub(super) fn find_members(text: &str, on_member: impl FnMut(MemberPosition)) {
+    // In a checked text, nothing else is special.
+    let literal = |bytes: &[u8]| memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
+    // It cannot fail.
+    let _ = Scan::of(text, on_member, literal).value();
 }
 
 /// The containers around the current position: one bit each, set for an object.
@@ -72,14 +83,20 @@ impl Nesting {
     }
 }
 
-struct Scan<'a, F> {
+struct Scan<'a, F, L> {
     bytes: &'a [u8],
     at: usize,
     nesting: Nesting,
     on_member: F,
+    /// The number of bytes of a string before one that is special.
+    literal: L,
 }
 
-impl<F: FnMut(MemberPosition)> Scan<'_, F> {
+impl<'a, F: FnMut(MemberPosition), L: Fn(&[u8]) -> usize> Scan<'a, F, L> {
+    fn of(text: &'a str, on_member: F, literal: L) -> Self {
+        Self { bytes: text.as_bytes(), at: 0, nesting: Nesting::default(), on_member, literal }
+    }
+
     /// Scans one value.
     fn value(&mut self) -> Result<(), NotJson> {
         // The current member of the outermost object: its name, and the start of its value.
@@ -161,7 +178,7 @@ impl<F: FnMut(MemberPosition)> Scan<'_, F> {
         self.at += 1;
         loop {
             let rest = self.bytes.get(self.at..).unwrap_or_default();
-            self.at += plain(rest);
+            self.at += (self.literal)(rest);
             match self.next() {
                 Some(b'"') => return Ok(()),
                 Some(b'\\') => self.escape()?,

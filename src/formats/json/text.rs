@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::scan::{NotJson, scan};
+use super::scan::{NotJson, find_members, scan};
 
 /// One well-formed JSON value, borrowed from its source text, without surrounding white space.
 ///
@@ -73,8 +73,7 @@ impl<'a> Text<'a> {
             return None;
         }
         let mut elements = Vec::new();
-        // The text was scanned before, so nothing can be wrong with it now.
-        let _ = scan(self.0, |element| {
+        find_members(self.0, |element| {
             if elements.len() < most {
                 elements.push(Self(self.0.get(element.value).unwrap_or_default()));
             }

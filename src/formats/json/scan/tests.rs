@@ -96,9 +96,9 @@ fn levels_are_counted_up_to_the_maximum() {
 
 #[test]
 fn only_members_and_elements_of_the_outermost_value_are_reported() {
-    let text = r#" { "a" : [{"x":1}, "}"] , "b":{"c":2}, "d":null } "#;
+    let text = r#"{ "a" : [{"x":1}, "}"] , "b":{"c":2}, "d":null }"#;
     let mut members = Vec::new();
-    scan(text, |member| members.push((&text[member.name], &text[member.value]))).unwrap();
+    find_members(text, |member| members.push((&text[member.name], &text[member.value])));
     assert_eq!(
         members,
         [("\"a\"", r#"[{"x":1}, "}"]"#), ("\"b\"", r#"{"c":2}"#), ("\"d\"", "null")]
@@ -106,10 +106,9 @@ fn only_members_and_elements_of_the_outermost_value_are_reported() {
 
     let text = r#"[{"a":1}, [2]]"#;
     let mut elements = Vec::new();
-    scan(text, |element| {
+    find_members(text, |element| {
         elements.push((&text[element.name], &text[element.value]));
-    })
-    .unwrap();
+    });
     assert_eq!(elements, [("", r#"{"a":1}"#), ("", "[2]")]);
 }
 
@@ -139,5 +138,17 @@ proptest! {
         let theirs: Option<&RawValue> = serde_json::from_str(&text).ok();
         let ours = scan(&text, |_| {}).ok();
         prop_assert_eq!(ours.map(|value| &text[value]), theirs.map(RawValue::get));
+    }
+
+    #[test]
+    fn the_members_of_a_checked_text_are_those_of_the_check(
+        text in r#"\{("([a-c ]|\\["\\/bn]|\\u00e9|é){0,40}":(-?[1-9]|"([{},:\[ ]|\\["\\])*"|\[\{\}, "x"\]),?){0,4}\}"#,
+    ) {
+        let mut checked = Vec::new();
+        if scan(&text, |member| checked.push((member.name, member.value))).is_ok() {
+            let mut found = Vec::new();
+            find_members(&text, |member| found.push((member.name, member.value)));
+            prop_assert_eq!(found, checked);
+        }
     }
 }
