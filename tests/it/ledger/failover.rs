@@ -29,15 +29,15 @@ impl Failover {
         old.initialize().await;
         let standby = primary.asynchronous_standby().await;
         let sealer = old.sealer().await;
-        old.record(3).await;
+        old.write(3).await;
         old.covered(3).await;
         within(PATIENCE, async || replicated(&standby).await == 3).await;
         standby.stop_replication().await;
-        old.record(2).await;
+        old.write(2).await;
         old.covered(5).await;
         standby.run("SELECT pg_promote()").await;
         let new = Kept::over(standby.through_proxy().options());
-        new.record(2).await;
+        new.write(2).await;
         Self { primary, _standby: standby, old, new, sealer }
     }
 
@@ -77,7 +77,7 @@ async fn of_two_primaries_one_signs() {
     let successor = failover.successor().await;
     successor.state(is_fork("audit.seal.anchor")).await;
     // The other primary still accepts writes.
-    failover.old.record(1).await;
+    failover.old.write(1).await;
     failover.old.covered(6).await;
     failover.sealer.state(|state| *state == SealState::Sealing).await;
     let is_stopped = |state: &SealState| matches!(state, SealState::Failed(error) if error.contains("does not extend its checkpoint of 6 records"));
@@ -92,7 +92,7 @@ async fn nothing_is_signed_while_another_instance_holds_the_anchor() {
     let held = File::create(Path::new(&lock)).unwrap();
     held.lock().unwrap();
     let sealer = kept.sealer().await;
-    kept.record(1).await;
+    kept.write(1).await;
     let is_held = |state: &SealState| matches!(state, SealState::Failed(error) if error.contains("another instance writes the file of audit.seal.anchor"));
     sealer.state(is_held).await;
     assert_eq!(kept.checkpoint().await, None::<Checkpoint>);
@@ -117,7 +117,7 @@ async fn a_waiting_instance_notices_commits_that_were_lost() {
         .await;
     };
     shows(5).await;
-    kept.record(1).await;
+    kept.write(1).await;
     kept.covered(6).await;
     shows(6).await;
     sealer.stop().await;

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use engine::audit::Recorder;
 use engine::catalog::Unreadable;
 use engine::db::{Pool, as_application};
 use engine::ledger::{self, Log, PublishedLogs, Renewal, SealState, SealStatus, Sealer};
-use engine::settings::{Seal, SealAnchor};
+use engine::settings::{Audit, Seal, SealAnchor};
 use formats::clock::{Clock, Entropy};
 use formats::tlog::{Checkpoint, Hash, Tree, VerifierKey};
 use futures_util::StreamExt as _;
@@ -14,9 +15,11 @@ use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgConnectOptions;
 use tokio::task::JoinHandle;
 
+use crate::audit::record;
 use testkit::Site;
 use testkit::{
     Database, PATIENCE, RECORD_ID, Scratch, World, insert_records, pool, pulse, token, within,
+    write,
 };
 
 pub(super) const ORIGIN: &str = "example.com/sealward";
@@ -210,6 +213,19 @@ impl Kept {
         done.execute(&self.owner).await.expect(sql);
     }
 
+    /// Writes records as an instance does, with their segments.
+    pub(super) async fn write(&self, count: usize) {
+        let (clock, entropy) = (Clock::system(), Entropy::system());
+        let (recorder, writer) =
+            Recorder::open(clock, entropy, self.pool.clone(), &Audit::default());
+        let _jobs = write(writer);
+        let submit = |number| recorder.submit(record(&format!("r{number}"))).expect("a place");
+        for pending in (0..count).map(submit).collect::<Vec<_>>() {
+            pending.receipt().await.expect("a receipt");
+        }
+    }
+
+    /// Writes records without segments.
     pub(super) async fn record(&self, count: usize) {
         self.record_at(count, "r", "clock_timestamp()").await;
     }

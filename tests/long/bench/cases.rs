@@ -68,7 +68,10 @@ pub(crate) fn cases(is_quick: bool) -> Vec<Case> {
             cases.extend(everything().map(|subject| small(subject, at_once)));
         }
         cases.extend([1, 16, 64].map(|at_once| small(Subject::Commit, at_once)));
-        let sized = everything().filter(|it| *it != Subject::Service("health"));
+        // The service does not read a large body without a credential: it closes the connection, and h2load
+        // does not end.
+        let unsized_cases = ["health", "401"].map(Subject::Service);
+        let sized = everything().filter(|it| !unsized_cases.contains(it));
         cases.extend(sized.map(|subject| case(subject, 16, 64 * KIB)));
     }
     cases.extend(BATCHES.map(|(name, at_once)| small(Subject::Service(name), at_once)));
