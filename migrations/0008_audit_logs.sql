@@ -229,11 +229,13 @@ DECLARE
     known bigint;
     filled bigint;
 BEGIN
-    SELECT sum(cardinality(ids)), count(*) INTO added, known FROM audit_log_segments
-     WHERE log = which AND id = ANY (sealed)
-       AND CASE WHEN array_ndims(ids) = 1 THEN array_position(ids, NULL) IS NULL END AND array_lower(ids, 1) = 1 AND cardinality(ids) BETWEEN 1 AND 512
+    -- Lateral subqueries make Postgres look up each segment, also with a plan from the time when there were none.
+    SELECT sum(cardinality(ids)), count(*) INTO added, known
+      FROM (SELECT DISTINCT unnest(sealed)) AS named (id)
+     CROSS JOIN LATERAL (SELECT * FROM audit_log_segments s WHERE s.log = which AND s.id = named.id OFFSET 0) AS s
+     WHERE CASE WHEN array_ndims(ids) = 1 THEN array_position(ids, NULL) IS NULL END AND array_lower(ids, 1) = 1 AND cardinality(ids) BETWEEN 1 AND 512
        AND length(hashes) = 32 * cardinality(ids)
-       AND ids[1] <= ids[cardinality(ids)] AND ids[cardinality(ids)] <= id AND id <= audit_segment_bound(ids[1]);
+       AND ids[1] <= ids[cardinality(ids)] AND ids[cardinality(ids)] <= s.id AND s.id <= audit_segment_bound(ids[1]);
     IF known IS DISTINCT FROM cardinality(sealed) THEN
         RAISE EXCEPTION 'a segment does not exist or is not valid' USING ERRCODE = 'SW005';
     END IF;
@@ -255,7 +257,7 @@ BEGIN
     SELECT which, old_size + sum(cardinality(s.ids)) OVER (ORDER BY named.place) - cardinality(s.ids),
            cardinality(s.ids), s.id
       FROM unnest(sealed) WITH ORDINALITY AS named (id, place)
-      JOIN audit_log_segments s ON s.log = which AND s.id = named.id;
+     CROSS JOIN LATERAL (SELECT * FROM audit_log_segments s WHERE s.log = which AND s.id = named.id OFFSET 0) AS s;
     INSERT INTO audit_log_nodes (log, level, place, hash)
     SELECT which, level, place, hash FROM unnest(levels, places, node_hashes) AS node (level, place, hash);
     RETURN old_size + added;

@@ -20,7 +20,7 @@ pub(in crate::ledger) async fn pin_plans(connection: &mut PgConnection) -> sqlx:
 }
 
 /// A part of the segments in the order of their identifiers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::ledger) struct Slice {
     /// The segments without a position.
     pub(in crate::ledger) waiting: Vec<Segment>,
@@ -40,8 +40,8 @@ impl<'r> FromRow<'r, PgRow> for Based {
     }
 }
 
-/// The `limit` segments between two identifiers, of a log with `size` records. The position is a subquery of the select list,
-/// which Postgres always answers from the index of a segment: a join could read all positions.
+/// The `limit` segments between two identifiers, of a log with `size` records. Nearly all of them have positions, so the
+/// identifiers are compared before anything else is read: a join could read all positions.
 pub(in crate::ledger) async fn slice(
     connection: &mut PgConnection,
     log: Log,
@@ -49,31 +49,34 @@ pub(in crate::ledger) async fn slice(
     limit: i64,
     size: u64,
 ) -> sqlx::Result<Slice> {
-    let rows = sqlx::query(
-        "SELECT id, ids, hashes, mac, place = $3 AS is_last, base IS NULL OR base >= $4 AS is_waiting FROM (
-             SELECT s.id, s.ids, s.hashes, s.mac, row_number() OVER (ORDER BY s.id) AS place,
-                    (SELECT p.base FROM audit_log_positions p WHERE p.log = s.log AND p.segment = s.id) AS base
-               FROM audit_log_segments s WHERE s.log = $1 AND s.id > $2 AND s.id <= $5
-              ORDER BY s.id LIMIT $3
-         ) AS slice WHERE base IS NULL OR base >= $4 OR place = $3 ORDER BY place",
+    let end: Option<Uuid> = sqlx::query_scalar(
+        "SELECT id FROM audit_log_segments WHERE log = $1 AND id > $2 AND id <= $3
+          ORDER BY id OFFSET $4 - 1 LIMIT 1",
     )
     .bind(log.number())
     .bind(after)
-    .bind(limit)
-    .bind(signed_number(size))
     .bind(before)
+    .bind(limit)
+    .fetch_optional(&mut *connection)
+    .await?;
+    let waiting: Vec<SegmentRow> = sqlx::query_as(
+        "SELECT s.id, s.ids, s.hashes, s.mac
+           FROM (SELECT id FROM audit_log_segments WHERE log = $1 AND id > $2 AND id <= $3
+                 EXCEPT SELECT segment FROM (
+                     SELECT segment, base FROM audit_log_positions
+                      WHERE log = $1 AND segment > $2 AND segment <= $3 OFFSET 0) AS near WHERE base < $4) AS waiting
+          CROSS JOIN LATERAL (SELECT * FROM audit_log_segments s
+                               WHERE s.log = $1 AND s.id = waiting.id OFFSET 0) AS s
+          ORDER BY s.id",
+    )
+    .bind(log.number())
+    .bind(after)
+    .bind(end.unwrap_or(before))
+    .bind(signed_number(size))
     .fetch_all(connection)
     .await?;
-    let mut slice = Slice::default();
-    for row in &rows {
-        if row.try_get("is_waiting")? {
-            slice.waiting.push(SegmentRow::from_row(row)?.of(log));
-        }
-        if row.try_get("is_last")? {
-            slice.end = Some(row.try_get("id")?);
-        }
-    }
-    Ok(slice)
+    let waiting = waiting.into_iter().map(|row| row.of(log)).collect();
+    Ok(Slice { waiting, end })
 }
 
 /// The segments that can have records of this range, and whether each has a position in a log with `size` records.

@@ -2,11 +2,10 @@
 
 use engine::ledger::{Log, SealState, take_back};
 use engine::segments::remove_forged;
-use formats::tlog::{Hash, Tree};
-use sqlx::{AssertSqlSafe, PgConnection};
-use uuid::Uuid;
+use formats::tlog::Hash;
+use sqlx::AssertSqlSafe;
 
-use super::fixture::Written;
+use super::fixture::{Written, position};
 use testkit::{PATIENCE, Site, within};
 
 /// A segment of the newest record with another hash and no valid MAC.
@@ -24,52 +23,6 @@ impl Written {
             code.expect("a code").into_owned()
         })
     }
-
-    /// Gives a segment the next position, with a root that is right or wrong.
-    async fn position(&self, segment: Uuid, leaves: &[Hash], root: Option<Hash>) {
-        let mut connection = self.kept.pool.acquire().await.expect("a connection");
-        position(&mut connection, segment, leaves, root).await;
-    }
-
-    /// The waiting segments and their hashes, in order.
-    async fn segments(&self) -> Vec<(Uuid, Vec<Hash>)> {
-        let rows: Vec<(Uuid, Vec<u8>)> =
-            sqlx::query_as("SELECT id, hashes FROM audit_log_segments WHERE log = 1 ORDER BY id")
-                .fetch_all(&self.kept.owner)
-                .await
-                .expect("segments");
-        let hashes = |bytes: Vec<u8>| {
-            bytes.chunks(32).map(|hash| Hash::try_from(hash).expect("a hash")).collect()
-        };
-        rows.into_iter().map(|(id, bytes)| (id, hashes(bytes))).collect()
-    }
-}
-
-async fn position(
-    connection: &mut PgConnection,
-    segment: Uuid,
-    leaves: &[Hash],
-    root: Option<Hash>,
-) {
-    let (size, root_before): (i64, Vec<u8>) =
-        sqlx::query_as("SELECT size, root FROM audit_log_heads WHERE log = 1")
-            .fetch_one(&mut *connection)
-            .await
-            .expect("a head");
-    let mut tree = Tree::default();
-    leaves.iter().for_each(|leaf| tree.append(*leaf, |_| ()));
-    let sealed: Option<i64> = sqlx::query_scalar(
-        "SELECT seal_audit_segments(1::smallint, origin, $1, $2, $3, ARRAY[$4], '{}', '{}', '{}')
-           FROM audit_log_heads WHERE log = 1",
-    )
-    .bind(size)
-    .bind(root_before)
-    .bind(root.unwrap_or_else(|| tree.root()).as_bytes())
-    .bind(segment)
-    .fetch_one(connection)
-    .await
-    .expect("a position");
-    assert!(sealed.is_some(), "the head is another one");
 }
 
 fn says(part: &'static str) -> impl Fn(&SealState) -> bool {

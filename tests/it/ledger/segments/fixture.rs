@@ -5,7 +5,9 @@ use engine::db::Pool;
 use engine::jobs::Supervisor;
 use engine::settings::Audit;
 use formats::clock::{Clock, Entropy, Timestamp};
-use sqlx::AssertSqlSafe;
+use formats::tlog::{Hash, Tree};
+use sqlx::{AssertSqlSafe, PgConnection};
+use uuid::Uuid;
 
 use crate::audit::record;
 use crate::ledger::fixture::Kept;
@@ -91,4 +93,51 @@ impl Written {
         let of_table = findings.filter(|finding| finding.row.table == table);
         of_table.map(|finding| finding.flaw.name().to_owned()).collect()
     }
+
+    /// Gives a segment the next position, with a root that is right or wrong.
+    pub(super) async fn position(&self, segment: Uuid, leaves: &[Hash], root: Option<Hash>) {
+        let mut connection = self.kept.pool.acquire().await.expect("a connection");
+        position(&mut connection, segment, leaves, root).await;
+    }
+
+    /// The waiting segments and their hashes, in order.
+    pub(super) async fn segments(&self) -> Vec<(Uuid, Vec<Hash>)> {
+        let rows: Vec<(Uuid, Vec<u8>)> =
+            sqlx::query_as("SELECT id, hashes FROM audit_log_segments WHERE log = 1 ORDER BY id")
+                .fetch_all(&self.kept.owner)
+                .await
+                .expect("segments");
+        let hashes = |bytes: Vec<u8>| {
+            bytes.chunks(32).map(|hash| Hash::try_from(hash).expect("a hash")).collect()
+        };
+        rows.into_iter().map(|(id, bytes)| (id, hashes(bytes))).collect()
+    }
+}
+
+/// Gives a segment the next position in this session.
+pub(super) async fn position(
+    connection: &mut PgConnection,
+    segment: Uuid,
+    leaves: &[Hash],
+    root: Option<Hash>,
+) {
+    let (size, root_before): (i64, Vec<u8>) =
+        sqlx::query_as("SELECT size, root FROM audit_log_heads WHERE log = 1")
+            .fetch_one(&mut *connection)
+            .await
+            .expect("a head");
+    let mut tree = Tree::default();
+    leaves.iter().for_each(|leaf| tree.append(*leaf, |_| ()));
+    let sealed: Option<i64> = sqlx::query_scalar(
+        "SELECT seal_audit_segments(1::smallint, origin, $1, $2, $3, ARRAY[$4], '{}', '{}', '{}')
+           FROM audit_log_heads WHERE log = 1",
+    )
+    .bind(size)
+    .bind(root_before)
+    .bind(root.unwrap_or_else(|| tree.root()).as_bytes())
+    .bind(segment)
+    .fetch_one(connection)
+    .await
+    .expect("a position");
+    assert!(sealed.is_some(), "the head is another one");
 }

@@ -6,7 +6,7 @@ use formats::clock::Clock;
 use formats::tlog::{Hash, Node, Tile, TileContent, Tree};
 use testkit::{PATIENCE, RECORD_ID, pool, within};
 
-use super::fixture::Written;
+use super::fixture::{Written, position};
 use crate::ledger::fixture::initialize_in;
 
 const RECORDS: u64 = 131_072;
@@ -78,6 +78,33 @@ async fn no_statement_reads_a_whole_table() {
     written.kept.pool.current().close().await;
     let read = settled(&written, &reads()).await - before;
     assert!(read < 1_000, "{read} rows");
+}
+
+/// A session keeps its plans, also those for the empty tables of a new deployment.
+#[tokio::test]
+async fn a_segment_is_looked_up_with_a_plan_for_an_empty_log() {
+    let written = Written::new().await;
+    let mut session = written.kept.owner.begin().await.expect("a session");
+    for _ in 0..10 {
+        written.write(1).await;
+        let (segment, leaves) = written.segments().await.pop().expect("a segment");
+        position(&mut session, segment, &leaves, None).await;
+    }
+    sqlx::query(
+        "INSERT INTO audit_log_segments SELECT 1, id, ARRAY[id], sha256(''), sha256('')
+           FROM generate_series(1, 5000) AS number, CAST(md5(number::text) AS uuid) AS id",
+    )
+    .execute(&mut *session)
+    .await
+    .expect("segments");
+    written.write(1).await;
+    let (segment, leaves) = written.segments().await.pop().expect("a segment");
+    let fetched =
+        "SELECT idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'audit_log_segments'";
+    let before: i64 = sqlx::query_scalar(fetched).fetch_one(&mut *session).await.expect("a number");
+    position(&mut session, segment, &leaves, None).await;
+    let after: i64 = sqlx::query_scalar(fetched).fetch_one(&mut *session).await.expect("a number");
+    assert_eq!(after - before, 2);
 }
 
 /// The number once sessions that have ended have reported theirs.
