@@ -15,5 +15,5 @@ pub(crate) use device::Device;
 pub(crate) use job::{Access, Job, PROBED_KEYS};
 #[cfg(test)]
 pub(crate) use registry::{PANICS, Role};
-pub(crate) use start::{serve, start_monitor};
-pub(crate) use supervisor::{Supervisor, supervise};
+pub(crate) use start::serve;
+pub(crate) use supervisor::{Supervisor, start_monitor, supervise};

@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use super::device::Device;
 use super::registry::{Role, Thread};
-use super::{monitor, worker};
+use super::worker;
 use crate::TokenState;
-use crate::session::Session;
 
 /// How long after the panic of a worker another replaces it.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -32,14 +31,8 @@ pub(super) fn start_workers(device: &Arc<Device>) {
     }
 }
 
-/// Starts the monitor. It takes over the session that opened the token, if any.
-pub(crate) fn start_monitor(device: &Arc<Device>, session: Option<Session>) {
-    let thread = device.threads.add(Role::Monitor);
-    start(device, thread, move |device, thread| monitor::run(device, thread, session));
-}
-
 /// Starts a thread, which is known to the token until it ends.
-fn start(
+pub(super) fn start(
     device: &Arc<Device>,
     thread: Arc<Thread>,
     run: impl FnOnce(&Arc<Device>, &Thread) + Send + 'static,

@@ -11,8 +11,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use super::device::Device;
+use super::monitor;
 use super::registry::Role;
-use super::start::{start_monitor, start_workers};
+use super::start::{start, start_workers};
+use crate::session::Session;
 use crate::{Config, Fatal, TokenState};
 
 /// The supervisor's thread ends when this is dropped.
@@ -96,4 +98,10 @@ fn replace_monitor(device: &Arc<Device>) {
     if device.threads.monitors() == 0 && device.state() != TokenState::Closed {
         start_monitor(device, None);
     }
+}
+
+/// Starts the monitor. It takes over the session that opened the token, if any.
+pub(crate) fn start_monitor(device: &Arc<Device>, session: Option<Session>) {
+    let thread = device.threads.add(Role::Monitor);
+    start(device, thread, move |device, thread| monitor::run(device, thread, session));
 }
