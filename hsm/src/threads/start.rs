@@ -10,9 +10,6 @@ use super::registry::{Role, Thread};
 use super::worker;
 use crate::TokenState;
 
-/// How long after the panic of a worker another replaces it.
-const PAUSE: Duration = Duration::from_secs(1);
-
 /// Takes the token into service after a successful canary.
 pub(crate) fn serve(device: &Arc<Device>, canary: Duration) {
     if device.serve(canary) {
@@ -27,22 +24,21 @@ pub(super) fn start_workers(device: &Arc<Device>) {
     // The attempts are counted, because a thread may not start.
     for _ in 0..wanted {
         let Some(thread) = device.threads.add_missing_worker(wanted) else { return };
-        start(device, thread, worker::run);
+        start(device, &thread, worker::run);
     }
 }
 
 /// Starts a thread, which is known to the token until it ends.
 pub(super) fn start(
     device: &Arc<Device>,
-    thread: Arc<Thread>,
+    thread: &Arc<Thread>,
     run: impl FnOnce(&Arc<Device>, &Thread) + Send + 'static,
 ) {
-    let role = thread.role();
-    let name = match role {
+    let name = match thread.role() {
         Role::Worker => "hsm-worker",
         Role::Monitor => "hsm-monitor",
     };
-    let (own, own_thread) = (Arc::clone(device), Arc::clone(&thread));
+    let (own, own_thread) = (Arc::clone(device), Arc::clone(thread));
     let started = thread::Builder::new().name(name.to_owned()).spawn(move || {
         let ended = panic::catch_unwind(AssertUnwindSafe(|| run(&own, &own_thread)));
         remove(&own, &own_thread);
@@ -50,20 +46,13 @@ pub(super) fn start(
             tracing::error!(
                 token = own.label(),
                 name,
-                "a thread panicked, and another replaces it"
+                "a thread panicked, and the supervisor starts another"
             );
-            // The supervisor starts a monitor.
-            if role == Role::Worker {
-                thread::sleep(PAUSE);
-                if own.is_serving() {
-                    start_workers(&own);
-                }
-            }
         }
     });
     if let Err(error) = started {
         tracing::error!(token = device.label(), %error, "cannot start a thread");
-        remove(device, &thread);
+        remove(device, thread);
     }
 }
 

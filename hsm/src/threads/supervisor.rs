@@ -1,4 +1,4 @@
-//! Starts the monitors of the tokens, and replaces those that panic and the threads that hang. The supervisor's own thread
+//! Starts the monitors of the tokens, and replaces the threads that panic or hang. The supervisor's own thread
 //! never calls into a library.
 
 use std::convert::Infallible;
@@ -52,7 +52,7 @@ pub(crate) fn supervise(devices: Vec<Arc<Device>>, config: &Config) -> Superviso
 fn inspect(devices: &[Arc<Device>], budget: usize, report: &watch::Sender<Option<Fatal>>) {
     for device in devices {
         replace_hung(device);
-        replace_monitor(device);
+        replace_panicked(device);
     }
     for device in devices {
         let hung = device.threads.hung();
@@ -92,8 +92,11 @@ fn replace_hung(device: &Arc<Device>) {
     }
 }
 
-/// Starts another monitor after one that panicked or could not be started.
-fn replace_monitor(device: &Arc<Device>) {
+/// Starts others for threads that panicked or could not be started.
+fn replace_panicked(device: &Arc<Device>) {
+    if device.is_serving() {
+        start_workers(device);
+    }
     // A monitor ends when the token is closed. In this order, it is not taken for a panic.
     if device.threads.monitors() == 0 && device.state() != TokenState::Closed {
         start_monitor(device, None);
@@ -103,5 +106,5 @@ fn replace_monitor(device: &Arc<Device>) {
 /// Starts the monitor. It takes over the session that opened the token, if any.
 pub(crate) fn start_monitor(device: &Arc<Device>, session: Option<Session>) {
     let thread = device.threads.add(Role::Monitor);
-    start(device, thread, move |device, thread| monitor::run(device, thread, session));
+    start(device, &thread, move |device, thread| monitor::run(device, thread, session));
 }
