@@ -52,7 +52,7 @@ pub(crate) fn supervise(devices: Vec<Arc<Device>>, config: &Config) -> Superviso
 fn inspect(devices: &[Arc<Device>], budget: usize, report: &watch::Sender<Option<Fatal>>) {
     for device in devices {
         replace_hung(device);
-        replace_panicked(device);
+        replace_missing(device);
     }
     for device in devices {
         let hung = device.threads.hung();
@@ -65,8 +65,7 @@ fn inspect(devices: &[Arc<Device>], budget: usize, report: &watch::Sender<Option
     }
 }
 
-/// Abandons the threads that hang inside the library. Others replace them, but no workers replace those of a
-/// token that is out.
+/// Abandons the threads that hang inside the library, and starts another monitor for one that hangs.
 fn replace_hung(device: &Arc<Device>) {
     // While the token generates a key, all other calls may have to wait.
     let (writing, last_write) = device.queue.writes();
@@ -80,9 +79,6 @@ fn replace_hung(device: &Arc<Device>) {
                     device.queue.end_write();
                 }
                 device.connection.canary.raise();
-                if device.is_serving() {
-                    start_workers(device);
-                }
             }
             Role::Monitor => {
                 device.trip("the canary did not return");
@@ -92,8 +88,9 @@ fn replace_hung(device: &Arc<Device>) {
     }
 }
 
-/// Starts others for threads that panicked or could not be started.
-fn replace_panicked(device: &Arc<Device>) {
+/// Starts others for workers that hang, and for threads that panicked or could not be started. A token that is out
+/// gets no workers.
+fn replace_missing(device: &Arc<Device>) {
     if device.is_serving() {
         start_workers(device);
     }
