@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Operations of one task. Their answers are sent when none of them is outstanding, so that the task
 /// wakes up once and not once for each.
 #[derive(Default)]
-pub(crate) struct Group(Mutex<State>);
+pub(crate) struct Group(Mutex<GroupState>);
 
 #[derive(Default)]
-struct State {
+struct GroupState {
     outstanding: usize,
     answers: Vec<SendAnswer>,
 }
@@ -33,7 +33,7 @@ impl Group {
         answers.into_iter().for_each(|answer| answer());
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, GroupState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

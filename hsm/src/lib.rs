@@ -16,7 +16,7 @@
 //! | a key is not found | it is `KeyMissing` only if the token proves to work and the login lasted throughout |
 //! | a handle is dead | the key is searched again, once |
 //! | a call hangs | its thread is abandoned, and replaced while the token serves; past `hang_budget` [`Token::fatal`] resolves |
-//! | a thread panics | the panic is logged, and another thread replaces it |
+//! | a thread panics | the panic is logged, and another thread replaces it, at most once a second; a panic of the monitor opens the breaker |
 //! | a token hangs for long | each monitor waits twice as long as the one before it, so that a stall costs few threads |
 //! | a token refuses a session to a worker | the worker takes no work and asks again every second |
 //! | a token refuses an optional attribute, with any code | the key is made without it, which is remembered |

@@ -11,7 +11,7 @@ use tokio::time::timeout_at;
 
 use crate::session::Module;
 use crate::threads::{self, Device};
-use crate::{Config, OpenError, TokenConfig, pool};
+use crate::{Config, OpenError, TokenConfig, Trace};
 
 /// Which tokens must work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,22 +34,14 @@ pub(crate) async fn open(
     let until = Instant::now() + patience;
     let mut devices = Vec::new();
     for token in &config.tokens {
-        let (own, trace) = (token.clone(), config.trace.clone());
-        let module = in_thread(token, until, move || Module::load(&own, trace)).await?;
+        let module = load(token, until, config.trace.clone()).await?;
         let device = Device::new(module, token.clone(), config);
         devices.push(Arc::new(device));
     }
-    let opening: Vec<_> = devices
-        .iter()
-        .zip(&config.tokens)
-        .map(|(device, token)| {
-            let device = Arc::clone(device);
-            in_thread(token, until, move || start(&device))
-        })
-        .collect();
+    let opening: Vec<_> = devices.iter().map(threads::open).collect();
     let mut failures = Vec::new();
-    for (device, opened) in devices.iter().zip(opening) {
-        if let Err(failure) = opened.await {
+    for ((device, token), opened) in devices.iter().zip(&config.tokens).zip(opening) {
+        if let Err(failure) = in_time(token, until, opened).await {
             if let OpenError::Hangs { .. } = failure {
                 device.trip(&failure.to_string());
             }
@@ -80,41 +72,28 @@ pub(crate) async fn close(devices: &[Arc<Device>], patience: Duration) {
     }
 }
 
-/// Calls a module on a separate thread, because the call may hang.
-async fn in_thread<T: Send + 'static>(
+/// Loads a module on a separate thread, because the call may hang.
+async fn load(
     token: &TokenConfig,
     until: Instant,
-    call: impl FnOnce() -> Result<T, OpenError> + Send + 'static,
+    trace: Option<Arc<Trace>>,
+) -> Result<Arc<Module>, OpenError> {
+    let (loaded, result) = oneshot::channel();
+    let own = token.clone();
+    let thread = thread::Builder::new().name("hsm-load".to_owned());
+    drop(thread.spawn(move || drop(loaded.send(Module::load(&own, trace)))));
+    in_time(token, until, result).await
+}
+
+/// The result of calls into a module, which hang if it does not come in time.
+async fn in_time<T>(
+    token: &TokenConfig,
+    until: Instant,
+    result: oneshot::Receiver<Result<T, OpenError>>,
 ) -> Result<T, OpenError> {
-    let (send, result) = oneshot::channel();
-    let thread = thread::Builder::new().name("hsm-open".to_owned());
-    drop(thread.spawn(move || drop(send.send(call()))));
     match timeout_at(until.into(), result).await {
         Ok(Ok(result)) => result,
         Ok(Err(_)) | Err(_) => Err(OpenError::Hangs { token: token.select.wanted().to_owned() }),
-    }
-}
-
-/// Opens a token and starts its threads. Without a session the monitor alone starts, unless the
-/// PIN was refused.
-fn start(device: &Arc<Device>) -> Result<(), OpenError> {
-    let began = Instant::now();
-    match pool::open(&device.connection) {
-        Ok(session) => {
-            threads::serve(device, began.elapsed());
-            threads::start_monitor(device, Some(session));
-            Ok(())
-        }
-        Err(error) => {
-            if error.is_pin_refusal() {
-                device.refuse_pin(&error);
-            } else {
-                device.trip(&error.to_string());
-                device.connection.login.release();
-                threads::start_monitor(device, None);
-            }
-            Err(error)
-        }
     }
 }
 

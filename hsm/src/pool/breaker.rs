@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use crate::TokenState;
 
 #[derive(Debug)]
-pub(crate) struct Breaker(Mutex<Inner>);
+pub(crate) struct Breaker(Mutex<BreakerState>);
 
 #[derive(Debug, Clone)]
-struct Inner {
+struct BreakerState {
     state: TokenState,
     since: Instant,
     canary: Option<Duration>,
@@ -20,7 +20,7 @@ impl Breaker {
     pub(crate) fn new() -> Self {
         let reason = "not reached yet".to_owned();
         let state = TokenState::Out { reason };
-        Self(Mutex::new(Inner { state, since: Instant::now(), canary: None }))
+        Self(Mutex::new(BreakerState { state, since: Instant::now(), canary: None }))
     }
 
     pub(crate) fn state(&self) -> TokenState {
@@ -81,12 +81,12 @@ impl Breaker {
         self.lock().set(TokenState::Closed);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, BreakerState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Inner {
+impl BreakerState {
     fn set(&mut self, state: TokenState) {
         self.state = state;
         self.since = Instant::now();

@@ -12,10 +12,10 @@ use crate::pkcs11::ObjectHandle;
 const ABSENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Default)]
-pub(crate) struct Handles(RwLock<Inner>);
+pub(crate) struct Handles(RwLock<KnownHandles>);
 
 #[derive(Debug, Default)]
-struct Inner {
+struct KnownHandles {
     /// Handles of former generations are dead, even when the token is back.
     generation: u64,
     known: HashMap<KeyRef, LastSearch>,
@@ -82,11 +82,11 @@ impl Handles {
         }
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Inner> {
+    fn read(&self) -> RwLockReadGuard<'_, KnownHandles> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Inner> {
+    fn write(&self) -> RwLockWriteGuard<'_, KnownHandles> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

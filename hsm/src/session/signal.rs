@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 /// Requests are merged: the sleeper wakes once for all that came while it was busy.
 #[derive(Debug, Default)]
 pub(crate) struct Signal {
-    state: Mutex<State>,
+    state: Mutex<SignalState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SignalState {
     raised: bool,
     /// When the sleeper is to wake at the latest.
     due: Option<Instant>,
@@ -59,8 +59,8 @@ impl Signal {
     fn sleep(
         &self,
         time: Duration,
-        until: impl Fn(&State, Instant) -> Option<Instant>,
-    ) -> MutexGuard<'_, State> {
+        until: impl Fn(&SignalState, Instant) -> Option<Instant>,
+    ) -> MutexGuard<'_, SignalState> {
         let end = Instant::now() + time;
         let mut state = self.lock();
         while let Some(until) = until(&state, end) {
@@ -74,7 +74,7 @@ impl Signal {
         state
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SignalState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

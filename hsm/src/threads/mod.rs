@@ -13,7 +13,7 @@ mod worker;
 
 pub(crate) use device::Device;
 pub(crate) use job::{Access, Job, PROBED_KEYS};
+pub(crate) use monitor::open;
 #[cfg(test)]
 pub(crate) use registry::{PANICS, Role};
-pub(crate) use start::serve;
-pub(crate) use supervisor::{Supervisor, start_monitor, supervise};
+pub(crate) use supervisor::{Supervisor, supervise};

@@ -19,12 +19,12 @@ const WRITES: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Queue {
     bound: usize,
-    inner: Mutex<Inner>,
+    inner: Mutex<QueueState>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct QueueState {
     gate: Gate,
     reads: Turns<u64, Job>,
     writes: Turns<u64, Job>,
@@ -64,7 +64,7 @@ impl Queue {
     pub(super) fn new(bound: usize) -> Self {
         Self {
             bound,
-            inner: Mutex::new(Inner {
+            inner: Mutex::new(QueueState {
                 gate: Gate::Shut,
                 reads: Turns::default(),
                 writes: Turns::default(),
@@ -198,12 +198,12 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Inner {
+impl QueueState {
     fn len(&self) -> usize {
         self.reads.len() + self.writes.len()
     }

@@ -21,11 +21,11 @@ pub(crate) static PANICS: Mutex<Option<Role>> = Mutex::new(None);
 #[derive(Debug)]
 pub(crate) struct Thread {
     role: Role,
-    state: Mutex<State>,
+    state: Mutex<ThreadState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ThreadState {
     call: Option<LibraryCall>,
     abandoned: bool,
     lacks_session: bool,
@@ -110,7 +110,7 @@ impl Thread {
         assert_eq!(told, None, "a test ends the thread");
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ThreadState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,33 +3,35 @@
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 use super::device::Device;
 use super::registry::{Role, Thread};
 use super::worker;
 use crate::TokenState;
 
-/// Takes the token into service after a successful canary.
-pub(crate) fn serve(device: &Arc<Device>, canary: Duration) {
-    if device.serve(canary) {
-        start_workers(device);
-    }
+/// Starts the monitor, which begins with this work.
+pub(super) fn start_monitor(
+    device: &Arc<Device>,
+    run: impl FnOnce(&Arc<Device>, &Thread) + Send + 'static,
+) {
+    let thread = device.threads.add(Role::Monitor);
+    start(device, &thread, run);
 }
 
-/// Starts the missing workers.
-pub(super) fn start_workers(device: &Arc<Device>) {
+/// Starts the missing workers. Returns whether any was missing.
+pub(super) fn start_workers(device: &Arc<Device>) -> bool {
     let identity = device.connection.identity();
     let wanted = identity.map_or(0, |identity| identity.workers);
     // The attempts are counted, because a thread may not start.
-    for _ in 0..wanted {
-        let Some(thread) = device.threads.add_missing_worker(wanted) else { return };
+    for place in 0..wanted {
+        let Some(thread) = device.threads.add_missing_worker(wanted) else { return place > 0 };
         start(device, &thread, worker::run);
     }
+    wanted > 0
 }
 
 /// Starts a thread, which is known to the token until it ends.
-pub(super) fn start(
+fn start(
     device: &Arc<Device>,
     thread: &Arc<Thread>,
     run: impl FnOnce(&Arc<Device>, &Thread) + Send + 'static,
@@ -43,11 +45,7 @@ pub(super) fn start(
         let ended = panic::catch_unwind(AssertUnwindSafe(|| run(&own, &own_thread)));
         remove(&own, &own_thread);
         if ended.is_err() {
-            tracing::error!(
-                token = own.label(),
-                name,
-                "a thread panicked, and the supervisor starts another"
-            );
+            tracing::error!(token = own.label(), name, "a thread of the token panicked");
         }
     });
     if let Err(error) = started {

@@ -43,14 +43,26 @@ pub(super) fn run(device: &Arc<Device>, thread: &Thread) {
 }
 
 fn work(device: &Device, thread: &Thread, session: &mut Option<Session>, job: Job) {
-    let write = job.kind() != Access::Read;
+    let writing = (job.kind() != Access::Read).then_some(Writing { device, thread });
     let answer = process(device, thread, session, job);
-    // The supervisor has ended the write of an abandoned thread.
-    if write && !thread.is_abandoned() {
-        device.queue.end_write();
-    }
+    drop(writing);
     if let Some((job, outcome)) = answer {
         job.answer(outcome);
+    }
+}
+
+/// A write to the token. When it is dropped, also by a panic, the next write can run.
+struct Writing<'w> {
+    device: &'w Device,
+    thread: &'w Thread,
+}
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        // The supervisor has ended the write of an abandoned thread.
+        if !self.thread.is_abandoned() {
+            self.device.queue.end_write();
+        }
     }
 }
 

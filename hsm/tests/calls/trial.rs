@@ -14,7 +14,7 @@ use crate::support::{
 };
 
 /// The name of the threads that open tokens.
-const OPENER: &str = "hsm-open";
+const OPENER: &str = "hsm-monitor";
 
 #[test]
 fn each_start_tests_oaep_with_a_key_that_is_generated_once() {

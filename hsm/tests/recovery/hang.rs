@@ -1,5 +1,7 @@
 //! Calls that hang.
 
+use std::time::Duration;
+
 use faulty_token::Fault;
 use hsm::{ErrorKind, Fatal, OpenError, Token, TokenState};
 
@@ -77,6 +79,38 @@ fn a_token_that_hangs_at_the_start_is_reported() {
         // The late result is discarded.
         fixture.faults.rules(&[]);
         wait_until("the module is finalized", || fixture.faults.calls("C_Finalize") == 1).await;
+    });
+}
+
+#[test]
+fn a_token_that_hangs_at_the_start_does_not_delay_another_one() {
+    in_child_process(|fixture| async move {
+        let mut config = fixture.config_of_both();
+        config.deadline = Duration::from_secs(2);
+        config.generate_deadline = config.deadline;
+        fixture.faults.rules(&[Fault::Hang.on("C_Login").token("one")]);
+        let token = Token::open(config).await.unwrap();
+        assert!(is_out(&status(&token, "one")));
+        token.random(8).await.unwrap();
+        fixture.faults.rules(&[]);
+        wait_until("it serves too", || status(&token, "one").state == TokenState::Serving).await;
+        token.close().await;
+    });
+}
+
+#[test]
+fn a_token_that_opens_after_the_start_has_one_monitor() {
+    in_child_process(|fixture| async move {
+        fixture.faults.rules(&[Fault::Hang.on("C_Login")]);
+        let token = Token::open_when_reached(fixture.with_short_deadline()).await.unwrap();
+        assert!(is_out(&status(&token, "one")));
+        fixture.faults.rules(&[]);
+        wait_until("it serves", || status(&token, "one").state == TokenState::Serving).await;
+        let canaries = || status(&token, "one").counters.finds;
+        let before = canaries();
+        wait_until("canaries run", || canaries() >= before + 4).await;
+        assert_eq!(status(&token, "one").sessions, 3, "two workers and the monitor");
+        token.close().await;
     });
 }
 
