@@ -229,7 +229,7 @@ DECLARE
     known bigint;
     filled bigint;
 BEGIN
-    -- Lateral subqueries make Postgres look up each segment, also with a plan from the time when there were none.
+    -- Lateral subqueries make Postgres look up each segment, also with a plan that it made while the table was empty.
     SELECT sum(cardinality(ids)), count(*) INTO added, known
       FROM (SELECT DISTINCT unnest(sealed)) AS named (id)
      CROSS JOIN LATERAL (SELECT * FROM audit_log_segments s WHERE s.log = which AND s.id = named.id OFFSET 0) AS s

@@ -52,7 +52,7 @@ pub(super) struct Unsigned {
 }
 
 impl OpenLog {
-    /// What waits since before the first windows is mostly newer than the `newest` segment with a position.
+    /// The sweep over all time starts at the `newest` segment with a position, because most segments that wait are newer.
     pub(super) fn new(
         log: Log,
         (head, tree): (Head, Tree),

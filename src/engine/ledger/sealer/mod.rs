@@ -166,12 +166,13 @@ impl Sealer {
     /// Remembers what another instance signs. A log whose head moved stays a failure of this one until it restarts.
     async fn stand_by(&mut self) -> Result<(), SealError> {
         self.remember().await?;
-        for log in Log::ALL {
-            if let Some(head) = store::head(&self.pool, log).await? {
-                self.check_not_moved(log, &head)?;
-            }
+        let Some((log, _)) = self.moved else {
+            return Ok(());
+        };
+        match store::head(&self.pool, log).await? {
+            Some(head) => self.check_not_moved(log, &head),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn check_not_moved(&self, log: Log, head: &Head) -> Result<(), SealError> {
@@ -203,7 +204,7 @@ impl Sealer {
     async fn open(&mut self, mut leadership: Leadership) -> Result<SealingSession, SealError> {
         self.remember().await?;
         let connection = leadership.connection();
-        store::pin_plans(&mut *connection).await?;
+        store::avoid_sequential_scans(&mut *connection).await?;
         let keys = self.keys(&mut *connection).await?;
         let mut logs = Vec::new();
         for log in Log::ALL {

@@ -7,6 +7,7 @@ use super::stragglers::table;
 use crate::ledger::store::RecordKey;
 use crate::ledger::{records, store};
 use crate::seals::{Flaw, RowName, Seals};
+use crate::segments::Segment;
 
 /// Hashes the records of one sealed segment again. A difference is a finding: the record was changed, or the audit
 /// writer hashed another text than Postgres returns.
@@ -20,9 +21,12 @@ pub(super) async fn check(
         return Ok(());
     };
     let found = store::positioned(&mut *connection, open.log, index..index + 1, i64::MAX).await?;
+    let has_index = |(base, segment): &(u64, Segment)| {
+        (*base..*base + segment.leaves.len() as u64).contains(&index)
+    };
     // A foreign segment seals no record, also if it names one.
     let own = found.into_iter().filter(|(_, segment)| !open.foreign.contains(&segment.id));
-    for (_, segment) in own {
+    for (_, segment) in own.filter(has_index) {
         let keys: Vec<_> = segment.leaves.iter().map(|(id, _)| RecordKey::of(*id)).collect();
         // The others were retired, or are missing, as verification shows.
         let existing = records::read(connection, open.log, &keys).await?;

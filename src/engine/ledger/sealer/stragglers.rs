@@ -36,10 +36,10 @@ pub(super) async fn seal(
     open.turn = open.turn.wrapping_add(1);
     while let Some(sweep) = open.records.get_mut(place) {
         let after = sweep.place(now);
-        let found = store::records_after(connection, open.log, after, RECORDS).await?;
-        let is_whole = i64::try_from(found.len()).is_ok_and(|found| found == RECORDS);
-        let is_last = sweep.advance(found.last().copied().filter(|_| is_whole));
-        let bare = without_segment(connection, seals, open, &found).await?;
+        let of_log = (open.log, open.head.size);
+        let slice = store::record_slice(connection, of_log, &open.foreign, after, RECORDS).await?;
+        let is_last = sweep.advance(slice.end);
+        let bare = without_segment(connection, seals, open, &slice.unsealed).await?;
         for batch in bare.chunks(BATCH) {
             note(seals, open.log, batch, now)?;
             let made = make_segments(connection, seals, open, batch).await?;

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
-use super::natural;
+use super::{natural, signed_number};
+use crate::db::sql;
 use crate::ids::time_of;
 use crate::ledger::Log;
 use formats::clock::Timestamp;
@@ -30,6 +31,27 @@ impl RecordKey {
     }
 }
 
+/// The records after a key, as the parameters `$1` and `$2`, in the order of an index.
+const fn after_key(log: Log) -> &'static str {
+    match log {
+        Log::Operations => {
+            "SELECT ts, id FROM crypto_operations_audit WHERE ts >= $1 AND (ts, id) > ($1, $2) ORDER BY ts, id"
+        }
+        // Identifiers of events begin with their time.
+        Log::Management => {
+            "SELECT at AS ts, id FROM management_events WHERE id > $2 AND $1::timestamptz IS NOT NULL ORDER BY id"
+        }
+    }
+}
+
+/// The identifier of [`after_key`].
+fn id_after(log: Log, after: RecordKey) -> Uuid {
+    match log {
+        Log::Operations => after.id,
+        Log::Management => after.first_id(),
+    }
+}
+
 /// The `limit` records after `after`, in the order of an index. Only committed records are visible, so the order of
 /// commits does not matter.
 pub(in crate::ledger) async fn records_after(
@@ -38,22 +60,63 @@ pub(in crate::ledger) async fn records_after(
     after: RecordKey,
     limit: i64,
 ) -> sqlx::Result<Vec<RecordKey>> {
-    let (sql, id) = match log {
-        Log::Operations => (
-            "SELECT ts, id FROM crypto_operations_audit
-              WHERE ts >= $1 AND (ts, id) > ($1, $2) ORDER BY ts, id LIMIT $3",
-            after.id,
-        ),
-        // Identifiers of events begin with their time.
-        Log::Management => (
-            "SELECT at, id FROM management_events
-              WHERE id > $2 AND $1::timestamptz IS NOT NULL ORDER BY id LIMIT $3",
-            after.first_id(),
-        ),
-    };
-    let found = sqlx::query_as(sql).bind(after.ts).bind(id).bind(limit);
+    let found = sqlx::query_as(sql([after_key(log), " LIMIT $3"]));
+    let found = found.bind(after.ts).bind(id_after(log, after)).bind(limit);
     let found: Vec<(Timestamp, Uuid)> = found.fetch_all(connection).await?;
     Ok(found.into_iter().map(|(ts, id)| RecordKey { ts, id }).collect())
+}
+
+/// A part of the records in the order of an index.
+#[derive(Debug, Default)]
+pub(in crate::ledger) struct RecordSlice {
+    /// The records that are in no segment with a position.
+    pub(in crate::ledger) unsealed: Vec<RecordKey>,
+    /// The last record of the part. None if there are no more records after the part.
+    pub(in crate::ledger) end: Option<RecordKey>,
+}
+
+/// The `limit` records after `after`, of a log with `size` records. `foreign` segments do not count. Nearly all records
+/// are sealed, so Postgres compares them with the segments.
+pub(in crate::ledger) async fn record_slice(
+    connection: &mut PgConnection,
+    (log, size): (Log, u64),
+    foreign: &HashSet<Uuid>,
+    after: RecordKey,
+    limit: i64,
+) -> sqlx::Result<RecordSlice> {
+    let first = after.first_id();
+    let foreign: Vec<Uuid> = foreign.iter().copied().filter(|id| *id >= first).collect();
+    let found: Vec<(bool, Timestamp, Uuid)> = sqlx::query_as(sql([
+        "WITH part AS MATERIALIZED (",
+        after_key(log),
+        " LIMIT $3),
+              last AS MATERIALIZED (SELECT ts, id FROM part ORDER BY ts, id OFFSET $3 - 1 LIMIT 1)
+         SELECT true, ts, id FROM last
+          UNION ALL
+         SELECT false, audit_id_time(id), id
+           FROM (SELECT id FROM part EXCEPT SELECT unnest(s.ids) FROM audit_log_segments s
+                  WHERE s.log = $4 AND s.id >= $5
+                    AND s.id <= audit_segment_bound(coalesce(
+                            (SELECT id FROM last), 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+                    AND s.id <> ALL ($6) AND (SELECT p.base FROM audit_log_positions p
+                                               WHERE p.log = s.log AND p.segment = s.id) < $7) AS unsealed",
+    ]))
+    .bind(after.ts)
+    .bind(id_after(log, after))
+    .bind(limit)
+    .bind(log.number())
+    .bind(first)
+    .bind(foreign)
+    .bind(signed_number(size))
+    .fetch_all(connection)
+    .await?;
+    let mut slice = RecordSlice::default();
+    for (is_end, ts, id) in found {
+        let key = RecordKey { ts, id };
+        if is_end { slice.end = Some(key) } else { slice.unsealed.push(key) }
+    }
+    slice.unsealed.sort_unstable();
+    Ok(slice)
 }
 
 /// The number of records after the newest sealed one, up to `limit`. A segment that is later than `latest` does not

@@ -14,7 +14,9 @@ use formats::clock::Timestamp;
 use formats::tlog::Hash;
 
 /// Lets the statements of this session read tables by their indexes, also if statistics are old.
-pub(in crate::ledger) async fn pin_plans(connection: &mut PgConnection) -> sqlx::Result<()> {
+pub(in crate::ledger) async fn avoid_sequential_scans(
+    connection: &mut PgConnection,
+) -> sqlx::Result<()> {
     sqlx::query("SET enable_seqscan = off").execute(connection).await?;
     Ok(())
 }
