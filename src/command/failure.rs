@@ -26,9 +26,9 @@ const CONFIGURATION: u8 = 78;
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     #[error(transparent)]
-    Settings(#[from] settings::Error),
+    Settings(#[from] settings::SettingsError),
     #[error(transparent)]
-    Telemetry(#[from] telemetry::Error),
+    Telemetry(#[from] telemetry::TelemetryError),
     #[error("{setting}: {source}")]
     Secret { setting: String, source: SecretError },
     #[error(transparent)]

@@ -22,10 +22,10 @@ const WARNING_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The connections of one listener. Clones share them.
 #[derive(Clone, Debug)]
-pub struct Connections(Arc<State>);
+pub struct Connections(Arc<ConnectionState>);
 
 #[derive(Debug)]
-struct State {
+struct ConnectionState {
     limit_per_address: u32,
     /// Networks of proxies, which have no limit.
     proxies: Vec<IpNet>,
@@ -69,7 +69,7 @@ impl Connections {
     /// No connections, with these limits.
     pub(super) fn at_most(limit: u32, http: &Http) -> Self {
         let limit_per_address = http.max_connections_per_address;
-        Self(Arc::new(State {
+        Self(Arc::new(ConnectionState {
             limit_per_address,
             proxies: http.trusted_proxies.clone(),
             shares: Shares::new(shares::connections(limit, limit_per_address)),
@@ -80,7 +80,7 @@ impl Connections {
 
     /// Waits until another connection can be opened. Meanwhile clients wait in the backlog of the system.
     pub(super) async fn wait_for_place(&self) {
-        let State { shares, waited, .. } = &*self.0;
+        let ConnectionState { shares, waited, .. } = &*self.0;
         if shares.free() > 0 {
             return;
         }

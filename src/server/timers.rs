@@ -37,10 +37,10 @@ impl Timeouts {
 
 /// The timers of one connection. Clones share them.
 #[derive(Clone, Debug)]
-pub(super) struct ConnectionTimers(Arc<Mutex<State>>);
+pub(super) struct ConnectionTimers(Arc<Mutex<TimerState>>);
 
 #[derive(Debug)]
-struct State {
+struct TimerState {
     phase: Phase,
     /// The start of the phase.
     since: Instant,
@@ -88,7 +88,7 @@ pub(super) struct Exchange(ConnectionTimers);
 
 impl ConnectionTimers {
     pub(super) fn start() -> Self {
-        let state = State {
+        let state = TimerState {
             phase: Phase::Headers,
             since: Instant::now(),
             delayed: None,
@@ -170,12 +170,12 @@ impl ConnectionTimers {
         self.state().enter(Phase::Headers);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TimerState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl TimerState {
     fn enter(&mut self, phase: Phase) {
         self.phase = phase;
         self.since = Instant::now();

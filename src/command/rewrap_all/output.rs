@@ -15,12 +15,12 @@ use crate::command::key::invalid;
 pub(super) struct Output {
     output: Written,
     errors: Written,
-    state: State,
+    state: OutputState,
     state_file: PathBuf,
 }
 
 #[derive(Default, Deserialize, Serialize)]
-struct State {
+struct OutputState {
     lines: u64,
     failed: u64,
     output_bytes: u64,
@@ -48,7 +48,7 @@ impl Output {
                 return Err(invalid(&state_file, advice));
             }
             (Err(error), true) => return Err(invalid(&state_file, error)),
-            (Err(_), false) => State::default(),
+            (Err(_), false) => OutputState::default(),
         };
         let written = |path: &Path, bytes| {
             Written::open(path, bytes, resume).map_err(|error| invalid(path, error))

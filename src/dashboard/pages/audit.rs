@@ -35,7 +35,8 @@ pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup,
             LogRead { log: Log::Operations, format: None, selection: Selection::filter(&filter) };
         cx.record_read(read).await?;
         let older_than = request.after().map(RecordId::from_uuid);
-        let rows = entries(&cx.context.pool, cx.now(), &filter, older_than, request.rows()).await?;
+        let rows =
+            entries(cx.context.pool(), cx.now(), &filter, older_than, request.rows()).await?;
         Page::of(request, rows, |entry: &Entry| entry.id.uuid())
     } else {
         Page::of(request, Vec::new(), |entry: &Entry| entry.id.uuid())
@@ -74,7 +75,7 @@ pub(crate) async fn show(
     Addressed(id): Addressed<RecordId>,
 ) -> Result<Markup, PageError> {
     cx.authorize::<ReadAudit>()?;
-    let record = entry(&cx.context.pool, id).await?.ok_or(PageError::NotFound)?;
+    let record = entry(cx.context.pool(), id).await?.ok_or(PageError::NotFound)?;
     let read = LogRead { log: Log::Operations, format: None, selection: Selection::record(id) };
     cx.record_read(read).await?;
     let names = services::names(&cx.context, record.application_id.as_slice()).await?;
@@ -151,14 +152,14 @@ async fn download(cx: &PageContext, query: Form, format: Format) -> Result<Respo
         selection: Selection::filter(&filter),
     };
     cx.record_read(read).await?;
-    let source = Operations::new(cx.context.pool.clone(), cx.now(), filter);
+    let source = Operations::new(cx.context.pool().clone(), cx.now(), filter);
     let export = Export::new(source, format);
     let headers = [
         (header::CONTENT_TYPE, export.media_type().to_owned()),
         (header::CONTENT_DISPOSITION, export.disposition()),
     ];
     let (sessions, digest) = (cx.dashboard.sessions.clone(), cx.viewer.secret.digest());
-    let clock = cx.context.clock.clone();
+    let clock = cx.context.clock().clone();
     let chunks = reader.download(export.pieces()).and_then(move |chunk| {
         let (sessions, clock) = (sessions.clone(), clock.clone());
         async move {

@@ -86,7 +86,7 @@ pub(super) async fn download(
     id: &impl Display,
 ) -> Result<Response, PageError> {
     cx.authorize::<ReadAudit>()?;
-    let proof = prove(&cx.context.pool, log, record).await;
+    let proof = prove(cx.context.pool(), log, record).await;
     let proof = proof.map_err(|error| match error {
         ProofError::Missing | ProofError::NotSealed | ProofError::Changed => PageError::NotFound,
         ProofError::Database(error) => error.into(),

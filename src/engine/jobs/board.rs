@@ -11,10 +11,10 @@ use formats::clock::{Clock, Timestamp};
 
 /// The jobs of this instance. Clones share them.
 #[derive(Clone, Debug)]
-pub struct Board(Arc<Inner>);
+pub struct Board(Arc<BoardState>);
 
 #[derive(Debug)]
-struct Inner {
+struct BoardState {
     clock: Clock,
     jobs: Mutex<HashMap<Job, RegisteredJob>>,
     #[cfg(feature = "fault-points")]
@@ -47,7 +47,7 @@ pub struct Pulse {
 impl Board {
     /// A board without jobs.
     pub fn new(clock: Clock) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(BoardState {
             clock,
             jobs: Mutex::default(),
             #[cfg(feature = "fault-points")]

@@ -45,19 +45,19 @@ pub enum Location {
 
 /// The keys that an issuer publishes. Clones share them.
 #[derive(Clone)]
-pub struct PublishedKeys(Arc<Inner>);
+pub struct PublishedKeys(Arc<PublishedState>);
 
-struct Inner {
+struct PublishedState {
     clock: Clock,
     location: Location,
     agent: Agent,
-    state: Mutex<State>,
+    state: Mutex<FetchState>,
     /// The attempt in progress.
     attempt: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
-struct State {
+struct FetchState {
     keys: Arc<[Arc<PublishedKey>]>,
     /// When they were fetched, on the monotonic clock.
     fetched_at: Option<Duration>,
@@ -99,7 +99,7 @@ impl PublishedKeys {
         location: Location,
         authorities: Option<&[CertificateDer<'_>]>,
     ) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(PublishedState {
             clock,
             location,
             agent: client(authorities, PATIENCE),
@@ -184,12 +184,12 @@ impl PublishedKeys {
         Ok(fetched.map_err(|_| CannotFetch::BrokenOff)??.len())
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, FetchState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Inner {
+impl PublishedState {
     fn fetch(&self, before: &[Arc<PublishedKey>]) -> Result<Vec<Arc<PublishedKey>>, CannotFetch> {
         let url = match &self.location {
             Location::Url(url) => url.clone(),

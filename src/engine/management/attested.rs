@@ -7,9 +7,6 @@ use crate::resource::Stored;
 
 /// A resource each of whose changes is an event with its state.
 pub(crate) trait Attested: Resource + Stored + Send + Unpin {
-    /// Whether its row has the column `deleted_at`, so that the row of a deleted resource stays.
-    const HAS_DELETED_AT: bool = true;
-
     /// The members that change without an event of the resource.
     const UNATTESTED: &'static [&'static str] = &[];
 

@@ -8,30 +8,39 @@ use crate::settings::Approvals;
 use crate::web::Engine;
 use formats::clock::{Clock, Entropy};
 
-/// The arguments that all use cases share.
+/// The arguments that all use cases share. Other crates cannot change which changes need approval:
+///
+/// ```compile_fail,E0451
+/// use sealward_engine::management::Context;
+/// use sealward_engine::settings::Approvals;
+///
+/// fn without_approvals(context: Context) -> Context {
+///     Context { approvals: Approvals::default(), ..context }
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Context {
-    pub clock: Clock,
+    pub(crate) clock: Clock,
     /// The source of randomness for ids and API keys.
-    pub entropy: Entropy,
+    pub(crate) entropy: Entropy,
     /// The caches, which a change invalidates.
-    pub catalog: Catalog,
+    pub(crate) catalog: Catalog,
     /// The database.
-    pub pool: Pool,
+    pub(crate) pool: Pool,
     /// The author of changes.
-    pub actor: Actor,
+    pub(crate) actor: Actor,
     /// The changes that need approval.
-    pub approvals: Approvals,
+    pub(crate) approvals: Approvals,
     /// The algorithms of keys that make something new.
-    pub floor: Floor,
+    pub(crate) floor: Floor,
     /// Whether keys and policies can have algorithms that resist quantum computers.
-    pub post_quantum: bool,
+    pub(crate) post_quantum: bool,
     /// Whether owners can sign in without an admin key.
-    pub owners_sign_in: bool,
+    pub(crate) owners_sign_in: bool,
     /// The issuer of `admin.oidc`, whose subjects identify people; none without it.
-    pub people_issuer: Option<String>,
+    pub(crate) people_issuer: Option<String>,
     /// The claim of a request with an `Idempotency-Key`.
-    pub claim: Option<Claim>,
+    pub(crate) claim: Option<Claim>,
 }
 
 impl Context {
@@ -50,5 +59,20 @@ impl Context {
             people_issuer: engine.settings.admin.oidc.issuer.clone(),
             claim,
         }
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// The database.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// The author of changes.
+    pub fn actor(&self) -> &Actor {
+        &self.actor
     }
 }

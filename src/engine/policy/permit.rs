@@ -42,6 +42,15 @@ pub struct Permit<O> {
 }
 
 /// Proof that a policy allows the operation `O` too. Outside this module, its destination is not frozen.
+///
+/// ```compile_fail,E0451
+/// use std::sync::Arc;
+/// use sealward_engine::policy::{Permit, Policy, PolicyPermit, to};
+///
+/// fn under(permit: Permit<to::Protect>, policy: Arc<Policy>) -> PolicyPermit<to::Protect> {
+///     PolicyPermit { permit, policy }
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct PolicyPermit<O> {
     permit: Permit<O>,

@@ -19,16 +19,21 @@ pub(super) async fn lock_internal_keys(connection: &mut PgConnection) -> sqlx::R
 /// The resource with this identifier, unless it is deleted.
 pub(super) fn living<R: Attested>(id: Uuid) -> Select<R> {
     let living =
-        if R::HAS_DELETED_AT { "WHERE id = $1 AND deleted_at IS NULL" } else { "WHERE id = $1" };
+        if keeps_deleted::<R>() { "WHERE id = $1 AND deleted_at IS NULL" } else { "WHERE id = $1" };
     select(living).bind(id)
 }
 
 /// At most `limit` resources after this identifier, without deleted ones.
 pub(super) fn living_after<R: Attested>(id: Uuid, limit: i64) -> Select<R> {
-    let living = if R::HAS_DELETED_AT {
+    let living = if keeps_deleted::<R>() {
         "WHERE id > $1 AND deleted_at IS NULL ORDER BY id LIMIT $2"
     } else {
         "WHERE id > $1 ORDER BY id LIMIT $2"
     };
     select(living).bind(id).bind(limit)
+}
+
+/// Whether the row of a deleted resource stays.
+fn keeps_deleted<R: Attested>() -> bool {
+    R::COLUMNS.iter().copied().flatten().any(|column| *column == "deleted_at")
 }

@@ -37,7 +37,7 @@ const OTLP_ENDPOINTS: [&str; 2] =
 
 /// Why the settings are refused.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum SettingsError {
     /// The file cannot be read.
     #[error("cannot read the settings in {path}: {source}", path = .path.display())]
     Unreadable {
@@ -118,7 +118,7 @@ impl Environment {
 
 impl Settings {
     /// Reads `file`, or the file that `SEALWARD_CONFIG` names. Variables take precedence.
-    pub fn load(file: Option<&Path>, environment: &Environment) -> Result<Self, Error> {
+    pub fn load(file: Option<&Path>, environment: &Environment) -> Result<Self, SettingsError> {
         let mut table = match file.or(environment.config.as_deref()) {
             Some(path) => read(path)?,
             None => toml::Table::new(),
@@ -146,21 +146,23 @@ impl Settings {
             }
         }
         if !refused.is_empty() {
-            return Err(Error::Refused(refused));
+            return Err(SettingsError::Refused(refused));
         }
-        let mut settings: Self = table.try_into().map_err(|error| Error::Value(Box::new(error)))?;
+        let mut settings: Self =
+            table.try_into().map_err(|error| SettingsError::Value(Box::new(error)))?;
         settings.telemetry.otlp.endpoint_in_environment = environment.otlp;
         match settings.contradictions() {
             none if none.is_empty() => Ok(settings),
-            found => Err(Error::Refused(found)),
+            found => Err(SettingsError::Refused(found)),
         }
     }
 }
 
-fn read(path: &Path) -> Result<toml::Table, Error> {
+fn read(path: &Path) -> Result<toml::Table, SettingsError> {
     let text = fs::read_to_string(path)
-        .map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
-    text.parse().map_err(|source| Error::Syntax { path: path.to_owned(), source: Box::new(source) })
+        .map_err(|source| SettingsError::Unreadable { path: path.to_owned(), source })?;
+    text.parse()
+        .map_err(|source| SettingsError::Syntax { path: path.to_owned(), source: Box::new(source) })
 }
 
 /// The setting whose secret is in the file that the variable `name` names: that of its setting with the

@@ -47,7 +47,7 @@ pub use self::hsm::{Hsm, HsmToken};
 pub use self::http::Http;
 pub use self::keys::Keys;
 pub use self::limits::Limits;
-pub use self::load::{Environment, Error};
+pub use self::load::{Environment, SettingsError};
 pub use self::log::{Log, LogFormat};
 pub use self::metrics::Metrics;
 pub use self::migrate::Migrate;

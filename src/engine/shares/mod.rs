@@ -26,10 +26,10 @@ impl<T: Copy + Eq + Hash> ShareOwner for T {}
 
 /// An amount that owners share. Clones refer to the same amount.
 #[derive(Clone, Debug)]
-pub struct Shares<O: ShareOwner>(Arc<Mutex<Inner<O>>>);
+pub struct Shares<O: ShareOwner>(Arc<Mutex<ShareState<O>>>);
 
 #[derive(Debug)]
-struct Inner<O: ShareOwner> {
+struct ShareState<O: ShareOwner> {
     sharing: Sharing,
     holdings: Holdings<O>,
     urgent: Turns<Option<O>, ShareRequest<O>>,
@@ -68,7 +68,7 @@ struct QueuePlace<'a, O: ShareOwner> {
 impl<O: ShareOwner> Shares<O> {
     /// A new amount, which is free.
     pub fn new(sharing: Sharing) -> Self {
-        Self(Arc::new(Mutex::new(Inner {
+        Self(Arc::new(Mutex::new(ShareState {
             sharing,
             holdings: Holdings::new(sharing.total, sharing.limit),
             urgent: Turns::default(),
@@ -140,7 +140,7 @@ impl<O: ShareOwner> Shares<O> {
 
     /// Makes a change, and answers the requests whose shares are free after it. The lock is free by then,
     /// because a request that has just gone returns its share here.
-    fn change<T>(&self, change: impl FnOnce(&mut Inner<O>) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut ShareState<O>) -> T) -> T {
         let mut inner = self.lock();
         let changed = change(&mut inner);
         let ready = inner.ready();
@@ -152,12 +152,12 @@ impl<O: ShareOwner> Shares<O> {
         changed
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner<O>> {
+    fn lock(&self) -> MutexGuard<'_, ShareState<O>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<O: ShareOwner> Inner<O> {
+impl<O: ShareOwner> ShareState<O> {
     fn queued(&self) -> usize {
         self.urgent.len() + self.waiting.len()
     }
@@ -212,7 +212,7 @@ impl<O: ShareOwner> Share<O> {
     }
 
     fn release(&self, amount: usize) {
-        let change = |inner: &mut Inner<O>| inner.holdings.give_back(self.owner, amount);
+        let change = |inner: &mut ShareState<O>| inner.holdings.give_back(self.owner, amount);
         self.shares.change(change);
     }
 }

@@ -31,7 +31,7 @@ const STEPS: [&str; 2] = ["sealward::step", "hsm::step"];
 
 /// Why telemetry cannot start.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum TelemetryError {
     /// The setting `log.level` is not a filter.
     #[error(transparent)]
     Log(#[from] BadFilter),
@@ -41,7 +41,7 @@ pub enum Error {
 }
 
 /// Starts the log on standard error, and traces if they are configured.
-pub fn start(log: &Log, telemetry: &Telemetry) -> Result<Option<Traces>, Error> {
+pub fn start(log: &Log, telemetry: &Telemetry) -> Result<Option<Traces>, TelemetryError> {
     let filter = log::filter(log)?;
     if !telemetry.otlp.is_enabled() {
         // An existing subscriber stays, as in tests.

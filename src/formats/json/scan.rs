@@ -48,11 +48,11 @@ pub(super) fn scan(
 }
 
 /// Calls `on_member` for each member of the outermost object or element of the outermost array of a text
-/// that [`scan`] found in order.
+/// that [`scan`] accepts and that has no white space around it.
 pub(super) fn find_members(text: &str, on_member: impl FnMut(MemberPosition)) {
     // In a checked text, nothing else is special.
     let literal = |bytes: &[u8]| memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
-    // It cannot fail.
+    // [`scan`] accepted the same bytes, so this does too.
     let _ = Scan::of(text, on_member, literal).value();
 }
 

@@ -56,7 +56,7 @@ pub(crate) async fn list(
     recorded.await.map_err(Unreadable::from)?;
     match file {
         Some(format) => {
-            let source = ManagementLog::new(context.pool.clone(), filter);
+            let source = ManagementLog::new(context.pool().clone(), filter);
             Ok(RecordsAnswer::File(Export::new(source, format), context))
         }
         None => {

@@ -22,9 +22,9 @@ use formats::clock::{Clock, Timestamp};
 
 /// The TLS configuration of a listener. Clones share it.
 #[derive(Clone)]
-pub struct Tls(Arc<Inner>);
+pub struct Tls(Arc<TlsState>);
 
-struct Inner {
+struct TlsState {
     clock: Clock,
     files: TlsFiles,
     present: ArcSwap<ServerIdentity>,
@@ -38,7 +38,7 @@ impl Tls {
     /// Loads the files and checks that they match and are valid.
     pub fn load(clock: Clock, files: TlsFiles) -> Result<Self, BadTls> {
         let identity = ServerIdentity::read(&files, clock.now())?;
-        Ok(Self(Arc::new(Inner {
+        Ok(Self(Arc::new(TlsState {
             clock,
             files,
             trust: CurrentTrust::new(identity.trust.clone()),

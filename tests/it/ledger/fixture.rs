@@ -215,9 +215,13 @@ impl Kept {
 
     /// Writes records as an instance does, with their segments.
     pub(super) async fn write(&self, count: usize) {
-        let (clock, entropy) = (Clock::system(), Entropy::system());
-        let (recorder, writer) =
-            Recorder::open(clock, entropy, self.pool.clone(), &Audit::default());
+        self.write_by(Clock::system(), count).await;
+    }
+
+    /// Writes records as an instance with this clock does.
+    pub(super) async fn write_by(&self, clock: Clock, count: usize) {
+        let (entropy, pool) = (Entropy::system(), self.pool.clone());
+        let (recorder, writer) = Recorder::open(clock, entropy, pool, &Audit::default());
         let _jobs = write(writer);
         let submit = |number| recorder.submit(record(&format!("r{number}"))).expect("a place");
         for pending in (0..count).map(submit).collect::<Vec<_>>() {
@@ -259,9 +263,14 @@ impl Kept {
 
     /// Writes records of a time, which is an SQL expression.
     pub(super) async fn record_at(&self, count: usize, request_id: &str, time: &str) {
+        self.make_day(time).await;
+        self.execute(&insert_records(count, request_id, time)).await;
+    }
+
+    /// Makes the day of a time, which is an SQL expression.
+    pub(super) async fn make_day(&self, time: &str) {
         let day = format!("SELECT make_audit_day((({time}) AT TIME ZONE 'UTC')::date)");
         self.execute(&day).await;
-        self.execute(&insert_records(count, request_id, time)).await;
     }
 
     /// The latest checkpoint.

@@ -31,7 +31,7 @@ pub(crate) struct Sealing {
     pub(crate) off: Price,
     pub(crate) on: Price,
     pub(crate) forwarding: Price,
-    /// Of on and off, the median of the ratios of the rounds: CPU time, rate and p99.
+    /// The median ratios of on to off: CPU time, rate and p99.
     pub(crate) ratios: [f64; 3],
 }
 

@@ -17,14 +17,14 @@ pub(super) const PLACE: &str = "/dashboard/keys/floor";
 
 pub(crate) async fn show(cx: PageContext) -> Result<Markup, PageError> {
     let floor = cx.dashboard.floor.floor();
-    let own = own_keys(&cx.context.pool).await?;
-    let now = stopped_by(&cx.context.pool, floor, &own).await?;
+    let own = own_keys(cx.context.pool()).await?;
+    let now = stopped_by(cx.context.pool(), floor, &own).await?;
     let mut stricter = Vec::new();
     for minimum in MINIMUM_STRENGTHS {
         let other = floor.with_minimum(minimum);
         // A lower minimum refuses less.
         if other.refused().count() > floor.refused().count() {
-            stricter.push((minimum, other, stopped_by(&cx.context.pool, other, &own).await?));
+            stricter.push((minimum, other, stopped_by(cx.context.pool(), other, &own).await?));
         }
     }
     let warnings = warnings(&cx);

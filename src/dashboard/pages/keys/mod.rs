@@ -51,7 +51,7 @@ pub(crate) async fn list(cx: PageContext, Query(query): Query) -> Result<Markup,
     let page = keys::list(&cx.context, filter, filters.page()).await?;
     let names: HashMap<_, _> = services.into_iter().collect();
     let listed: Vec<KeyId> = page.items.iter().map(|key| key.id).collect();
-    let used = last_uses(&cx.context.pool, &listed).await?;
+    let used = last_uses(cx.context.pool(), &listed).await?;
     let now = cx.now();
     let create = cx.may::<ManageKeys>().then(|| {
         html! {
@@ -87,7 +87,7 @@ pub(crate) async fn show(
     let key = keys::read(&cx.context, id).await?;
     let names = services::names(&cx.context, &[key.service_id]).await?;
     let now = cx.now();
-    let uses = uses(&cx.context.pool, id, now.minus(MONTH)).await?;
+    let uses = uses(cx.context.pool(), id, now.minus(MONTH)).await?;
     let content = html! {
         (SECTION.crumbs())
         div.head {

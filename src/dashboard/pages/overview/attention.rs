@@ -238,7 +238,7 @@ fn ending<I: std::fmt::Display>(
 /// The services that came near their limits in the last hour.
 async fn busy(cx: &PageContext, now: Timestamp) -> Result<Vec<Busy>, PageError> {
     let mut busy = Vec::new();
-    for load in loads(&cx.context.pool, now.minus(HOUR)).await? {
+    for load in loads(cx.context.pool(), now.minus(HOUR)).await? {
         let service = match services::read(&cx.context, load.service).await {
             Ok(service) => service,
             Err(Error::Missing(ResourceType::Service)) => continue,

@@ -67,8 +67,8 @@ impl Range {
 
 pub(super) async fn charts(cx: &PageContext, range: Range) -> Result<Markup, PageError> {
     let window = range.until(cx.now());
-    let seen = traffic(&cx.context.pool, window).await?;
-    let up_to = summed_up_to(&cx.context.pool).await?;
+    let seen = traffic(cx.context.pool(), window).await?;
+    let up_to = summed_up_to(cx.context.pool()).await?;
     let requests: u64 = seen.points.iter().map(|point| point.requests).sum();
     Ok(html! {
         section.charts aria-labelledby="traffic" {

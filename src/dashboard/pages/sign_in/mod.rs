@@ -131,7 +131,7 @@ pub(crate) async fn leave(
     sessions.close(cx.viewer.secret.digest()).await?;
     let event = Event::signed_out(&cx.viewer.administrator);
     let security = &cx.dashboard.security;
-    security.record(&cx.context.actor, event).await?;
+    security.record(cx.context.actor(), event).await?;
     let away = Redirect::to("/dashboard/sign-in?out=yes").into_response();
     Ok(with_cookie(away, transport.forget()))
 }

@@ -52,9 +52,9 @@ const LONGEST: u64 = 256 * 1024;
 
 /// The provider of the settings. Clones share it.
 #[derive(Clone)]
-pub struct Provider(Arc<Inner>);
+pub struct Provider(Arc<ProviderState>);
 
-struct Inner {
+struct ProviderState {
     clock: Clock,
     settings: Oidc,
     issuer: String,
@@ -162,7 +162,7 @@ impl Provider {
             purpose: TokenPurpose::Logout,
             ..rules.clone()
         };
-        Ok(Some(Self(Arc::new(Inner {
+        Ok(Some(Self(Arc::new(ProviderState {
             clock,
             settings: settings.clone(),
             issuer: issuer.clone(),

@@ -29,7 +29,6 @@ impl Resource for ApiKey {
 
 impl Attested for ApiKey {
     const LOSSES: &'static [(&'static str, Option<&'static str>)] = &[("revokedAt", None)];
-    const HAS_DELETED_AT: bool = false;
     // The status follows the time, and the number is that of another resource.
     const UNATTESTED: &'static [&'static str] = &["status", "policyNumber", "lastUsedAt"];
 

@@ -45,7 +45,6 @@ impl Resource for Key {
 impl Attested for Key {
     const LOSSES: &'static [(&'static str, Option<&'static str>)] =
         &[("status", Some(KeyStatus::Disabled.name()))];
-    const HAS_DELETED_AT: bool = false;
 
     fn has_lost(state: &Value) -> bool {
         let can_lose = [KeyStatus::Active, KeyStatus::Retired];

@@ -22,7 +22,6 @@ impl Resource for Person {
 impl Attested for Person {
     const LOSSES: &'static [(&'static str, Option<&'static str>)] =
         &[("status", Some(PersonStatus::Locked.name())), ("lockedAt", None)];
-    const HAS_DELETED_AT: bool = false;
     const UNATTESTED: &'static [&'static str] =
         &["name", "roles", "lastSeenAt", "apiKeyIds", "updatedAt"];
 

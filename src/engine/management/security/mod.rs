@@ -41,9 +41,9 @@ const SUMMARY_CHECK: Duration = Duration::from_secs(1);
 
 /// Records security events. Clones share it.
 #[derive(Clone)]
-pub struct SecurityLog(Arc<State>);
+pub struct SecurityLog(Arc<SecurityState>);
 
-struct State {
+struct SecurityState {
     clock: Clock,
     entropy: Entropy,
     pool: Pool,
@@ -77,7 +77,7 @@ impl SecurityLog {
     /// A log in this database, and the writer of events that no request waits for.
     pub fn open(clock: Clock, entropy: Entropy, pool: Pool) -> (Self, SecurityWriter) {
         let (sender, waiting) = mpsc::channel(QUEUE);
-        let log = Self(Arc::new(State {
+        let log = Self(Arc::new(SecurityState {
             anonymous: AnonymousLimit::new(clock.monotonic()),
             clock,
             entropy,
@@ -135,7 +135,7 @@ impl SecurityLog {
 
     /// Records an event of an unauthenticated request: some each second, the others as a number.
     pub fn submit_anonymous(&self, client: IpAddr, request_id: String, event: Event) {
-        let State { anonymous, clock, waiting, .. } = &*self.0;
+        let SecurityState { anonymous, clock, waiting, .. } = &*self.0;
         if anonymous.admit(clock.monotonic(), ())
             && waiting.try_send((Actor::anonymous(client, request_id), event)).is_err()
         {
@@ -144,7 +144,7 @@ impl SecurityLog {
     }
 
     async fn summarize(&self, end: bool) {
-        let State { anonymous, clock, .. } = &*self.0;
+        let SecurityState { anonymous, clock, .. } = &*self.0;
         let Some(summary) = anonymous.summary(clock.monotonic(), end) else {
             return;
         };

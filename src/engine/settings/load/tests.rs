@@ -6,13 +6,13 @@ fn environment(variables: &[(&str, &str)]) -> Environment {
     Environment::from_variables(variables.iter().map(|(name, value)| (name.into(), value.into())))
 }
 
-fn with(variables: &[(&str, &str)]) -> Result<Settings, Error> {
+fn with(variables: &[(&str, &str)]) -> Result<Settings, SettingsError> {
     Settings::load(None, &environment(variables))
 }
 
 fn refusals(variables: &[(&str, &str)]) -> Vec<String> {
     match with(variables) {
-        Err(Error::Refused(refused)) => refused,
+        Err(SettingsError::Refused(refused)) => refused,
         other => panic!("not refused: {other:?}"),
     }
 }

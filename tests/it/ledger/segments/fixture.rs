@@ -40,16 +40,19 @@ impl Written {
         self.write_all(records.collect()).await;
     }
 
+    /// Writes a segment of one record. Returns it with its hashes.
+    pub(super) async fn write_segment(&self) -> (Uuid, Vec<Hash>) {
+        let before = self.segments().await;
+        self.write(1).await;
+        let mut after = self.segments().await;
+        after.retain(|segment| !before.contains(segment));
+        after.pop().expect("a segment")
+    }
+
     /// Writes a record as an instance whose clock shows this time.
     pub(super) async fn write_at(&self, moment: Timestamp) {
-        let day =
-            format!("SELECT make_audit_day(('{moment}'::timestamptz AT TIME ZONE 'UTC')::date)");
-        self.kept.execute(&day).await;
-        let (clock, pool) = (Clock::held_at(moment), self.kept.pool.clone());
-        let (recorder, writer) = Recorder::open(clock, Entropy::system(), pool, &Audit::default());
-        let _jobs = write(writer);
-        let pending = recorder.submit(record("late")).expect("a place");
-        pending.receipt().await.expect("a receipt");
+        self.kept.make_day(&format!("'{moment}'::timestamptz")).await;
+        self.kept.write_by(Clock::held_at(moment), 1).await;
     }
 
     pub(super) async fn write_all(&self, records: Vec<Record>) {

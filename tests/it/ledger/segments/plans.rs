@@ -86,8 +86,7 @@ async fn a_segment_is_looked_up_with_a_plan_for_an_empty_log() {
     let written = Written::new().await;
     let mut session = written.kept.owner.begin().await.expect("a session");
     for _ in 0..10 {
-        written.write(1).await;
-        let (segment, leaves) = written.segments().await.pop().expect("a segment");
+        let (segment, leaves) = written.write_segment().await;
         position(&mut session, segment, &leaves, None).await;
     }
     sqlx::query(
@@ -97,8 +96,7 @@ async fn a_segment_is_looked_up_with_a_plan_for_an_empty_log() {
     .execute(&mut *session)
     .await
     .expect("segments");
-    written.write(1).await;
-    let (segment, leaves) = written.segments().await.pop().expect("a segment");
+    let (segment, leaves) = written.write_segment().await;
     let fetched =
         "SELECT idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'audit_log_segments'";
     let before: i64 = sqlx::query_scalar(fetched).fetch_one(&mut *session).await.expect("a number");

@@ -11,7 +11,6 @@ use engine::ledger::{self, Log};
 use formats::clock::Entropy;
 use formats::envelope::{Alg, Context, ContextTag, Curve, Enc, HeaderMembers, Recipient, seal};
 use formats::json::Text;
-
 use formats::tlog::Hash;
 use rand::seq::IndexedRandom as _;
 use serde_json::Value;
