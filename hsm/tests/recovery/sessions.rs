@@ -6,7 +6,7 @@ use cryptoki_sys::{
     CKR_OPERATION_ACTIVE, CKR_SESSION_CLOSED, CKR_SESSION_HANDLE_INVALID, CKR_USER_NOT_LOGGED_IN,
 };
 use faulty_token::Fault;
-use hsm::{ErrorKind, KeyRef, Token, TokenState};
+use hsm::{ErrorKind, KeyRef, Token};
 
 use super::{WORKER, hmac_key};
 use crate::support::{Fixture, Kind, in_child_process, in_child_processes, status, wait_until};
