@@ -1,13 +1,14 @@
 //! The positions of collectors in Postgres.
 
 use sqlx::PgExecutor;
+use uuid::Uuid;
 
 use super::cursor::Position;
 use super::status::Lag;
 use crate::db::Pool;
+use crate::ids::time_of;
 use crate::ledger::Log;
 use crate::ledger::store::{natural, signed_number};
-use formats::clock::Timestamp;
 
 /// The position of a collector, which is the start of the log for a new one.
 pub(super) async fn position(
@@ -52,20 +53,20 @@ pub(super) async fn advance(
 
 /// What a collector lacks of each log.
 pub(super) async fn lags(database: impl PgExecutor<'_>, target: &str) -> sqlx::Result<Vec<Lag>> {
-    let rows: Vec<(i16, i64, Option<Timestamp>)> = sqlx::query_as(
+    let rows: Vec<_> = sqlx::query_as(
         "SELECT log, greatest(size - sent, 0),
                 CASE WHEN size > sent THEN (
-                    SELECT audit_id_time(segment) FROM audit_log_positions s
+                    SELECT segment FROM audit_log_positions s
                      WHERE s.log = p.log AND s.base <= p.sent ORDER BY s.base DESC LIMIT 1) END
            FROM audit_forward_positions p JOIN audit_log_heads USING (log) WHERE target = $1",
     )
     .bind(target)
     .fetch_all(database)
     .await?;
-    let lag = |(log, entries, oldest)| {
+    let lag = |(log, entries, oldest): (i16, i64, Option<Uuid>)| {
         let log = Log::ALL.into_iter().find(|it| it.number() == log);
         let entries = natural(entries).ok()?;
-        Some(Lag { log: log?, entries, oldest })
+        Some(Lag { log: log?, entries, oldest: oldest.map(time_of) })
     };
     Ok(rows.into_iter().filter_map(lag).collect())
 }

@@ -93,13 +93,14 @@ pub(in crate::ledger) async fn record_slice(
               last AS MATERIALIZED (SELECT ts, id FROM part ORDER BY ts, id OFFSET $3 - 1 LIMIT 1)
          SELECT true, ts, id FROM last
           UNION ALL
-         SELECT false, audit_id_time(id), id
+         SELECT false, ts, id
            FROM (SELECT id FROM part EXCEPT SELECT unnest(s.ids) FROM audit_log_segments s
                   WHERE s.log = $4 AND s.id >= $5
                     AND s.id <= audit_segment_bound(coalesce(
                             (SELECT id FROM last), 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
                     AND s.id <> ALL ($6) AND (SELECT p.base FROM audit_log_positions p
-                                               WHERE p.log = s.log AND p.segment = s.id) < $7) AS unsealed",
+                                               WHERE p.log = s.log AND p.segment = s.id) < $7) AS unsealed
+           JOIN part USING (id)",
     ]))
     .bind(after.ts)
     .bind(id_after(log, after))

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::records::RecordKey;
 use super::{natural, signed_number};
+use crate::ids::time_of;
 use crate::ledger::Log;
 use crate::segments::{MOST, Segment, SegmentRow};
 use formats::clock::Timestamp;
@@ -196,14 +197,16 @@ pub(in crate::ledger) async fn sealed_around(
     ts: Timestamp,
 ) -> sqlx::Result<(Option<Timestamp>, Option<Timestamp>)> {
     let end = RecordKey { ts: ts.plus(std::time::Duration::from_millis(1)), id: Uuid::nil() };
-    sqlx::query_as(
-        "SELECT (SELECT audit_id_time(segment) FROM audit_log_positions
+    // The login of the service can name a segment later than any time that this process knows.
+    let (before, after): (Option<Uuid>, Option<Uuid>) = sqlx::query_as(
+        "SELECT (SELECT segment FROM audit_log_positions
                   WHERE log = $1 AND segment < $2 ORDER BY segment DESC LIMIT 1),
-                (SELECT audit_id_time(segment) FROM audit_log_positions
+                (SELECT segment FROM audit_log_positions
                   WHERE log = $1 AND segment >= $2 ORDER BY segment LIMIT 1)",
     )
     .bind(log.number())
     .bind(end.first_id())
     .fetch_one(connection)
-    .await
+    .await?;
+    Ok((before.map(time_of), after.map(time_of)))
 }

@@ -43,6 +43,26 @@ async fn an_event_of_a_later_release_is_shown_and_stops_nothing() {
         .await;
 }
 
+/// No instance shows a time after the year 9999.
+#[tokio::test]
+async fn an_event_with_an_identifier_of_the_far_future_stops_no_log() {
+    let kept = Kept::new().await;
+    let event = "INSERT INTO management_events (id, at, actor, action, resource_type)
+                 VALUES ('fffffffe-0000-7000-8000-000000000001', now(), 'n', 'create', 'service')";
+    sqlx::raw_sql(event).execute(&kept.pool).await.expect("an event");
+    let positions = "SELECT count(*) FROM audit_log_positions WHERE log = 2";
+    let is_sealed = async || {
+        sqlx::query_scalar::<_, i64>(positions).fetch_one(&kept.owner).await.expect("a count") == 1
+    };
+    let sealer = kept.sealer().await;
+    within(PATIENCE, is_sealed).await;
+    sealer.stop().await;
+    // Another instance continues after it.
+    let _sealer = kept.sealer().await;
+    kept.write(1).await;
+    kept.covered(1).await;
+}
+
 /// The identifiers of the two logs have nothing to do with each other.
 #[tokio::test]
 async fn an_event_with_the_identifier_of_a_record_stops_no_log() {
