@@ -31,7 +31,7 @@ impl RecordKey {
     }
 }
 
-/// The records after a key, as the parameters `$1` and `$2`, in the order of an index.
+/// The records after the key in `$1` and `$2`, in the order of an index, which is also that of identifiers.
 const fn after_key(log: Log) -> &'static str {
     match log {
         Log::Operations => {
@@ -90,7 +90,7 @@ pub(in crate::ledger) async fn record_slice(
         "WITH part AS MATERIALIZED (",
         after_key(log),
         " LIMIT $3),
-              last AS MATERIALIZED (SELECT ts, id FROM part ORDER BY ts, id OFFSET $3 - 1 LIMIT 1)
+              last AS MATERIALIZED (SELECT ts, id FROM part ORDER BY id OFFSET $3 - 1 LIMIT 1)
          SELECT true, ts, id FROM last
           UNION ALL
          SELECT false, ts, id
