@@ -59,7 +59,7 @@ pub(in crate::ledger) async fn last_attesting(
            FROM marked, newest
           WHERE place >= coalesce(last_place, 1)
             AND (is_sealed OR (at < now() + interval '1 minute'
-                               AND at > coalesce(record_ts, '-infinity') - interval '10 minutes'
+                               AND at > least(coalesce(record_ts, '-infinity'), now()) - interval '10 minutes'
                                AND (is_partial OR EXISTS (
                                     SELECT FROM audit_log_segments s WHERE s.log = $1 AND s.id = marked.id))))
           ORDER BY resource_id, place",

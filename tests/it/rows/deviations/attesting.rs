@@ -67,6 +67,24 @@ async fn an_invented_loss_gives_nothing() {
     assert_eq!(found, expected);
 }
 
+/// Otherwise a change would deviate until it has its position.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_with_an_identifier_of_the_future_hides_no_change() {
+    let world = sealed_world().await;
+    let event = "INSERT INTO management_events (id, at, actor, action, resource_type)
+                 VALUES ('fffffffe-0000-7000-8000-000000000001', now(), 'n', 'create', 'service')";
+    sqlx::query(event).execute(&pool(world.as_application())).await.expect("an event");
+    sealed(&world).await;
+    let mut sealing = world.pool.begin().await.expect("a transaction");
+    let heads = "SELECT FROM audit_log_heads FOR UPDATE";
+    sqlx::query(heads).execute(&mut *sealing).await.expect("no later position");
+    let policies = world.admin().get("/admin/policies").await.ok().json();
+    let policy = format!("/admin/policies/{}", policies["items"][0]["id"].as_str().expect("an id"));
+    world.admin().put(&policy, json!({ "requireBinding": true })).await.ok();
+    let found = compare(&world.pool).await.expect("a comparison");
+    assert_eq!(found.expect("sealed events").len(), 0);
+}
+
 /// Only what the transaction of a change wrote can wait for its position.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_invented_event_does_not_postpone_a_comparison() {
