@@ -22,6 +22,7 @@ mod issuer;
 mod jobs;
 mod oidc_provider;
 pub mod openssl;
+mod own_port;
 mod postgres;
 mod private_key;
 mod process;
@@ -51,6 +52,7 @@ pub use self::exposition::Exposition;
 pub use self::issuer::{Behavior, SigningKey, TokenIssuer, encode, unsigned};
 pub use self::jobs::{pulse, write};
 pub use self::oidc_provider::{Cookies, OidcProvider};
+pub use self::own_port::OwnPort;
 pub use self::postgres::{
     Database, NEXT, begin_to_rewrite, pool, rewrite, seal_rows, superuser, with_migration,
 };

@@ -5,7 +5,9 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::ledger::HttpsCollector;
-use testkit::{Authority, Behavior, OidcProvider, SigningKey, TokenIssuer, softhsm_module};
+use testkit::{
+    Authority, Behavior, OidcProvider, OwnPort, SigningKey, TokenIssuer, softhsm_module,
+};
 use testkit::{LABEL, Process, Site};
 
 #[tokio::test]
@@ -129,9 +131,8 @@ async fn what_the_audit_logs_lack_is_reported() {
 async fn a_collector_that_is_not_reachable_fails() {
     let site = Site::new().await;
     let reached = "SEALWARD_AUDIT_FORWARD_URL";
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("https://{}", free.local_addr().expect("its address"));
-    drop(free);
+    let port = OwnPort::new();
+    let url = format!("https://{}", port.address());
     let ended = site.run_with(&["doctor", "--skip-trials", "--json"], reached, &url);
     let report: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
     let reason = report["collector"]["error"].as_str().expect("a reason");

@@ -4,7 +4,7 @@ use std::fs;
 
 use engine::web_client::client;
 
-use testkit::{Authority, PATIENCE};
+use testkit::{Authority, OwnPort, PATIENCE};
 use testkit::{Exit, Process, Site};
 
 const LISTEN: &str = "SEALWARD_HTTP_LISTEN";
@@ -29,9 +29,8 @@ async fn a_ready_instance_is_found_by_the_settings_or_a_url() {
 #[tokio::test]
 async fn an_instance_that_does_not_answer_or_invalid_settings_fail_with_1() {
     let site = Site::new().await;
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = free.local_addr().expect("its address").to_string();
-    drop(free);
+    let port = OwnPort::new();
+    let address = port.address().to_string();
     health(&site, &[(LISTEN, &address)]).failure(1, &[&address, "/readyz"]);
     health(&site, &[(LISTEN, "here")]).failure(1, &["invalid"]);
 }

@@ -1,7 +1,6 @@
 //! A forwarder that the test runs itself, with a clock that the test advances.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use engine::db::Pool;
 use engine::ledger::forward::{Collector, ForwardState, ForwardStatus, Forwarder};
@@ -90,13 +89,13 @@ impl OwnForwarder {
     }
 }
 
-/// Settings that try again soon.
+/// Settings that look for entries often, and wait long, as a loaded machine can delay responses.
 pub(super) fn settings(url: String, ca: PathBuf) -> Forward {
     Forward {
         url: Some(url),
         ca: Some(ca),
         interval: Span::millis(20),
-        timeout: Span(Duration::from_millis(500)),
+        timeout: Span::seconds(60),
         ..Forward::default()
     }
 }

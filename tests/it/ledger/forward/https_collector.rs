@@ -1,7 +1,6 @@
 //! An HTTPS server that receives batches, and that a test makes slow, failing or silent.
 
 use std::future::pending;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use super::fixture;
-use testkit::{Authority, PATIENCE, Scratch, within};
+use testkit::{Authority, OwnPort, PATIENCE, Scratch, within};
 
 /// What the server does with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +52,7 @@ pub(crate) struct HttpsCollector {
     shared: Shared,
     files: TlsFiles,
     pub(super) folder: Scratch,
-    address: SocketAddr,
+    port: OwnPort,
     serving: Option<JoinHandle<bool>>,
 }
 
@@ -81,17 +80,16 @@ impl HttpsCollector {
             },
             files: TlsFiles { certificate, key, client_ca, client_crl: None, spiffe: Vec::new() },
             folder,
-            address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            port: OwnPort::new(),
             serving: None,
         };
         collector.listen().await;
         collector
     }
 
-    /// Listens, at the earlier address after [`Self::close`].
+    /// Listens, also after [`Self::close`].
     pub(super) async fn listen(&mut self) {
-        let listener = listen("http.listen", self.address).await.expect("the port");
-        self.address = listener.address();
+        let listener = listen("http.listen", self.port.address()).await.expect("the port");
         let tls = Tls::load(Clock::system(), self.files.clone()).expect("a certificate");
         let router = Router::new()
             .fallback(receive)
@@ -111,7 +109,7 @@ impl HttpsCollector {
     }
 
     pub(crate) fn settings(&self) -> Forward {
-        let url = format!("https://localhost:{}/ingest?index=main", self.address.port());
+        let url = format!("https://localhost:{}/ingest?index=main", self.port.address().port());
         fixture::settings(url, self.folder.path().join("ca.pem"))
     }
 
