@@ -126,7 +126,7 @@ async fn make_segments(
     }
     let key = row_key(seals)?;
     // The name of the segment cannot be guessed and taken before.
-    let offset = 1 + u128::from(store::random(&mut *transaction).await?);
+    let offset = 1 + u128::from(store::random(&mut *transaction).await? % (1 << 32));
     let name = |last: Uuid| Uuid::from_u128(last.as_u128().saturating_add(offset));
     let made = segments::segments(open.log, leaves, &key, name);
     let is_current =

@@ -112,11 +112,11 @@ pub(in crate::ledger) async fn lock_stragglers(connection: &mut PgConnection) ->
     Ok(())
 }
 
-/// 32 random bits.
-pub(in crate::ledger) async fn random(database: impl PgExecutor<'_>) -> sqlx::Result<u32> {
+/// 62 random bits.
+pub(in crate::ledger) async fn random(database: impl PgExecutor<'_>) -> sqlx::Result<u64> {
     let id: Uuid = sqlx::query_scalar("SELECT gen_random_uuid()").fetch_one(database).await?;
-    let [.., a, b, c, d] = *id.as_bytes();
-    Ok(u32::from_be_bytes([a, b, c, d]))
+    let (_variant, bits) = id.as_u64_pair();
+    Ok(bits & (u64::MAX >> 2))
 }
 
 /// The segments of a log that have positions in this range, in its order, with the position of each.
@@ -129,10 +129,10 @@ pub(in crate::ledger) async fn positioned(
     let found: Vec<Based> = sqlx::query_as(
         "SELECT p.base, s.id, s.ids, s.hashes, s.mac
            FROM (SELECT log, base, segment FROM audit_log_positions
-                  WHERE log = $1 AND base > $2 AND base < $3 ORDER BY base LIMIT $4) AS p
+                  WHERE log = $1 AND base > $2 AND base < $3 ORDER BY base) AS p
           CROSS JOIN LATERAL (SELECT * FROM audit_log_segments s
                                WHERE s.log = p.log AND s.id = p.segment OFFSET 0) AS s
-          ORDER BY p.base",
+          ORDER BY p.base LIMIT $4",
     )
     .bind(log.number())
     .bind(signed_number(indexes.start) - i64::try_from(MOST).unwrap_or(i64::MAX))

@@ -252,6 +252,31 @@ async fn a_changed_record_after_a_gap_is_named_without_a_proof() {
     assert!(found.contains(&(changed, None)), "{found:?}");
 }
 
+/// The owner of the database removed many segments before the last one.
+#[tokio::test]
+async fn a_long_gap_hides_nothing_after_it() {
+    let sealed = Sealed::new().await;
+    sealed
+        .kept
+        .execute(
+            "UPDATE crypto_operations_audit r SET response_status = 500
+               FROM audit_log_index i WHERE i.record_id = r.id AND log_index = 4;
+             UPDATE audit_log_positions SET base = 1204 WHERE log = 1 AND base = 4;
+             INSERT INTO audit_log_positions (log, base, count, segment)
+             SELECT 1, 4 + 2 * number, 2, gen_random_uuid() FROM generate_series(0, 599) AS number;
+             UPDATE audit_log_heads SET size = 1206 WHERE log = 1",
+        )
+        .await;
+    let Err(NotVerified::Tampered(findings)) = sealed.database().await else {
+        panic!("the log was changed");
+    };
+    let changes: Vec<Change> = findings.first.into_iter().map(|finding| finding.change).collect();
+    let changed = Change::Changed { index: 1204, record: sealed.id(4) };
+    assert_eq!(changes, [Change::Missing(4), changed]);
+    let last = sealed.kept.export().await.pop().expect("a line");
+    assert_eq!(serde_json::from_str::<Value>(&last).expect("JSON")["log_index"], 1205);
+}
+
 /// The segments are contiguous.
 #[tokio::test]
 async fn a_segment_at_a_later_position_is_found() {
