@@ -128,12 +128,21 @@ async fn add(
     Ok(())
 }
 
-/// Why the head is another one. The connection has the lock, so that no other instance seals: only `audit init` gives
-/// the log another origin meanwhile.
-pub(super) async fn moved(
+/// Fails if the head is another one. A connection that ended has lost the lock, and another instance may seal.
+pub(super) async fn check_unmoved(
     connection: &mut PgConnection,
     open: &OpenLog,
-) -> sqlx::Result<SealError> {
+) -> Result<(), SealError> {
+    let head = store::head(&mut *connection, open.log).await?;
+    match head.is_some_and(|head| head.checkpoint() == open.head.checkpoint()) {
+        true => Ok(()),
+        false => Err(moved(connection, open).await?),
+    }
+}
+
+/// Why the head is another one. The connection has the lock, so that no other instance seals: only `audit init` gives
+/// the log another origin meanwhile.
+async fn moved(connection: &mut PgConnection, open: &OpenLog) -> sqlx::Result<SealError> {
     let head = store::head(connection, open.log).await?;
     let is_renewed = head.is_some_and(|head| head.origin != open.head.origin);
     Ok(if is_renewed { SealError::Renewed } else { SealError::Moved(open.log) })

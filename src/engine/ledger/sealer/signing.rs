@@ -4,7 +4,7 @@ use sqlx::PgConnection;
 use tokio::time::Instant;
 
 use super::Sealer;
-use super::growth::{OpenLog, Unsigned, moved};
+use super::growth::{OpenLog, Unsigned, check_unmoved};
 use super::history::check_extends;
 use crate::ledger::anchor::AnchorError;
 use crate::ledger::head::Signed;
@@ -15,8 +15,8 @@ use formats::clock::Timestamp;
 use formats::tlog::Checkpoint;
 
 impl Sealer {
-    /// Signs and stores a checkpoint of the head, unless there is one. Records are sealed without a
-    /// checkpoint while the token or the witness of the anchor is out.
+    /// Signs and stores a checkpoint of the head, unless there is one. Also then, a head that moved is an error. Records
+    /// are sealed without a checkpoint while the token or the witness of the anchor is out.
     pub(super) async fn sign_in_turn(
         &mut self,
         connection: &mut PgConnection,
@@ -29,7 +29,7 @@ impl Sealer {
         if open.head.signed.as_ref().is_some_and(is_current)
             || open.unsigned.as_ref().is_some_and(is_waiting)
         {
-            return Ok(());
+            return check_unmoved(connection, open).await;
         }
         let (reason, pause) = match self.sign(connection, keys, open, now).await {
             Ok(()) => {
@@ -54,11 +54,7 @@ impl Sealer {
         open: &mut OpenLog,
         now: Timestamp,
     ) -> Result<(), SealError> {
-        // A connection that ended has lost the lock, and another instance may seal.
-        let head = store::head(&mut *connection, open.log).await?;
-        if head.is_none_or(|head| head.checkpoint() != open.head.checkpoint()) {
-            return Err(moved(connection, open).await?);
-        }
+        check_unmoved(connection, open).await?;
         let held = match &self.anchor {
             Some(anchor) => Some(anchor.hold().await?),
             None => None,
