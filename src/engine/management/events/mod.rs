@@ -69,7 +69,7 @@ impl Recorded {
         self.action.parse().ok()
     }
 
-    /// The type of the resource; none if a later release adds it. Then this release cannot make the leaf.
+    /// The type of the resource; none if a later release adds it. This release makes another leaf than the later one.
     pub fn resource_type(&self) -> Option<ResourceType> {
         self.resource_type.parse().ok()
     }
@@ -163,8 +163,7 @@ async fn placed(
             Placement::Waiting => found.row,
             Placement::Sealed(index) => Recorded { log_index: Some(index), ..found.row },
             Placement::Changed(index) => {
-                let changed = found.row.resource_type().is_some();
-                Recorded { log_index: Some(index), changed, ..found.row }
+                Recorded { log_index: Some(index), changed: true, ..found.row }
             }
         });
     }
