@@ -66,7 +66,7 @@ impl Restarting {
             let waiting: i64 = sqlx::query_scalar(
                 "SELECT count(*) FROM pg_stat_activity
                   WHERE datname = current_database() AND wait_event_type = 'Lock'
-                    AND query LIKE 'INSERT INTO crypto_operations_audit%'",
+                    AND query LIKE '%INSERT INTO crypto_operations_audit%'",
             )
             .fetch_one(&self.db)
             .await
