@@ -136,6 +136,65 @@ async fn the_retention_login_has_no_other_privileges() {
     assert_eq!(refusal_of(&retention, minimum).await, None);
 }
 
+/// The privileges of the role of the service and of `PUBLIC`.
+const PRIVILEGES: &str = "
+    WITH tables AS (
+        SELECT oid, relname, relacl FROM pg_class
+         WHERE relnamespace = 'public'::regnamespace
+           AND (relname ~ '^(audit_|crypto_operations_audit)'
+                OR relname IN ('management_events', 'report_keys', 'revisions', 'row_keys'))
+    ), granted AS (
+        SELECT relname AS object, grantee, privilege_type AS privilege
+          FROM tables, aclexplode(relacl)
+        UNION ALL
+        SELECT relname, grantee,
+               format('%s (%s)', privilege_type, string_agg(attname::text, ', ' ORDER BY attnum))
+          FROM tables JOIN pg_attribute ON attrelid = tables.oid, aclexplode(attacl)
+         GROUP BY relname, grantee, privilege_type
+        UNION ALL
+        SELECT proname, grantee, privilege_type
+          FROM pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner)))
+         WHERE pronamespace = 'public'::regnamespace AND prosecdef
+    )
+    SELECT format('%s: %s', object, string_agg(privilege, ', ' ORDER BY privilege)) FROM granted
+     WHERE grantee IN (0, 'sealward_application'::regrole::oid)
+     GROUP BY object ORDER BY object";
+
+#[tokio::test]
+async fn the_service_has_only_these_privileges_on_the_audit_logs_and_functions_of_the_owner() {
+    let database = Database::new().await;
+    let owner = database.pool();
+    // The service reads and writes days through the table that they are part of.
+    let day = "SELECT make_audit_day('2020-02-02')";
+    sqlx::query(day).execute(&owner).await.unwrap();
+    let privileges: Vec<String> = sqlx::query_scalar(PRIVILEGES).fetch_all(&owner).await.unwrap();
+    let allowed = [
+        "audit_forward_positions: DELETE, INSERT, SELECT, UPDATE",
+        "audit_log_cosigners: INSERT, SELECT",
+        "audit_log_heads: INSERT (log, origin), SELECT, UPDATE (origin, checkpoint, \
+         checkpoint_size, checkpoint_at, cosigned, cosigned_size, cosigned_at, published, \
+         published_size, published_at)",
+        "audit_log_index: SELECT",
+        "audit_log_keys: INSERT, SELECT",
+        "audit_log_nodes: SELECT",
+        "audit_log_origins: INSERT, SELECT, UPDATE",
+        "audit_log_positions: SELECT",
+        "audit_log_segments: INSERT, SELECT",
+        "audit_log_witnesses: DELETE, INSERT, SELECT, UPDATE",
+        "audit_retention: SELECT",
+        "close_audit_day: EXECUTE",
+        "crypto_operations_audit: INSERT, SELECT",
+        "make_audit_day: EXECUTE",
+        "management_events: INSERT, SELECT",
+        "report_keys: INSERT, SELECT",
+        "revisions: INSERT (table_name, id, revision, what, at, member, content, kept_seal), \
+         SELECT",
+        "row_keys: SELECT",
+        "seal_audit_segments: EXECUTE",
+    ];
+    assert_eq!(privileges, allowed);
+}
+
 async fn excess(login: PgConnectOptions) -> Vec<String> {
     let pool = pool(engine::db::as_application(login));
     engine::audit::login(&pool).await.unwrap().excess

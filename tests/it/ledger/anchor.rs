@@ -12,10 +12,10 @@ use testkit::{PATIENCE, within};
 impl Kept {
     /// Seals three records, backs the database up, and seals two more.
     pub(super) async fn back_up(&self) {
-        self.record(3).await;
+        self.write(3).await;
         self.covered(3).await;
         self.execute("CREATE TABLE backup AS TABLE audit_log_heads").await;
-        self.record(2).await;
+        self.write(2).await;
         self.covered(5).await;
     }
 
@@ -31,8 +31,13 @@ impl Kept {
              INSERT INTO audit_log_heads SELECT * FROM backup",
         )
         .await;
-        self.record(2).await;
+        self.write(2).await;
     }
+}
+
+/// Asserts that a sealer found no record without a segment.
+fn assert_no_stragglers(sealer: &OwnSealer) {
+    assert!(sealer.status.stragglers().all(|(_, count)| count == 0));
 }
 
 pub(super) fn is_fork(place: &str) -> impl Fn(&SealState) -> bool {
@@ -49,6 +54,7 @@ async fn sealing_stops_after_a_restored_backup_until_the_origin_is_new() {
     let kept = Kept::new().await;
     let sealer = kept.sealer().await;
     kept.back_up().await;
+    assert_no_stragglers(&sealer);
     sealer.stop().await;
     kept.restore().await;
     let anchored = fs::read(kept.anchor()).unwrap();
@@ -99,7 +105,7 @@ async fn a_sealer_that_loses_its_connection_seals_each_record_once() {
     let kept = Kept::new().await;
     let sealer = kept.sealer().await;
     for round in 1..=5 {
-        kept.record(2).await;
+        kept.write(2).await;
         kept.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
               WHERE application_name = 'sealward sealer' AND datname = current_database()",
@@ -114,6 +120,7 @@ async fn a_sealer_that_loses_its_connection_seals_each_record_once() {
     .await
     .unwrap();
     assert_eq!(sealed, (10, 10));
+    assert_no_stragglers(&sealer);
     sealer.stop().await;
 }
 
@@ -124,12 +131,14 @@ async fn two_sealers_sign_one_history() {
     one.state(|state| *state == SealState::Sealing).await;
     let two = kept.sealer().await;
     two.state(|state| *state == SealState::Standby).await;
-    kept.record(3).await;
+    kept.write(3).await;
     kept.covered(3).await;
+    assert_no_stragglers(&one);
     one.stop().await;
     two.state(|state| *state == SealState::Sealing).await;
-    kept.record(1).await;
+    kept.write(1).await;
     kept.covered(4).await;
+    assert_no_stragglers(&two);
 }
 
 /// The owner of the database can insert such a position.
@@ -137,7 +146,7 @@ async fn two_sealers_sign_one_history() {
 async fn a_position_beyond_the_log_does_not_make_a_record_sealed() {
     let kept = Kept::new().await;
     let sealer = kept.sealer().await;
-    kept.record(3).await;
+    kept.write(3).await;
     kept.covered(3).await;
     sealer.stop().await;
     kept.record(1).await;

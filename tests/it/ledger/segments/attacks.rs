@@ -3,10 +3,12 @@
 use engine::ledger::{Log, SealState, take_back};
 use engine::segments::remove_forged;
 use formats::tlog::Hash;
+use serde_json::json;
 use sqlx::AssertSqlSafe;
 
 use super::fixture::{Written, position};
-use testkit::{PATIENCE, Site, within};
+use crate::ledger::{covered, hash, sealed_world};
+use testkit::{PATIENCE, Site, pool, within};
 
 /// A segment of the newest record with another hash and no valid MAC.
 const FORGED: &str = "INSERT INTO audit_log_segments (log, id, ids, hashes, mac)
@@ -16,13 +18,15 @@ const FORGED: &str = "INSERT INTO audit_log_segments (log, id, ids, hashes, mac)
 
 impl Written {
     /// Runs SQL with the login of the service.
-    async fn as_service(&self, sql: &str) -> Result<(), String> {
+    pub(super) async fn as_service(&self, sql: &str) -> Result<(), String> {
         let done = sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&self.kept.pool).await;
-        done.map(|_| ()).map_err(|error| {
-            let code = error.as_database_error().and_then(|error| error.code());
-            code.expect("a code").into_owned()
-        })
+        done.map(|_| ()).map_err(|error| code(&error))
     }
+}
+
+pub(super) fn code(error: &sqlx::Error) -> String {
+    let code = error.as_database_error().and_then(|error| error.code());
+    code.expect("a code").into_owned()
 }
 
 fn says(part: &'static str) -> impl Fn(&SealState) -> bool {
@@ -55,53 +59,6 @@ async fn the_login_only_inserts_segments() {
     assert_eq!(written.as_service(FORGED).await, Ok(()));
 }
 
-/// What the functions of the owner refuse.
-const INVALID: &str = "SW005";
-
-#[tokio::test]
-async fn nodes_of_tiles_that_the_log_does_not_fill_are_refused() {
-    let written = Written::new().await;
-    written.write(1).await;
-    for (levels, places) in [("1", "0"), ("7", "5"), ("0", "0"), ("1", "NULL")] {
-        let seal = format!(
-            "SELECT seal_audit_segments(1::smallint, origin, size, root, root, ARRAY[s.id], '{{{levels}}}', '{{{places}}}',
-                                        ARRAY[decode(repeat('11', 32), 'hex')])
-               FROM audit_log_heads h JOIN audit_log_segments s ON s.log = h.log WHERE h.log = 1"
-        );
-        assert_eq!(written.as_service(&seal).await, Err(INVALID.to_owned()), "{seal}");
-    }
-}
-
-#[tokio::test]
-async fn a_segment_that_is_no_segment_gets_no_position() {
-    let written = Written::new().await;
-    let hash = "decode(repeat('11', 32), 'hex')";
-    let id = "'01900000-0000-7000-8000-000000000001'::uuid";
-    for (name, ids, hashes) in [
-        (id, "'{}'::uuid[]".to_owned(), "''".to_owned()),
-        (id, format!("ARRAY[{id}]"), format!("{hash} || {hash}")),
-        (id, format!("ARRAY[[{id}]]"), hash.to_owned()),
-        (
-            "'01900000-0101-7000-8000-000000000001'",
-            format!("ARRAY[{id}, {id}]"),
-            format!("{hash} || {hash}"),
-        ),
-        ("'018fffff-ffff-7000-8000-000000000001'", format!("ARRAY[{id}]"), hash.to_owned()),
-    ] {
-        let seal = "SELECT seal_audit_segments(1::smallint, origin, size, root, root, ARRAY[NAME::uuid], '{}', '{}', '{}')
-                      FROM audit_log_heads WHERE log = 1".replace("NAME", name);
-        let insert =
-            format!("INSERT INTO audit_log_segments VALUES (1, {name}, {ids}, {hashes}, '')");
-        written.as_service(&insert).await.expect(&insert);
-        assert_eq!(written.as_service(&seal).await, Err(INVALID.to_owned()), "{insert}");
-        written.kept.execute("DELETE FROM audit_log_segments").await;
-    }
-    let unknown = "SELECT seal_audit_segments(1::smallint, origin, size, root, root, ARRAY[gen_random_uuid()], '{}', '{}', '{}')
-                     FROM audit_log_heads WHERE log = 1";
-    assert_eq!(written.as_service(unknown).await, Err(INVALID.to_owned()));
-    assert_eq!(written.count("SELECT size FROM audit_log_heads WHERE log = 1").await, 0);
-}
-
 #[tokio::test]
 async fn a_forged_segment_is_named_and_passed_over() {
     let written = Written::new().await;
@@ -111,6 +68,24 @@ async fn a_forged_segment_is_named_and_passed_over() {
     written.assert_sealed_once(3).await;
     sealer.state(|state| *state == SealState::Sealing).await;
     within(PATIENCE, async || written.flaws("audit_log_segments") == ["forged"]).await;
+}
+
+#[tokio::test]
+async fn a_forged_segment_is_an_event() {
+    let world = sealed_world().await;
+    hash(&world, 1).await;
+    // The function of the owner would give it a position.
+    let forged =
+        FORGED.replace("'00000000-0000-7000-8000-000000000000'", "audit_segment_bound(id)");
+    let inserted = sqlx::query(AssertSqlSafe(forged)).execute(&pool(world.as_application())).await;
+    assert_eq!(inserted.expect("a segment").rows_affected(), 1);
+    let alarm = async || {
+        let path = "/admin/audit/management?action=row.invalid";
+        world.admin().get(path).await.ok().json()["items"][0]["after"].clone()
+    };
+    let named = json!({ "table": "audit_log_segments", "flaw": "forged" });
+    within(PATIENCE, async || alarm().await == named).await;
+    assert_eq!(covered(&world, Log::Operations, 1).await.size, 1);
 }
 
 /// Whoever writes a record by SQL cannot hide it from the log with a forged segment.
@@ -208,8 +183,8 @@ async fn a_head_that_moves_to_a_segment_that_no_instance_wrote_stops_sealing() {
     written.as_service(FORGED_ALONE).await.expect("a segment");
     let [(segment, leaves)] = written.segments().await.try_into().expect("one segment");
     written.position(segment, &leaves, None).await;
-    written.write(1).await;
     sealer.state(|state| says(MOVED)(state) || says(UNTRUSTED)(state)).await;
+    written.write(1).await;
     sealer.stop().await;
     // After a restart its MAC decides.
     let sealer = written.kept.sealer().await;
@@ -223,7 +198,7 @@ async fn a_head_that_moves_to_a_segment_that_no_instance_wrote_stops_sealing() {
 }
 
 /// A segment of no record.
-const FORGED_ALONE: &str = "INSERT INTO audit_log_segments (log, id, ids, hashes, mac)
+pub(super) const FORGED_ALONE: &str = "INSERT INTO audit_log_segments (log, id, ids, hashes, mac)
     VALUES (1, '01900000-0000-7000-8000-000000000000', '{01900000-0000-7000-8000-000000000000}',
             decode(repeat('11', 32), 'hex'), decode('00000001' || repeat('22', 32), 'hex'))";
 

@@ -1,6 +1,7 @@
 //! Segments: the transaction of some records writes their hashes, and the sealer gives positions to them.
 
 mod attacks;
+mod calls;
 mod changed;
 mod false_nodes;
 mod fixture;

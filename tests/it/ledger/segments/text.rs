@@ -4,11 +4,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use engine::audit::{
-    CLIENT_CLOSED_REQUEST, Endpoint, OperationType, Outcome, Record, RewrapTarget,
+    CLIENT_CLOSED_REQUEST, Endpoint, OperationType, Outcome, Record, Recorder, RewrapTarget,
 };
 use engine::ids::{ApiKeyId, CredentialId, IdentityId, KeyId, ServiceId};
 use engine::ledger::{self, Log};
-use formats::clock::Entropy;
+use engine::settings::Audit;
+use formats::clock::{Clock, Entropy, Timestamp};
 use formats::envelope::{Alg, Context, ContextTag, Curve, Enc, HeaderMembers, Recipient, seal};
 use formats::json::Text;
 use formats::tlog::Hash;
@@ -17,9 +18,24 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::fixture::Written;
-use testkit::PrivateKey;
+use testkit::{PrivateKey, write};
 
 const RECORDS: usize = 1_000;
+
+/// The number of records of each of [`MOMENTS`]. The others are of the present.
+const OF_A_MOMENT: usize = 50;
+
+const MOMENTS: [&str; 7] = [
+    // No earlier day has a table.
+    "2000-01-01T00:00:00.000Z",
+    "2024-02-28T23:59:59.999Z",
+    "2024-02-29T00:00:00.000Z",
+    "2024-02-29T09:05:07.040Z",
+    "2024-12-31T23:59:59.000Z",
+    "2025-01-01T00:00:00.001Z",
+    // 32 bits do not hold its seconds since 1970.
+    "2106-02-07T06:28:16.100Z",
+];
 
 fn one_of<T: Clone>(values: &[T]) -> T {
     values.choose(&mut rand::rng()).expect("a value").clone()
@@ -113,12 +129,28 @@ fn random_record(tags: &[ContextTag]) -> Record {
     }
 }
 
+/// Writes records as an instance whose clock shows this time.
+async fn write_at(written: &Written, moment: Timestamp, records: Vec<Record>) {
+    written.kept.make_day(&format!("'{moment}'::timestamptz")).await;
+    let (clock, pool) = (Clock::held_at(moment), written.kept.pool.clone());
+    let (recorder, writer) = Recorder::open(clock, Entropy::system(), pool, &Audit::default());
+    let _jobs = write(writer);
+    let submit = |record| recorder.submit(record).expect("a place");
+    for pending in records.into_iter().map(submit).collect::<Vec<_>>() {
+        pending.receipt().await.expect("a receipt");
+    }
+}
+
 #[tokio::test]
 async fn the_hashed_text_is_the_text_that_is_read_back() {
     let written = Written::new().await;
     let tags = [tag(), tag(), tag()];
-    let records: Vec<_> = (0..RECORDS).map(|_| random_record(&tags)).collect();
+    let mut records: Vec<_> = (0..RECORDS).map(|_| random_record(&tags)).collect();
     let rows = RECORDS + records.iter().filter(|record| record.sealing.is_some()).count();
+    for moment in MOMENTS {
+        let of_moment = records.split_off(records.len() - OF_A_MOMENT);
+        write_at(&written, moment.parse().expect("a time"), of_moment).await;
+    }
     written.write_all(records).await;
     let _sealer = written.kept.sealer().await;
     let checkpoint = written.kept.covered(rows as u64).await;
@@ -136,6 +168,9 @@ async fn the_hashed_text_is_the_text_that_is_read_back() {
         assert_eq!(Hash::of_leaf(&leaf).as_bytes().as_slice(), hash, "{line}");
     }
     assert_eq!(crate::ledger::fixture::root_of(Log::Operations, &lines), checkpoint.root);
+    for moment in MOMENTS {
+        assert!(lines.iter().any(|line| line.contains(moment)), "{moment}");
+    }
     // The generated values were not reduced to a few.
     let of = |name: &str| {
         let value =

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use engine::ledger::SealState;
 use formats::clock::Clock;
 
 use super::fixture::Written;
+use crate::ledger::fixture::OwnSealer;
 
 impl Written {
     /// Takes the records and their segments out of their tables.
@@ -98,15 +100,12 @@ async fn a_segment_of_any_time_is_sealed() {
     assert!(sealer.status.stragglers().all(|(_, count)| count == 0));
 }
 
-/// A database that lost its last commits, or a backup, lost records, segments, positions and head together.
+/// A database that lost its last commits can have segments without their positions, which are committed later.
 #[tokio::test]
 async fn a_lost_tail_is_sealed_anew_only_without_a_checkpoint_of_it() {
     let written = Written::new().await;
     written.write(3).await;
-    written
-        .kept
-        .execute("CREATE TABLE heads AS TABLE audit_log_heads; CREATE TABLE nothing AS TABLE audit_log_positions")
-        .await;
+    written.kept.execute("CREATE TABLE heads AS TABLE audit_log_heads").await;
     let sealer = written.kept.sealer().await;
     written.kept.covered(3).await;
     sealer.stop().await;
@@ -118,10 +117,16 @@ async fn a_lost_tail_is_sealed_anew_only_without_a_checkpoint_of_it() {
         )
         .await;
     let sealer = written.kept.sealer().await;
-    let is_fork = |state: &engine::ledger::SealState| {
-        matches!(state, engine::ledger::SealState::Failed(error)
+    let is_fork = |state: &SealState| {
+        matches!(state, SealState::Failed(error)
             if error.contains("does not extend its checkpoint of 3 records in audit.seal.anchor"))
     };
     sealer.state(is_fork).await;
     assert_eq!(written.count("SELECT count(*) FROM audit_log_positions WHERE log = 1").await, 0);
+    sealer.stop().await;
+
+    // This sealer has neither the anchor nor a memory of the checkpoint.
+    let sealer = OwnSealer::start(written.kept.pool.clone(), None).await;
+    written.assert_sealed_once(3).await;
+    assert!(sealer.status.stragglers().all(|(_, count)| count == 0));
 }

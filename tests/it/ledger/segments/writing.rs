@@ -48,6 +48,36 @@ async fn a_batch_whose_commit_was_not_answered_has_one_segment() {
     written.assert_sealed_once(6).await;
 }
 
+/// The sessions that wait for a lock.
+const WAITING: &str =
+    "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+
+/// The connection ends before the commit, so that the writer finds no records when it writes them again.
+#[tokio::test]
+async fn a_batch_whose_first_attempt_was_not_committed_has_one_segment() {
+    let written = Written::new().await;
+    written.write(1).await;
+    let mut lock = written.kept.owner.begin().await.expect("a transaction");
+    let statement = "LOCK TABLE crypto_operations_audit IN EXCLUSIVE MODE";
+    sqlx::query(statement).execute(&mut *lock).await.expect("a lock");
+    let pending = written.submit((0..5).map(|_| record("uncommitted")).collect());
+    let waits = async |attempt: &str| {
+        let waiting = format!("SELECT count(*) FROM {WAITING} AND query LIKE '{attempt}%'");
+        written.count(&waiting).await == 1
+    };
+    within(PATIENCE, async || waits("WITH records AS (INSERT INTO").await).await;
+    written.kept.execute(&format!("SELECT pg_terminate_backend(pid) FROM {WAITING}")).await;
+    within(PATIENCE, async || waits("INSERT INTO crypto_operations_audit").await).await;
+    written.assert_each_in_one_segment(1).await;
+    lock.rollback().await.expect("a rollback");
+    for pending in pending {
+        pending.receipt().await.expect("a receipt");
+    }
+    written.assert_each_in_one_segment(6).await;
+    let segments = "SELECT count(*) FROM audit_log_segments WHERE log = 1";
+    assert_eq!(written.count(segments).await, 2);
+}
+
 #[tokio::test]
 async fn the_halves_of_a_batch_have_segments_of_their_own() {
     let written = Written::new().await;
