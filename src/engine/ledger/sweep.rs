@@ -1,8 +1,8 @@
 //! The search for committed segments without a position in their log, and for records without a segment.
 //!
 //! Both become visible when their transaction commits, which can be long after their time. Therefore
-//! three sweeps pass over them in the order of time, again and again: over the last seconds at once,
-//! over the last minutes and over all a part at a time.
+//! sweeps pass over them in the order of time, again and again: over the last seconds at once, over the last minutes
+//! and over all a part at a time.
 
 use std::time::Duration;
 
@@ -10,12 +10,6 @@ use uuid::Uuid;
 
 use super::store::RecordKey;
 use formats::clock::Timestamp;
-
-/// The number of segments that a step of a sweep reads.
-pub(super) const SEGMENTS: i64 = 2_000;
-
-/// The number of records that a step of a sweep reads.
-pub(super) const RECORDS: i64 = 5_000;
 
 /// How far the clock of an instance can be ahead of that of the database.
 pub(super) const AHEAD: Duration = Duration::from_secs(60);
@@ -25,6 +19,8 @@ pub(super) const AHEAD: Duration = Duration::from_secs(60);
 pub(super) struct Sweep {
     /// The window before the present; none for all of time.
     window: Option<Duration>,
+    /// The number of records or segments that a step reads.
+    step: i64,
     /// The last record or segment that it has read.
     after: Option<RecordKey>,
     /// Whether it has reached the present since it started.
@@ -32,14 +28,18 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
-    pub(super) const fn new(window: Option<Duration>) -> Self {
-        Self { window, after: None, is_complete: false }
+    pub(super) const fn new(window: Option<Duration>, step: i64) -> Self {
+        Self { window, step, after: None, is_complete: false }
     }
 
     /// A sweep over all of time. At first it passes over what is before this time.
-    pub(super) fn of_all(after: Option<Timestamp>) -> Self {
+    pub(super) fn of_all(after: Option<Timestamp>, step: i64) -> Self {
         let after = after.map(|ts| RecordKey { ts, id: Uuid::nil() });
-        Self { window: None, after, is_complete: false }
+        Self { window: None, step, after, is_complete: false }
+    }
+
+    pub(super) const fn step(&self) -> i64 {
+        self.step
     }
 
     /// The place of the next step.
@@ -79,15 +79,15 @@ mod tests {
     fn a_sweep_over_a_window_ends_soon_after_the_present() {
         let now = Timestamp::from_millis(1_000_000_000_000);
         let millis = |sweep: &Sweep| sweep.end(now).as_u128() >> 80;
-        let window = Sweep::new(Some(Duration::from_secs(10)));
+        let window = Sweep::new(Some(Duration::from_secs(10)), 1);
         assert_eq!(millis(&window), 1_000_000_060_000);
-        assert_eq!(Sweep::new(None).end(now), Uuid::max());
+        assert_eq!(Sweep::new(None, 1).end(now), Uuid::max());
     }
 
     #[test]
     fn a_sweep_over_all_of_time_starts_at_the_newest_segment_and_then_at_the_oldest() {
         let now = Timestamp::from_millis(1_000_000_000_000);
-        let mut sweep = Sweep::of_all(Some(now));
+        let mut sweep = Sweep::of_all(Some(now), 1);
         assert_eq!(sweep.place(now).ts, now);
         sweep.advance(None);
         assert_eq!(sweep.place(now).ts, Timestamp::from_millis(0));

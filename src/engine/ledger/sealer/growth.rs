@@ -21,9 +21,20 @@ use formats::tlog::Tree;
 /// The number of records in one transaction, without those of its last segment.
 const BATCH: usize = 10_000;
 
-/// The windows of the sweeps. Segments of the first one are sealed within the interval.
-pub(super) const WINDOWS: [Option<Duration>; 3] =
-    [Some(Duration::from_secs(10)), Some(Duration::from_secs(10 * 60)), None];
+/// The windows of the sweeps over the segments, and the number of segments that a step reads. Segments of the first
+/// window are sealed within the interval. The others find those of later commits.
+pub(super) const SEGMENTS: [(Option<Duration>, i64); 3] = [
+    (Some(Duration::from_secs(10)), 2_000),
+    (Some(Duration::from_secs(10 * 60)), 1_000),
+    (None, 1_000),
+];
+
+/// The windows of the sweeps over the records, and the number of records that a step reads.
+pub(super) const RECORDS: [(Option<Duration>, i64); 3] = [
+    (Some(Duration::from_secs(10)), 5_000),
+    (Some(Duration::from_secs(10 * 60)), 5_000),
+    (None, 5_000),
+];
 
 /// A log as the sealer knows it.
 pub(super) struct OpenLog {
@@ -32,9 +43,9 @@ pub(super) struct OpenLog {
     pub(super) tree: Tree,
     /// The segments with a position that no instance wrote, and that seal no record.
     pub(super) foreign: HashSet<Uuid>,
-    pub(super) segments: [Sweep; WINDOWS.len()],
+    pub(super) segments: [Sweep; SEGMENTS.len()],
     /// The sweeps over the records, which find those without a segment. One of them continues each time.
-    pub(super) records: [Sweep; WINDOWS.len()],
+    pub(super) records: [Sweep; RECORDS.len()],
     /// The number of these steps so far. The first one begins with the oldest record.
     pub(super) turn: usize,
     /// The number of records without a segment that it got, and that the status does not have yet.
@@ -65,12 +76,12 @@ impl OpenLog {
             head,
             tree,
             foreign,
-            segments: WINDOWS.map(|window| match window {
-                Some(_) => Sweep::new(window),
-                None => Sweep::of_all(newest),
+            segments: SEGMENTS.map(|(window, step)| match window {
+                Some(_) => Sweep::new(window, step),
+                None => Sweep::of_all(newest, step),
             }),
-            records: WINDOWS.map(Sweep::new),
-            turn: WINDOWS.len() - 1,
+            records: RECORDS.map(|(window, step)| Sweep::new(window, step)),
+            turn: RECORDS.len() - 1,
             stragglers: 0,
             unsigned: None,
         }

@@ -7,11 +7,10 @@ use sqlx::{Connection as _, PgConnection};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::growth::{OpenLog, WINDOWS, grow};
+use super::growth::{OpenLog, RECORDS, grow};
 use crate::ledger::positioned::is_own;
 use crate::ledger::seal_error::SealError;
 use crate::ledger::store::{self, RecordKey};
-use crate::ledger::sweep::RECORDS;
 use crate::ledger::{Log, records};
 use crate::seals::{Flaw, OlderRowKey, RowName, Seals};
 use crate::segments::{self, Leaf, Segment, SegmentRows, key_of, row_key};
@@ -32,12 +31,13 @@ pub(super) async fn seal(
     now: Timestamp,
     deadline: Instant,
 ) -> Result<(), SealError> {
-    let place = open.turn % WINDOWS.len();
+    let place = open.turn % RECORDS.len();
     open.turn = open.turn.wrapping_add(1);
     while let Some(sweep) = open.records.get_mut(place) {
         let after = sweep.place(now);
         let of_log = (open.log, open.head.size);
-        let slice = store::record_slice(connection, of_log, &open.foreign, after, RECORDS).await?;
+        let slice =
+            store::record_slice(connection, of_log, &open.foreign, after, sweep.step()).await?;
         let is_last = sweep.advance(slice.end);
         let bare = without_segment(connection, seals, open, &slice.unsealed).await?;
         for batch in bare.chunks(BATCH) {

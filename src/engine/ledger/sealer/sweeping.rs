@@ -3,11 +3,10 @@
 use sqlx::PgConnection;
 use tokio::time::Instant;
 
-use super::growth::{OpenLog, WINDOWS, grow};
+use super::growth::{OpenLog, SEGMENTS, grow};
 use super::stragglers;
 use crate::ledger::seal_error::SealError;
 use crate::ledger::store;
-use crate::ledger::sweep::SEGMENTS;
 use crate::seals::Seals;
 use formats::clock::Timestamp;
 
@@ -19,13 +18,13 @@ pub(super) async fn seal(
     now: Timestamp,
     deadline: Instant,
 ) -> Result<(), SealError> {
-    for place in 0..WINDOWS.len() {
+    for place in 0..SEGMENTS.len() {
         // The last sweep reads all segments. On an empty log it goes first.
-        let place = if open.is_new { WINDOWS.len() - 1 } else { place };
+        let place = if open.is_new { SEGMENTS.len() - 1 } else { place };
         while let Some(sweep) = open.segments.get_mut(place) {
             let range = (sweep.place(now).first_id(), sweep.end(now));
             let size = open.head.size;
-            let slice = store::slice(connection, open.log, range, SEGMENTS, size).await?;
+            let slice = store::slice(connection, open.log, range, sweep.step(), size).await?;
             let is_last = sweep.advance(slice.end.map(store::RecordKey::of));
             open.is_new &= !sweep.is_complete();
             let is_idle = place > 0 && slice.waiting.is_empty();
