@@ -6,7 +6,7 @@ use tokio::net::TcpSocket;
 
 /// A port of its test. It refuses connections, unless the test listens at it.
 pub struct OwnPort {
-    /// Bound, so that the kernel gives the port to nobody. It does not listen.
+    /// It has the port, so that the kernel gives it to nobody else. It does not listen.
     socket: TcpSocket,
 }
 

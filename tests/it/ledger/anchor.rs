@@ -35,11 +35,6 @@ impl Kept {
     }
 }
 
-/// Asserts that a sealer found no record without a segment.
-fn assert_no_stragglers(sealer: &OwnSealer) {
-    assert!(sealer.status.stragglers().all(|(_, count)| count == 0));
-}
-
 pub(super) fn is_fork(place: &str) -> impl Fn(&SealState) -> bool {
     let text = format!("does not extend its checkpoint of 5 records in {place}");
     move |state| matches!(state, SealState::Failed(error) if error.contains(&text))
@@ -54,7 +49,7 @@ async fn sealing_stops_after_a_restored_backup_until_the_origin_is_new() {
     let kept = Kept::new().await;
     let sealer = kept.sealer().await;
     kept.back_up().await;
-    assert_no_stragglers(&sealer);
+    sealer.assert_no_stragglers();
     sealer.stop().await;
     kept.restore().await;
     let anchored = fs::read(kept.anchor()).unwrap();
@@ -120,8 +115,7 @@ async fn a_sealer_that_loses_its_connection_seals_each_record_once() {
     .await
     .unwrap();
     assert_eq!(sealed, (10, 10));
-    assert_no_stragglers(&sealer);
-    sealer.stop().await;
+    sealer.assert_no_stragglers();
 }
 
 #[tokio::test]
@@ -133,12 +127,12 @@ async fn two_sealers_sign_one_history() {
     two.state(|state| *state == SealState::Standby).await;
     kept.write(3).await;
     kept.covered(3).await;
-    assert_no_stragglers(&one);
+    one.assert_no_stragglers();
     one.stop().await;
     two.state(|state| *state == SealState::Sealing).await;
     kept.write(1).await;
     kept.covered(4).await;
-    assert_no_stragglers(&two);
+    two.assert_no_stragglers();
 }
 
 /// The owner of the database can insert such a position.

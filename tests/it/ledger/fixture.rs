@@ -138,6 +138,11 @@ impl OwnSealer {
         self.status.state()
     }
 
+    /// Asserts that it found no record without a segment.
+    pub(super) fn assert_no_stragglers(&self) {
+        assert!(self.status.stragglers().all(|(_, count)| count == 0));
+    }
+
     /// Stops it and waits until it has stopped.
     pub(super) async fn stop(self) {
         self.job.abort();

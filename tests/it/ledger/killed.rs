@@ -21,7 +21,7 @@ const HASHES: u16 = 20;
 
 const SIZE: &str = "SELECT size FROM audit_log_heads WHERE log = 1";
 
-/// The connections of sealers, of which one has the lock.
+/// The connections of sealers. One of them has the lock.
 const SEALERS: &str = "pg_stat_activity
     WHERE application_name = 'sealward sealer' AND datname = current_database()";
 

@@ -29,12 +29,12 @@ pub(super) const SEGMENTS: [(Option<Duration>, i64); 3] = [
     (None, 1_000),
 ];
 
-/// The windows of the sweeps over the records, and the number of records that a step reads.
-pub(super) const RECORDS: [(Option<Duration>, i64); 3] = [
-    (Some(Duration::from_secs(10)), 5_000),
-    (Some(Duration::from_secs(10 * 60)), 5_000),
-    (None, 5_000),
-];
+/// The windows of the sweeps over the records.
+pub(super) const RECORDS: [Option<Duration>; 3] =
+    [Some(Duration::from_secs(10)), Some(Duration::from_secs(10 * 60)), None];
+
+/// The number of records that a step of their sweeps reads.
+const RECORDS_OF_A_STEP: i64 = 5_000;
 
 /// A log as the sealer knows it.
 pub(super) struct OpenLog {
@@ -80,7 +80,7 @@ impl OpenLog {
                 Some(_) => Sweep::new(window, step),
                 None => Sweep::of_all(newest, step),
             }),
-            records: RECORDS.map(|(window, step)| Sweep::new(window, step)),
+            records: RECORDS.map(|window| Sweep::new(window, RECORDS_OF_A_STEP)),
             turn: RECORDS.len() - 1,
             stragglers: 0,
             unsigned: None,

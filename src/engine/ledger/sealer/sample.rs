@@ -9,8 +9,8 @@ use crate::ledger::{records, store};
 use crate::seals::{Flaw, RowName, Seals};
 use crate::segments::Segment;
 
-/// Every second position of the sample, on average, is one of so many last ones, so that it shows soon what the audit
-/// writers of a new release hash.
+/// Half of the samples are of so many last records. They show soon if the audit writer of a new release hashes another
+/// text.
 const LAST: u64 = 1_000;
 
 /// Hashes the records of one sealed segment again. A difference is a finding: the record was changed, or the audit

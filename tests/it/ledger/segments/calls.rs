@@ -67,7 +67,7 @@ impl Written {
 /// What the functions of the owner refuse.
 const INVALID: &str = "SW005";
 
-/// A call before which another one moved the head, or `audit init` named the log anew.
+/// Before the call, another one moved the head, or `audit init` gave the log another origin.
 #[tokio::test]
 async fn a_call_for_another_head_changes_nothing() {
     let written = Written::with_waiting_segment().await;

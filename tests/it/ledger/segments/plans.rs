@@ -11,8 +11,8 @@ use crate::ledger::fixture::initialize_in;
 
 const RECORDS: u64 = 131_072;
 
-/// What was read in the tables of the log of operations: rows by sequential scans, entries of indexes, and the number
-/// of rounds of the sealer, each of which reads the signing keys.
+/// What was read in the tables of the log of operations: rows by sequential scans, and entries of indexes. The third
+/// number counts the rounds of the sealer: each round reads the signing keys.
 const READ: &str = "WITH logs AS (
         SELECT relid FROM pg_stat_user_tables
          WHERE relname ~ '^(audit_log_segments|audit_log_positions|audit_log_nodes|crypto_operations_audit_2)'

@@ -97,7 +97,7 @@ async fn a_segment_of_any_time_is_sealed() {
     }
     written.assert_sealed_once(4).await;
     // They are sealed as segments, not as records without one.
-    assert!(sealer.status.stragglers().all(|(_, count)| count == 0));
+    sealer.assert_no_stragglers();
 }
 
 /// A database that lost its last commits can have segments without their positions, which are committed later.
@@ -128,5 +128,5 @@ async fn a_lost_tail_is_sealed_anew_only_without_a_checkpoint_of_it() {
     // This sealer has neither the anchor nor a memory of the checkpoint.
     let sealer = OwnSealer::start(written.kept.pool.clone(), None).await;
     written.assert_sealed_once(3).await;
-    assert!(sealer.status.stragglers().all(|(_, count)| count == 0));
+    sealer.assert_no_stragglers();
 }

@@ -199,6 +199,14 @@ async fn records_after_the_last_sealed_one_are_not_reported_as_added() {
     assert_eq!((verified.covered, verified.unsealed), (2, 1));
 }
 
+/// What verification names in the database.
+async fn changes(sealed: &Sealed) -> Vec<Change> {
+    let Err(NotVerified::Tampered(findings)) = sealed.database().await else {
+        panic!("the log was changed");
+    };
+    findings.first.into_iter().map(|finding| finding.change).collect()
+}
+
 /// Verification does not end with the first finding.
 #[tokio::test]
 async fn every_change_is_named() {
@@ -219,16 +227,12 @@ async fn every_change_is_named() {
              UPDATE audit_log_heads SET size = 7 WHERE log = 1",
         )
         .await;
-    let Err(NotVerified::Tampered(findings)) = sealed.database().await else {
-        panic!("the log was changed");
-    };
-    let changes: Vec<Change> = findings.first.into_iter().map(|finding| finding.change).collect();
     let expected = [
         Change::Missing(2),
         Change::Changed { index: 1, record: changed },
         Change::Repeated { record: repeated },
     ];
-    assert_eq!(changes, expected);
+    assert_eq!(changes(&sealed).await, expected);
 }
 
 /// After a gap, no root can be compared.
@@ -267,12 +271,8 @@ async fn a_long_gap_hides_nothing_after_it() {
              UPDATE audit_log_heads SET size = 1206 WHERE log = 1",
         )
         .await;
-    let Err(NotVerified::Tampered(findings)) = sealed.database().await else {
-        panic!("the log was changed");
-    };
-    let changes: Vec<Change> = findings.first.into_iter().map(|finding| finding.change).collect();
     let changed = Change::Changed { index: 1204, record: sealed.id(4) };
-    assert_eq!(changes, [Change::Missing(4), changed]);
+    assert_eq!(changes(&sealed).await, [Change::Missing(4), changed]);
     let last = sealed.kept.export().await.pop().expect("a line");
     assert_eq!(serde_json::from_str::<Value>(&last).expect("JSON")["log_index"], 1205);
 }
