@@ -132,11 +132,14 @@ CREATE TABLE audit_log_segments (
     ids    uuid[] NOT NULL,
     hashes bytea NOT NULL,
     mac    bytea NOT NULL,
+    xact   xid8 NOT NULL DEFAULT pg_current_xact_id(),
     PRIMARY KEY (log, id),
     CHECK (cardinality(ids) <= 512 AND octet_length(hashes) <= 16384 AND octet_length(mac) <= 64)
 ) WITH (toast_tuple_target = 8160);
 
 ALTER TABLE audit_log_segments ALTER ids SET STORAGE EXTERNAL, ALTER hashes SET STORAGE EXTERNAL;
+
+CREATE INDEX audit_log_segments_xact_idx ON audit_log_segments (log, xact, id);
 
 COMMENT ON TABLE audit_log_segments IS 'Records that one transaction wrote, at most 512 in 256 ms, with the hashes of their leaves. The transaction of the records writes them. Rows stay when the day of the records is retired.';
 COMMENT ON COLUMN audit_log_segments.log IS 'As in audit_log_heads.';
@@ -144,6 +147,7 @@ COMMENT ON COLUMN audit_log_segments.id IS 'The last of the records, or a later 
 COMMENT ON COLUMN audit_log_segments.ids IS 'The records, in ascending order.';
 COMMENT ON COLUMN audit_log_segments.hashes IS 'Their RFC 6962 leaf hashes, 32 bytes each: hashes of the tiles of level 0.';
 COMMENT ON COLUMN audit_log_segments.mac IS 'The generation of the row key, and its MAC of the other columns. The sealer passes over rows with another one.';
+COMMENT ON COLUMN audit_log_segments.xact IS 'The transaction that inserted it, by which the sealer finds it. In a restored database, sweeps find it.';
 
 CREATE TABLE audit_log_positions (
     log     smallint NOT NULL CHECK (log IN (1, 2)),
@@ -277,6 +281,8 @@ END
 $$;
 
 REVOKE UPDATE, DELETE ON audit_log_keys, audit_log_cosigners, report_keys, audit_log_segments FROM sealward_application;
+REVOKE INSERT ON audit_log_segments FROM sealward_application;
+GRANT INSERT (log, id, ids, hashes, mac) ON audit_log_segments TO sealward_application;
 REVOKE INSERT, UPDATE, DELETE ON audit_log_positions, audit_log_nodes, audit_log_index FROM sealward_application;
 REVOKE DELETE ON audit_log_origins FROM sealward_application;
 

@@ -1,8 +1,7 @@
 //! The search for committed segments without a position in their log, and for records without a segment.
 //!
 //! Both become visible when their transaction commits, which can be long after their time. Therefore
-//! sweeps pass over them in the order of time, again and again: over the last seconds at once, over the last minutes
-//! and over all a part at a time.
+//! sweeps pass over them in the order of time, again and again, a part at a time.
 
 use std::time::Duration;
 
@@ -19,8 +18,6 @@ pub(super) const AHEAD: Duration = Duration::from_secs(60);
 pub(super) struct Sweep {
     /// The window before the present; none for all of time.
     window: Option<Duration>,
-    /// The number of records or segments that a step reads.
-    step: i64,
     /// The last record or segment that it has read.
     after: Option<RecordKey>,
     /// Whether it has reached the present since it started.
@@ -28,18 +25,14 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
-    pub(super) const fn new(window: Option<Duration>, step: i64) -> Self {
-        Self { window, step, after: None, is_complete: false }
+    pub(super) const fn new(window: Option<Duration>) -> Self {
+        Self { window, after: None, is_complete: false }
     }
 
     /// A sweep over all of time. At first it passes over what is before this time.
-    pub(super) fn of_all(after: Option<Timestamp>, step: i64) -> Self {
+    pub(super) fn of_all(after: Option<Timestamp>) -> Self {
         let after = after.map(|ts| RecordKey { ts, id: Uuid::nil() });
-        Self { window: None, step, after, is_complete: false }
-    }
-
-    pub(super) const fn step(&self) -> i64 {
-        self.step
+        Self { window: None, after, is_complete: false }
     }
 
     /// The place of the next step.
@@ -79,15 +72,15 @@ mod tests {
     fn a_sweep_over_a_window_ends_soon_after_the_present() {
         let now = Timestamp::from_millis(1_000_000_000_000);
         let millis = |sweep: &Sweep| sweep.end(now).as_u128() >> 80;
-        let window = Sweep::new(Some(Duration::from_secs(10)), 1);
+        let window = Sweep::new(Some(Duration::from_secs(10)));
         assert_eq!(millis(&window), 1_000_000_060_000);
-        assert_eq!(Sweep::new(None, 1).end(now), Uuid::max());
+        assert_eq!(Sweep::new(None).end(now), Uuid::max());
     }
 
     #[test]
     fn a_sweep_over_all_of_time_starts_at_the_newest_segment_and_then_at_the_oldest() {
         let now = Timestamp::from_millis(1_000_000_000_000);
-        let mut sweep = Sweep::of_all(Some(now), 1);
+        let mut sweep = Sweep::of_all(Some(now));
         assert_eq!(sweep.place(now).ts, now);
         sweep.advance(None);
         assert_eq!(sweep.place(now).ts, Timestamp::from_millis(0));

@@ -179,7 +179,7 @@ async fn the_service_has_only_these_privileges_on_the_audit_logs_and_functions_o
         "audit_log_nodes: SELECT",
         "audit_log_origins: INSERT, SELECT, UPDATE",
         "audit_log_positions: SELECT",
-        "audit_log_segments: INSERT, SELECT",
+        "audit_log_segments: INSERT (log, id, ids, hashes, mac), SELECT",
         "audit_log_witnesses: DELETE, INSERT, SELECT, UPDATE",
         "audit_retention: SELECT",
         "close_audit_day: EXECUTE",

@@ -7,6 +7,7 @@ use sqlx::PgConnection;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use super::recent::{LONGEST, Recent};
 use crate::ledger::Log;
 use crate::ledger::head::Head;
 use crate::ledger::positioned::{append, is_own};
@@ -21,20 +22,18 @@ use formats::tlog::Tree;
 /// The number of records in one transaction, without those of its last segment.
 const BATCH: usize = 10_000;
 
-/// The windows of the sweeps over the segments, and the number of segments that a step reads. Segments of the first
-/// window are sealed within the interval. The others find those of later commits.
-pub(super) const SEGMENTS: [(Option<Duration>, i64); 3] = [
-    (Some(Duration::from_secs(10)), 2_000),
-    (Some(Duration::from_secs(10 * 60)), 1_000),
-    (None, 1_000),
-];
+/// The windows of the sweeps over the segments.
+pub(super) const SEGMENTS: [Option<Duration>; 2] = [None, Some(Duration::from_secs(10 * 60))];
 
 /// The windows of the sweeps over the records.
 pub(super) const RECORDS: [Option<Duration>; 3] =
-    [Some(Duration::from_secs(10)), Some(Duration::from_secs(10 * 60)), None];
+    [None, Some(Duration::from_secs(10 * 60)), Some(Duration::from_secs(10))];
 
-/// The number of records that a step of their sweeps reads.
-const RECORDS_OF_A_STEP: i64 = 5_000;
+/// The number of segments that a step reads.
+pub(super) const SEGMENTS_OF_A_STEP: i64 = 2_000;
+
+/// The number of records that a step reads.
+pub(super) const RECORDS_OF_A_STEP: i64 = 5_000;
 
 /// A log as the sealer knows it.
 pub(super) struct OpenLog {
@@ -43,10 +42,12 @@ pub(super) struct OpenLog {
     pub(super) tree: Tree,
     /// The segments with a position that no instance wrote, and that seal no record.
     pub(super) foreign: HashSet<Uuid>,
+    pub(super) recent: Recent,
+    /// The sweeps over the segments, which find those that `recent` passed over, and over the records, which find those
+    /// without a segment. One of them continues in each round.
     pub(super) segments: [Sweep; SEGMENTS.len()],
-    /// The sweeps over the records, which find those without a segment. One of them continues each time.
     pub(super) records: [Sweep; RECORDS.len()],
-    /// The number of these steps so far. The first one begins with the oldest record.
+    /// The number of these rounds so far.
     pub(super) turn: usize,
     /// The number of records without a segment that it got, and that the status does not have yet.
     pub(super) stragglers: u64,
@@ -63,25 +64,28 @@ pub(super) struct Unsigned {
 }
 
 impl OpenLog {
-    /// The sweep over all time starts at the `newest` segment with a position, because most segments that wait are newer.
+    /// The sweep over all time starts before the `newest` segment with a position, because most segments that wait are
+    /// newer.
     pub(super) fn new(
         log: Log,
         (head, tree): (Head, Tree),
         foreign: HashSet<Uuid>,
         newest: Option<Timestamp>,
     ) -> Self {
+        let first = newest.map(|ts| ts.minus(LONGEST));
         Self {
             log,
             is_new: head.size == 0,
             head,
             tree,
             foreign,
-            segments: SEGMENTS.map(|(window, step)| match window {
-                Some(_) => Sweep::new(window, step),
-                None => Sweep::of_all(newest, step),
+            recent: Recent::new(),
+            segments: SEGMENTS.map(|window| match window {
+                Some(_) => Sweep::new(window),
+                None => Sweep::of_all(first),
             }),
-            records: RECORDS.map(|window| Sweep::new(window, RECORDS_OF_A_STEP)),
-            turn: RECORDS.len() - 1,
+            records: RECORDS.map(Sweep::new),
+            turn: 0,
             stragglers: 0,
             unsigned: None,
         }

@@ -9,6 +9,7 @@
 mod growth;
 mod history;
 mod numbers;
+mod recent;
 mod sample;
 mod signing;
 mod stragglers;
@@ -34,7 +35,7 @@ use super::key::SigningKey;
 use super::positioned::check_own;
 use super::seal_error::SealError;
 use super::status::{SealState, SealStatus};
-use super::store;
+use super::store::{self, Moment};
 use super::tree::load_tree;
 use super::witness::InvalidWitness;
 use crate::db::Pool;
@@ -240,13 +241,13 @@ impl Sealer {
     async fn tick(&mut self, session: &mut SealingSession) -> Result<(), SealError> {
         let SealingSession { leadership, keys, logs } = session;
         let connection = leadership.connection();
-        let now = store::now(&mut *connection).await?;
+        let moment = store::moment(&mut *connection).await?;
         // `audit init --new-key` replaces the key while the service runs.
         *keys = self.keys(&mut *connection).await?;
         let mut failure = None;
         for open in &mut *logs {
             let deadline = Instant::now() + self.interval;
-            let sealed = self.continue_log(connection, keys, open, (now, deadline)).await;
+            let sealed = self.continue_log(connection, keys, open, (moment, deadline)).await;
             if let Err(SealError::Moved(log)) = sealed {
                 self.moved = Some((log, open.head.origin.clone()));
             }
@@ -277,11 +278,11 @@ impl Sealer {
         connection: &mut PgConnection,
         keys: &[SigningKey],
         open: &mut OpenLog,
-        (now, deadline): (Timestamp, Instant),
+        (moment, deadline): (Moment, Instant),
     ) -> Result<(), SealError> {
-        seal(&mut *connection, self.pool.seals(), open, now, deadline).await?;
+        seal(&mut *connection, self.pool.seals(), open, &moment, deadline).await?;
         self.status.note_stragglers(open.log, mem::take(&mut open.stragglers));
-        self.sign_in_turn(&mut *connection, keys, open, now).await?;
+        self.sign_in_turn(&mut *connection, keys, open, moment.now).await?;
         sample::check(connection, self.pool.seals(), open).await?;
         Ok(())
     }

@@ -7,7 +7,7 @@ use sqlx::{Connection as _, PgConnection};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::growth::{OpenLog, RECORDS, grow};
+use super::growth::{OpenLog, RECORDS_OF_A_STEP, grow};
 use crate::ledger::positioned::is_own;
 use crate::ledger::seal_error::SealError;
 use crate::ledger::store::{self, RecordKey};
@@ -22,22 +22,21 @@ const BATCH: usize = 250;
 /// The age from which a record without a segment is a finding. A process without the row key gets it before.
 const ALARM: Duration = Duration::from_secs(60 * 60);
 
-/// Continues a sweep over the records, and seals those without a segment. It goes on until the deadline while it finds
+/// Continues one sweep over the records, and seals those without a segment. It goes on until the deadline while it finds
 /// some.
 pub(super) async fn seal(
     connection: &mut PgConnection,
     seals: &Seals,
     open: &mut OpenLog,
-    now: Timestamp,
-    deadline: Instant,
+    place: usize,
+    (now, deadline): (Timestamp, Instant),
 ) -> Result<(), SealError> {
-    let place = open.turn % RECORDS.len();
-    open.turn = open.turn.wrapping_add(1);
     while let Some(sweep) = open.records.get_mut(place) {
         let after = sweep.place(now);
         let of_log = (open.log, open.head.size);
         let slice =
-            store::record_slice(connection, of_log, &open.foreign, after, sweep.step()).await?;
+            store::record_slice(connection, of_log, &open.foreign, after, RECORDS_OF_A_STEP)
+                .await?;
         let is_last = sweep.advance(slice.end);
         let bare = without_segment(connection, seals, open, &slice.unsealed).await?;
         for batch in bare.chunks(BATCH) {

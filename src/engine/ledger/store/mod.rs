@@ -14,7 +14,7 @@ pub(super) use self::attesting::{attesting_of, lacks_changes, last_attesting};
 pub(super) use self::checkpoints::{
     publish, published, put_checkpoint, put_cosigned, put_witness, witnesses,
 };
-pub(super) use self::clock::now;
+pub(super) use self::clock::{Moment, moment, now};
 pub(super) use self::head::{head, lock_head, lock_init, put_origin, restore_origin, shorten};
 pub(super) use self::keys::{
     accepted_segments, cosigners, keep_origin, keys, newest_keys, origin, whole_keys,
@@ -24,7 +24,7 @@ pub(super) use self::records::{
 };
 pub(super) use self::segments::{
     Sealed, around, avoid_sequential_scans, first_sealed_from, lock_stragglers, positioned, random,
-    sealed, sealed_around, slice,
+    recent, sealed, sealed_around, slice,
 };
 pub(super) use self::tree::{Growth, grow, hashes};
 use crate::db::undecodable;

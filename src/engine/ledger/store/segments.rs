@@ -82,6 +82,67 @@ pub(in crate::ledger) async fn slice(
     Ok(Slice { waiting, end })
 }
 
+/// Segments of the transactions that a pass reads.
+#[derive(Debug)]
+pub(in crate::ledger) struct RecentSlice {
+    /// The segments without a position, in the order of their identifiers.
+    pub(in crate::ledger) waiting: Vec<Segment>,
+    /// The transaction and the identifier of the last segment. None if there are no more segments after the slice.
+    pub(in crate::ledger) end: Option<(i64, Uuid)>,
+}
+
+/// A segment in the order of transactions. In SQL: `xact`, and the columns of [`SegmentRow`] if it waits.
+struct Committed {
+    place: (i64, Uuid),
+    waiting: Option<SegmentRow>,
+}
+
+impl<'r> FromRow<'r, PgRow> for Committed {
+    fn from_row(row: &'r PgRow) -> sqlx::Result<Self> {
+        let waits: bool = row.try_get("waits")?;
+        let waiting = waits.then(|| SegmentRow::from_row(row)).transpose()?;
+        Ok(Self { place: (row.try_get("xact")?, row.try_get("id")?), waiting })
+    }
+}
+
+/// The `limit` segments after a transaction and an identifier, of transactions before `end`, of a log with `size` records.
+/// In a restored database there are transactions that have not begun: `end` leaves them out.
+pub(in crate::ledger) async fn recent(
+    connection: &mut PgConnection,
+    (log, size): (Log, u64),
+    ((xact, after), end): ((i64, Uuid), i64),
+    limit: i64,
+) -> sqlx::Result<RecentSlice> {
+    let found: Vec<Committed> = sqlx::query_as(
+        "WITH part AS MATERIALIZED (
+             SELECT xact, id FROM audit_log_segments
+              WHERE log = $1 AND (xact, id) > ($2::text::xid8, $3) AND xact < $4::text::xid8
+              ORDER BY xact, id LIMIT $5)
+         SELECT part.xact::text::bigint AS xact, part.id, s.ids, s.hashes, s.mac, s.id IS NOT NULL AS waits
+           FROM part LEFT JOIN LATERAL (
+                    SELECT * FROM audit_log_segments s
+                     WHERE s.log = $1 AND s.id = part.id AND coalesce((
+                               SELECT p.base FROM audit_log_positions p
+                                WHERE p.log = $1 AND p.segment = part.id), $6) >= $6
+                    OFFSET 0) AS s ON true
+          ORDER BY part.xact, part.id",
+    )
+    .bind(log.number())
+    .bind(xact.to_string())
+    .bind(after)
+    .bind(end.to_string())
+    .bind(limit)
+    .bind(signed_number(size))
+    .fetch_all(connection)
+    .await?;
+    let is_last = i64::try_from(found.len()).is_ok_and(|read| read < limit);
+    let end = found.last().map(|it| it.place).filter(|_| !is_last);
+    let waiting = found.into_iter().filter_map(|it| it.waiting);
+    let mut waiting: Vec<_> = waiting.map(|row| row.of(log)).collect();
+    waiting.sort_unstable_by_key(|segment| segment.id);
+    Ok(RecentSlice { waiting, end })
+}
+
 /// The segments that can have records of this range, and whether each has a position in a log with `size` records.
 pub(in crate::ledger) async fn around(
     connection: &mut PgConnection,

@@ -45,6 +45,7 @@ async fn the_login_only_inserts_segments() {
     for attempt in [
         "UPDATE audit_log_segments SET hashes = hashes",
         "UPDATE audit_log_segments SET mac = mac",
+        "INSERT INTO audit_log_segments VALUES (1, gen_random_uuid(), '{}', '', '', pg_current_xact_id())",
         "DELETE FROM audit_log_segments",
         "INSERT INTO audit_log_positions VALUES (1, 0, 1, gen_random_uuid())",
         "UPDATE audit_log_positions SET base = 1",
@@ -158,7 +159,7 @@ async fn a_head_that_moves_while_the_lock_is_held_is_an_alarm_until_the_restart(
     let sealer = written.kept.sealer().await;
     sealer.state(|state| *state == SealState::Sealing).await;
     let mut transaction = written.kept.pool.begin().await.expect("a transaction");
-    let put_back = "INSERT INTO audit_log_segments SELECT * FROM held";
+    let put_back = "INSERT INTO audit_log_segments SELECT log, id, ids, hashes, mac FROM held";
     sqlx::query(put_back).execute(&mut *transaction).await.expect("a segment");
     position(&mut transaction, segment, &leaves, None).await;
     transaction.commit().await.expect("a commit");

@@ -1,5 +1,7 @@
 //! No statement of the sealer, of lists, proofs or tiles reads a whole table or a whole index.
 
+use std::time::Duration;
+
 use engine::audit::{EntryFilter, entries};
 use engine::ledger::{self, Log, Renewal};
 use formats::clock::Clock;
@@ -21,10 +23,92 @@ const READ: &str = "WITH logs AS (
            (SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE relid IN (TABLE logs)),
            (SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'audit_log_keys_pkey')";
 
+/// The sessions of sealers.
+const SESSIONS: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+    AND backend_type = 'client backend' AND application_name LIKE '%sealer'";
+
 #[tokio::test(flavor = "multi_thread")]
 async fn no_statement_reads_a_whole_table_or_index() {
     let written = Written::new().await;
-    // A log of two full trees with one invented hash for all leaves, under a row key that is lost. An operator accepts it.
+    make_large(&written).await;
+    let (rows_before, entries_before, rounds_before) = read(&written).await;
+
+    let pool = pool((*written.kept.pool.current().connect_options()).clone());
+    let sealer = written.kept.sealer().await;
+    written.write(20).await;
+    written.kept.covered(RECORDS + 20).await;
+    let now = Clock::system().now();
+    let page = entries(&pool, now, &EntryFilter::default(), None, 200).await.expect("a page");
+    assert_eq!(page.len(), 200);
+    let (own, others) = page.split_at(20);
+    assert!(own.iter().all(|entry| entry.log_index.is_some() && !entry.changed));
+    assert!(others.iter().all(|entry| entry.log_index.is_some() && entry.changed));
+    for entry in own {
+        ledger::prove(&pool, Log::Operations, entry.id.uuid()).await.expect("a proof");
+    }
+    let tile = Tile::in_tree(TileContent::Hashes(0), 100, RECORDS).expect("a tile");
+    ledger::tile(&pool, Log::Operations, &tile).await.expect("hashes").expect("a tile");
+    sealer.stop().await;
+    pool.current().close().await;
+    written.kept.pool.current().close().await;
+    let (rows, entries, rounds) = read(&written).await;
+    // Postgres reads a table of a few rows as a whole, for example that of the nodes.
+    assert!(rows - rows_before < 1_000, "{} rows", rows - rows_before);
+    let (entries, rounds) = (entries - entries_before, rounds - rounds_before);
+    assert!(entries < rounds * RECORDS as i64 / 4, "{entries} entries in {rounds} rounds");
+}
+
+/// The sweeps would find the newer segment first, and this one many rounds later.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_commits_late_is_sealed_in_the_next_round() {
+    let written = Written::new().await;
+    make_large(&written).await;
+    let _sealer = written.kept.sealer().await;
+    written.write(1).await;
+    written.kept.covered(RECORDS + 1).await;
+    let mut heads = written.kept.owner.begin().await.expect("a transaction");
+    let lock = "LOCK TABLE audit_log_heads IN ACCESS EXCLUSIVE MODE";
+    sqlx::query(lock).execute(&mut *heads).await.expect("a lock");
+    let waits = format!("{SESSIONS} AND wait_event_type = 'Lock'");
+    within(PATIENCE, async || written.count(&waits).await == 1).await;
+    written.write_at(Clock::system().now().minus(Duration::from_secs(60 * 60))).await;
+    written.write(1).await;
+    heads.commit().await.expect("a commit");
+    written.kept.covered(RECORDS + 3).await;
+    let in_order = "SELECT count(*) FROM audit_log_positions late JOIN audit_log_positions other USING (log)
+                     WHERE log = 1 AND late.base = $1 AND other.base = $1 + 1 AND late.segment < other.segment";
+    let in_order = in_order.replace("$1", &(RECORDS + 1).to_string());
+    assert_eq!(written.count(&in_order).await, 1);
+}
+
+/// A session keeps its plans, also those for the empty tables of a new deployment.
+#[tokio::test]
+async fn a_segment_is_looked_up_with_a_plan_for_an_empty_log() {
+    let written = Written::new().await;
+    let mut session = written.kept.owner.begin().await.expect("a session");
+    for _ in 0..10 {
+        let (segment, leaves) = written.write_segment().await;
+        position(&mut session, segment, &leaves, None).await;
+    }
+    sqlx::query(
+        "INSERT INTO audit_log_segments SELECT 1, id, ARRAY[id], sha256(''), sha256('')
+           FROM generate_series(1, 5000) AS number, CAST(md5(number::text) AS uuid) AS id",
+    )
+    .execute(&mut *session)
+    .await
+    .expect("segments");
+    let (segment, leaves) = written.write_segment().await;
+    let fetched =
+        "SELECT idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'audit_log_segments'";
+    let before: i64 = sqlx::query_scalar(fetched).fetch_one(&mut *session).await.expect("a number");
+    position(&mut session, segment, &leaves, None).await;
+    let after: i64 = sqlx::query_scalar(fetched).fetch_one(&mut *session).await.expect("a number");
+    assert_eq!(after - before, 2);
+}
+
+/// Makes a log of two full trees with one invented hash for all leaves, under a row key that is lost. An operator
+/// accepts it.
+async fn make_large(written: &Written) {
     let leaf = Hash::of_leaf(b"a leaf");
     let (mut tree, mut nodes) = (Tree::default(), Vec::new());
     (0..RECORDS).for_each(|_| tree.append(leaf, |node| nodes.push(node)));
@@ -58,63 +142,11 @@ async fn no_statement_reads_a_whole_table_or_index() {
     written.kept.execute("ANALYZE").await;
     let renewal = Renewal { origin: true, ..Renewal::default() };
     initialize_in(&written.kept.pool, renewal).await;
-    let (rows_before, entries_before, rounds_before) = read(&written).await;
-
-    let pool = pool((*written.kept.pool.current().connect_options()).clone());
-    let sealer = written.kept.sealer().await;
-    written.write(20).await;
-    written.kept.covered(RECORDS + 20).await;
-    let now = Clock::system().now();
-    let page = entries(&pool, now, &EntryFilter::default(), None, 200).await.expect("a page");
-    assert_eq!(page.len(), 200);
-    let (own, others) = page.split_at(20);
-    assert!(own.iter().all(|entry| entry.log_index.is_some() && !entry.changed));
-    assert!(others.iter().all(|entry| entry.log_index.is_some() && entry.changed));
-    for entry in own {
-        ledger::prove(&pool, Log::Operations, entry.id.uuid()).await.expect("a proof");
-    }
-    let tile = Tile::in_tree(TileContent::Hashes(0), 100, RECORDS).expect("a tile");
-    ledger::tile(&pool, Log::Operations, &tile).await.expect("hashes").expect("a tile");
-    sealer.stop().await;
-    pool.current().close().await;
-    written.kept.pool.current().close().await;
-    let (rows, entries, rounds) = read(&written).await;
-    // Postgres reads a table of a few rows as a whole, for example that of the nodes.
-    assert!(rows - rows_before < 1_000, "{} rows", rows - rows_before);
-    let (entries, rounds) = (entries - entries_before, rounds - rounds_before);
-    assert!(entries < rounds * RECORDS as i64 / 4, "{entries} entries in {rounds} rounds");
-}
-
-/// A session keeps its plans, also those for the empty tables of a new deployment.
-#[tokio::test]
-async fn a_segment_is_looked_up_with_a_plan_for_an_empty_log() {
-    let written = Written::new().await;
-    let mut session = written.kept.owner.begin().await.expect("a session");
-    for _ in 0..10 {
-        let (segment, leaves) = written.write_segment().await;
-        position(&mut session, segment, &leaves, None).await;
-    }
-    sqlx::query(
-        "INSERT INTO audit_log_segments SELECT 1, id, ARRAY[id], sha256(''), sha256('')
-           FROM generate_series(1, 5000) AS number, CAST(md5(number::text) AS uuid) AS id",
-    )
-    .execute(&mut *session)
-    .await
-    .expect("segments");
-    let (segment, leaves) = written.write_segment().await;
-    let fetched =
-        "SELECT idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'audit_log_segments'";
-    let before: i64 = sqlx::query_scalar(fetched).fetch_one(&mut *session).await.expect("a number");
-    position(&mut session, segment, &leaves, None).await;
-    let after: i64 = sqlx::query_scalar(fetched).fetch_one(&mut *session).await.expect("a number");
-    assert_eq!(after - before, 2);
 }
 
 /// The numbers once sessions that have ended have reported theirs.
 async fn read(written: &Written) -> (i64, i64, i64) {
-    let sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
-                       AND backend_type = 'client backend' AND application_name LIKE '%sealer'";
-    within(PATIENCE, async || written.count(sessions).await == 0).await;
+    within(PATIENCE, async || written.count(SESSIONS).await == 0).await;
     written.kept.execute("SELECT pg_stat_force_next_flush()").await;
     sqlx::query_as(READ).fetch_one(&written.kept.owner).await.expect("numbers")
 }

@@ -23,7 +23,8 @@ impl Written {
 }
 
 const PUT_BACK: &str = "INSERT INTO crypto_operations_audit SELECT * FROM held;
-                        INSERT INTO audit_log_segments SELECT * FROM held_segments WHERE log = 1";
+                        INSERT INTO audit_log_segments
+                        SELECT log, id, ids, hashes, mac FROM held_segments WHERE log = 1";
 
 #[tokio::test]
 async fn a_transaction_that_commits_late_is_sealed_after_the_others_and_once() {
