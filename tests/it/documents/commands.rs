@@ -18,14 +18,21 @@ use super::sandbox::{Sandbox, describe};
 /// Separates the outputs of the blocks.
 const MARK: char = '\u{1e}';
 
+/// A document with this call has a service of its own: a freeze refuses the requests of the others.
+const FREEZE: &str = "/admin/emergency/freeze -d";
+
 #[tokio::test]
 async fn shell_blocks_run_and_print_the_shown_output() {
-    let sandbox = Sandbox::new().await;
+    let (sandbox, frozen) = (Sandbox::new().await, Sandbox::new().await);
     drop_walkthrough(&sandbox);
     let documents = markdown::all();
+    let sandbox_of =
+        |document: &Document| if document.text.contains(FREEZE) { &frozen } else { &sandbox };
     let wrong: Vec<String> = std::thread::scope(|scope| {
-        let runs: Vec<_> =
-            documents.iter().map(|document| scope.spawn(|| run(&sandbox, document))).collect();
+        let runs: Vec<_> = documents
+            .iter()
+            .map(|document| scope.spawn(|| run(sandbox_of(document), document)))
+            .collect();
         let ended = runs.into_iter().map(|run| run.join().expect("a run"));
         ended.filter_map(Result::err).collect()
     });
