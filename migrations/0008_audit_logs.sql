@@ -139,7 +139,8 @@ CREATE TABLE audit_log_segments (
 
 ALTER TABLE audit_log_segments ALTER ids SET STORAGE EXTERNAL, ALTER hashes SET STORAGE EXTERNAL;
 
-CREATE INDEX audit_log_segments_xact_idx ON audit_log_segments (log, xact, id);
+-- In this order, so that Postgres never takes it to look up a segment.
+CREATE INDEX audit_log_segments_xact_idx ON audit_log_segments (xact, id, log);
 
 COMMENT ON TABLE audit_log_segments IS 'Records that one transaction wrote, at most 512 in 256 ms, with the hashes of their leaves. The transaction of the records writes them. Rows stay when the day of the records is retired.';
 COMMENT ON COLUMN audit_log_segments.log IS 'As in audit_log_heads.';
@@ -147,7 +148,7 @@ COMMENT ON COLUMN audit_log_segments.id IS 'The last of the records, or a later 
 COMMENT ON COLUMN audit_log_segments.ids IS 'The records, in ascending order.';
 COMMENT ON COLUMN audit_log_segments.hashes IS 'Their RFC 6962 leaf hashes, 32 bytes each: hashes of the tiles of level 0.';
 COMMENT ON COLUMN audit_log_segments.mac IS 'The generation of the row key, and its MAC of the other columns. The sealer passes over rows with another one.';
-COMMENT ON COLUMN audit_log_segments.xact IS 'The transaction that inserted it, by which the sealer finds it. In a restored database, sweeps find it.';
+COMMENT ON COLUMN audit_log_segments.xact IS 'The transaction that inserted it, by which the sealer finds it at once. Segments that were restored are found by a slower search.';
 
 CREATE TABLE audit_log_positions (
     log     smallint NOT NULL CHECK (log IN (1, 2)),

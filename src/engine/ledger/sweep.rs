@@ -59,6 +59,11 @@ impl Sweep {
         end.is_none()
     }
 
+    pub(super) fn restart(&mut self) {
+        self.after = None;
+        self.is_complete = false;
+    }
+
     pub(super) fn is_complete(&self) -> bool {
         self.is_complete
     }

@@ -200,6 +200,17 @@ async fn openings_are_counted_by_day_caller_and_policy() {
 }
 
 #[tokio::test]
+async fn a_clock_that_is_behind_another_does_not_undo_sums() {
+    let database = Database::new().await;
+    let pool = database.pool();
+    let end: Timestamp = "2026-05-12T10:00:00Z".parse().expect("a time");
+    some_openings(&pool, end).await;
+    sum_up(&pool, end).await.expect("sum up");
+    sum_up(&pool, end.minus(Duration::from_secs(60))).await.expect("nothing to sum up");
+    assert_eq!(summed_up_to(&pool).await.expect("ask"), Some(end));
+}
+
+#[tokio::test]
 async fn a_fast_clock_does_not_summarize_an_incomplete_minute() {
     let database = Database::new().await;
     let pool = database.pool();

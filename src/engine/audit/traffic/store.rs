@@ -18,11 +18,12 @@ const MOST: i64 = 1 << 40;
 /// works at a time.
 pub(super) async fn sum_some(db: &Pool, complete_until: Timestamp) -> sqlx::Result<bool> {
     let mut transaction = db.begin().await?;
-    // The first run starts at the oldest record. Minutes that are summed are not summed again, whatever the time says.
+    // The first run starts at the oldest record. Minutes that are summed are not summed again, whatever the time says. The
+    // clock of another instance can be ahead, but not by an hour.
     let bounds: Option<(Timestamp, Timestamp, bool)> = sqlx::query_as(
         "WITH bounds AS (
              SELECT date_trunc('minute', coalesce(
-                        greatest(CASE WHEN summed_up_to <= $1 THEN summed_up_to END,
+                        greatest(CASE WHEN summed_up_to <= $1 + interval '1 hour' THEN summed_up_to END,
                                  (SELECT max(minute) + interval '1 minute' FROM traffic_minutes
                                    WHERE minute < $1)),
                         (SELECT min(ts) FROM crypto_operations_audit), $1)) AS start,

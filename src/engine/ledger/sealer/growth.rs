@@ -7,12 +7,12 @@ use sqlx::PgConnection;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::recent::{LONGEST, Recent};
+use super::recent::Recent;
 use crate::ledger::Log;
 use crate::ledger::head::Head;
 use crate::ledger::positioned::{append, is_own};
 use crate::ledger::seal_error::SealError;
-use crate::ledger::store::{self, Growth};
+use crate::ledger::store::{self, Growth, Moment};
 use crate::ledger::sweep::Sweep;
 use crate::seals::Seals;
 use crate::segments::{Segment, key_of};
@@ -29,11 +29,9 @@ pub(super) const SEGMENTS: [Option<Duration>; 2] = [None, Some(Duration::from_se
 pub(super) const RECORDS: [Option<Duration>; 3] =
     [None, Some(Duration::from_secs(10 * 60)), Some(Duration::from_secs(10))];
 
-/// The number of segments that a step reads.
-pub(super) const SEGMENTS_OF_A_STEP: i64 = 2_000;
-
-/// The number of records that a step reads.
-pub(super) const RECORDS_OF_A_STEP: i64 = 5_000;
+/// How much older than the newest sealed segment those are that wait when a sealer starts, except for a few. The
+/// statements of instances end within half of it.
+const LATE: Duration = Duration::from_secs(2 * 60);
 
 /// A log as the sealer knows it.
 pub(super) struct OpenLog {
@@ -47,6 +45,8 @@ pub(super) struct OpenLog {
     /// without a segment. One of them continues in each round.
     pub(super) segments: [Sweep; SEGMENTS.len()],
     pub(super) records: [Sweep; RECORDS.len()],
+    /// The newest generation of the row key in the last round.
+    generation: u32,
     /// The number of these rounds so far.
     pub(super) turn: usize,
     /// The number of records without a segment that it got, and that the status does not have yet.
@@ -70,24 +70,35 @@ impl OpenLog {
         log: Log,
         (head, tree): (Head, Tree),
         foreign: HashSet<Uuid>,
-        newest: Option<Timestamp>,
+        (moment, newest): (Moment, Option<Timestamp>),
     ) -> Self {
-        let first = newest.map(|ts| ts.minus(LONGEST));
+        let first = newest.map(|ts| ts.minus(LATE));
         Self {
             log,
             is_new: head.size == 0,
             head,
             tree,
             foreign,
-            recent: Recent::new(),
+            recent: Recent::new(moment),
             segments: SEGMENTS.map(|window| match window {
                 Some(_) => Sweep::new(window),
                 None => Sweep::of_all(first),
             }),
             records: RECORDS.map(Sweep::new),
+            generation: 0,
             turn: 0,
             stragglers: 0,
             unsigned: None,
+        }
+    }
+
+    /// Segments under a generation that the tokens lacked were passed over. So a new one begins the sweep over the last
+    /// minutes again.
+    pub(super) fn note_generation(&mut self, newest: u32) {
+        if self.generation != newest {
+            self.generation = newest;
+            let [_, minutes] = &mut self.segments;
+            minutes.restart();
         }
     }
 }

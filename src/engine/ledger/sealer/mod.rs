@@ -222,9 +222,9 @@ impl Sealer {
             let tree = tree.ok_or(SealError::Broken(log))?;
             let accepted = (log, head.origin.as_str());
             let foreign = accepted_forgeries(self.pool.rows_on(&mut *connection), accepted).await?;
-            let now = store::now(&mut *connection).await?;
-            let (newest, _) = store::sealed_around(&mut *connection, log, now).await?;
-            let mut open = OpenLog::new(log, (head, tree), foreign, newest);
+            let moment = store::moment(&mut *connection).await?;
+            let (newest, _) = store::sealed_around(&mut *connection, log, moment.now).await?;
+            let mut open = OpenLog::new(log, (head, tree), foreign, (moment, newest));
             let known = self.known_checkpoints(&keys, &mut open).await?;
             let signed = largest_tree(&mut *connection, &open, &known).await?;
             let trusted = signed.max(origin.accepted.unsigned_abs().min(open.head.size));
@@ -247,7 +247,7 @@ impl Sealer {
         let mut failure = None;
         for open in &mut *logs {
             let deadline = Instant::now() + self.interval;
-            let sealed = self.continue_log(connection, keys, open, (moment, deadline)).await;
+            let sealed = self.continue_log(connection, keys, open, (&moment, deadline)).await;
             if let Err(SealError::Moved(log)) = sealed {
                 self.moved = Some((log, open.head.origin.clone()));
             }
@@ -278,9 +278,9 @@ impl Sealer {
         connection: &mut PgConnection,
         keys: &[SigningKey],
         open: &mut OpenLog,
-        (moment, deadline): (Moment, Instant),
+        (moment, deadline): (&Moment, Instant),
     ) -> Result<(), SealError> {
-        seal(&mut *connection, self.pool.seals(), open, &moment, deadline).await?;
+        seal(&mut *connection, self.pool.seals(), open, moment, deadline).await?;
         self.status.note_stragglers(open.log, mem::take(&mut open.stragglers));
         self.sign_in_turn(&mut *connection, keys, open, moment.now).await?;
         sample::check(connection, self.pool.seals(), open).await?;

@@ -1,68 +1,48 @@
 //! The search for the segments that transactions have committed since the last round.
 //!
-//! A segment becomes visible when its transaction commits. So a pass reads the segments of all transactions from the
-//! oldest one on that could still commit when the pass before began.
+//! A segment becomes visible when its transaction commits. So a pass reads the segments of the transactions that had not
+//! ended when the pass before it began.
 
-use std::time::Duration;
-
-use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::ledger::store::Moment;
+use crate::ledger::store::{Moment, TransactionKey, Unread};
 
-/// How long a transaction can run before only the sweeps find its segments. Without a limit, one transaction that stays
-/// open would let each pass read all segments since. `statement_timeout` ends those of instances before.
-pub(super) const LONGEST: Duration = Duration::from_secs(60);
-
-/// A place in the order of transactions: a transaction, and one of its segments.
-pub(in crate::ledger) type Place = (i64, Uuid);
-
-/// The transactions whose segments are read next.
+/// The segments that are read next.
 #[derive(Debug)]
 pub(super) struct Recent {
-    /// The first transaction of the next pass. None at first: the sweeps find what was committed before.
-    next: Option<i64>,
+    /// The moment when the last complete pass began. What was committed before it has been read, or is found by the sweeps.
+    read: Moment,
+    /// The pass that is not complete: one round may not be enough for it.
     pass: Option<Pass>,
-    /// The first transaction that had not begun at least [`LONGEST`] ago, and that of a later moment.
-    floors: [i64; 2],
-    raised: Instant,
 }
 
-/// A pass that has begun. One round may not be enough for it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Pass {
-    after: Place,
-    end: i64,
-    /// The first transaction of the pass that follows.
-    next: i64,
+    began: Moment,
+    /// The last segment that it has read.
+    after: TransactionKey,
 }
 
 impl Recent {
-    pub(super) fn new() -> Self {
-        Self { next: None, pass: None, floors: [0; 2], raised: Instant::now() }
+    /// A search for what is committed after this moment.
+    pub(super) fn new(moment: Moment) -> Self {
+        Self { read: moment, pass: None }
     }
 
-    /// What the next step reads: the segments after a place, of transactions before another one.
-    pub(super) fn range(&mut self, moment: &Moment, at: Instant) -> (Place, i64) {
-        if at.duration_since(self.raised) >= LONGEST {
-            self.floors = [self.floors[1], moment.next];
-            self.raised = at;
-        }
-        let pass = *self.pass.get_or_insert(Pass {
-            after: (self.next.unwrap_or(moment.oldest), Uuid::nil()),
-            end: moment.next,
-            next: moment.oldest.max(self.floors[0]),
-        });
-        (pass.after, pass.end)
+    /// What the next step reads. A pass that begins reads what is committed now.
+    pub(super) fn unread(&mut self, moment: &Moment) -> Unread<'_> {
+        let begin = || Pass { began: moment.clone(), after: (0, Uuid::nil()) };
+        let pass = self.pass.get_or_insert_with(begin);
+        Unread { since: &self.read, after: pass.after, end: pass.began.next }
     }
 
-    /// Continues after the last segment of a step, which a step that ends the pass does not have. Returns whether it does.
-    pub(super) fn advance(&mut self, end: Option<Place>) -> bool {
-        match (end, &mut self.pass) {
-            (Some(end), Some(pass)) => pass.after = end,
-            (_, pass) => self.next = pass.take().map(|pass| pass.next).or(self.next),
+    /// Continues the pass after the last segment of a step, or completes it. Returns whether it is complete.
+    pub(super) fn advance(&mut self, last: Option<TransactionKey>) -> bool {
+        match (last, &mut self.pass) {
+            (Some(last), Some(pass)) => pass.after = last,
+            (_, pass) => self.read = pass.take().map_or_else(|| self.read.clone(), |it| it.began),
         }
-        end.is_none()
+        last.is_none()
     }
 }
 
@@ -71,45 +51,35 @@ mod tests {
     use super::*;
     use formats::clock::Timestamp;
 
-    fn moment(oldest: i64, next: i64) -> Moment {
-        Moment { now: Timestamp::from_millis(0), oldest, next }
+    fn moment(running: &[i64], next: i64) -> Moment {
+        Moment { now: Timestamp::from_millis(0), running: running.to_vec(), next }
     }
 
-    const NIL: Uuid = Uuid::nil();
+    /// The transactions that had not ended, and those that the step reads.
+    fn step(recent: &mut Recent, moment: &Moment) -> (Vec<i64>, i64, TransactionKey, i64) {
+        let unread = recent.unread(moment);
+        (unread.since.running.clone(), unread.since.next, unread.after, unread.end)
+    }
 
-    fn range(recent: &mut Recent, oldest: i64, next: i64) -> (Place, i64) {
-        recent.range(&moment(oldest, next), Instant::now())
+    const START: TransactionKey = (0, Uuid::nil());
+
+    #[test]
+    fn a_pass_reads_what_had_not_ended_when_the_last_one_began() {
+        let mut recent = Recent::new(moment(&[5], 9));
+        assert_eq!(step(&mut recent, &moment(&[5, 11], 12)), (vec![5], 9, START, 12));
+        assert!(recent.advance(None));
+        assert_eq!(step(&mut recent, &moment(&[], 20)), (vec![5, 11], 12, START, 20));
+        assert!(recent.advance(None));
+        assert_eq!(step(&mut recent, &moment(&[20], 21)), (vec![], 20, START, 21));
     }
 
     #[test]
-    fn a_pass_begins_with_the_oldest_transaction_that_ran_when_the_last_one_began() {
-        let mut recent = Recent::new();
-        assert_eq!(range(&mut recent, 5, 9), ((5, NIL), 9));
+    fn a_pass_of_several_rounds_passes_over_nothing() {
+        let mut recent = Recent::new(moment(&[], 5));
+        recent.unread(&moment(&[7], 9));
+        assert!(!recent.advance(Some((8, Uuid::max()))));
+        assert_eq!(step(&mut recent, &moment(&[], 15)), (vec![], 5, (8, Uuid::max()), 9));
         assert!(recent.advance(None));
-        assert_eq!(range(&mut recent, 20, 30), ((5, NIL), 30));
-        assert!(recent.advance(None));
-        assert_eq!(range(&mut recent, 30, 31), ((20, NIL), 31));
-    }
-
-    #[test]
-    fn a_pass_that_takes_several_rounds_passes_over_nothing() {
-        let mut recent = Recent::new();
-        range(&mut recent, 5, 9);
-        assert!(!recent.advance(Some((7, Uuid::max()))));
-        assert_eq!(range(&mut recent, 12, 15), ((7, Uuid::max()), 9));
-        assert!(recent.advance(None));
-        assert_eq!(range(&mut recent, 14, 15), ((5, NIL), 15));
-    }
-
-    #[test]
-    fn a_transaction_that_stays_open_does_not_let_passes_grow_without_end() {
-        let mut recent = Recent::new();
-        let mut at = Instant::now();
-        for next in [100, 200, 300, 400, 500] {
-            recent.range(&moment(5, next), at);
-            recent.advance(None);
-            at += LONGEST;
-        }
-        assert_eq!(recent.range(&moment(5, 600), at), ((400, NIL), 600));
+        assert_eq!(step(&mut recent, &moment(&[], 16)), (vec![7], 9, START, 16));
     }
 }

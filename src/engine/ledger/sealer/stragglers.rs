@@ -7,7 +7,7 @@ use sqlx::{Connection as _, PgConnection};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::growth::{OpenLog, RECORDS_OF_A_STEP, grow};
+use super::growth::{OpenLog, grow};
 use crate::ledger::positioned::is_own;
 use crate::ledger::seal_error::SealError;
 use crate::ledger::store::{self, RecordKey};
@@ -28,15 +28,13 @@ pub(super) async fn seal(
     connection: &mut PgConnection,
     seals: &Seals,
     open: &mut OpenLog,
-    place: usize,
+    (place, step): (usize, i64),
     (now, deadline): (Timestamp, Instant),
 ) -> Result<(), SealError> {
     while let Some(sweep) = open.records.get_mut(place) {
         let after = sweep.place(now);
         let of_log = (open.log, open.head.size);
-        let slice =
-            store::record_slice(connection, of_log, &open.foreign, after, RECORDS_OF_A_STEP)
-                .await?;
+        let slice = store::record_slice(connection, of_log, &open.foreign, after, step).await?;
         let is_last = sweep.advance(slice.end);
         let bare = without_segment(connection, seals, open, &slice.unsealed).await?;
         for batch in bare.chunks(BATCH) {

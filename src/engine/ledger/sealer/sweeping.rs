@@ -3,15 +3,22 @@
 use sqlx::PgConnection;
 use tokio::time::Instant;
 
-use super::growth::{OpenLog, RECORDS, SEGMENTS, SEGMENTS_OF_A_STEP, grow};
+use super::growth::{OpenLog, RECORDS, SEGMENTS, grow};
 use super::stragglers;
 use crate::ledger::seal_error::SealError;
 use crate::ledger::store::{self, Moment};
 use crate::seals::Seals;
+use crate::segments::row_key;
 use formats::clock::Timestamp;
 
+/// The number of segments that a step reads.
+const SEGMENTS_OF_A_STEP: i64 = 2_000;
+
+/// The number of records that a step reads.
+const RECORDS_OF_A_STEP: i64 = 5_000;
+
 /// Seals the segments of recent transactions. Then one of the sweeps continues: those over the segments and those over
-/// the records take turns.
+/// the records take turns. The more a log grows, the longer are their steps, so that they keep up.
 pub(super) async fn seal(
     connection: &mut PgConnection,
     seals: &Seals,
@@ -19,43 +26,51 @@ pub(super) async fn seal(
     moment: &Moment,
     deadline: Instant,
 ) -> Result<(), SealError> {
-    let sweep = (moment.now, deadline);
+    let until = (moment.now, deadline);
+    open.note_generation(row_key(seals)?.newest());
     if open.is_new {
         // On an empty log, the oldest segments go first.
-        seal_segments(connection, seals, open, 0, sweep).await?;
+        seal_segments(connection, seals, open, (0, SEGMENTS_OF_A_STEP), until).await?;
         if open.is_new {
             return Ok(());
         }
     }
-    seal_recent(connection, seals, open, moment, deadline).await?;
+    let size = open.head.size;
+    let recent = seal_recent(connection, seals, open, moment, deadline).await?;
     let (turn, kinds) = (open.turn, SEGMENTS.len() + 1);
     open.turn = turn.wrapping_add(1);
     match turn % kinds {
         place if place < SEGMENTS.len() => {
-            seal_segments(connection, seals, open, place, sweep).await
+            // A sweep continues in one of `kinds` rounds.
+            let step = SEGMENTS_OF_A_STEP.max(recent.saturating_mul(kinds as i64 + 1));
+            seal_segments(connection, seals, open, (place, step), until).await
         }
         _ => {
             let place = turn / kinds % RECORDS.len();
-            stragglers::seal(connection, seals, open, place, sweep).await
+            let grown = i64::try_from(open.head.size - size).unwrap_or(i64::MAX);
+            let step = RECORDS_OF_A_STEP.max(grown);
+            stragglers::seal(connection, seals, open, (place, step), until).await
         }
     }
 }
 
-/// Seals the segments that were committed since the last round, until the deadline.
+/// Seals the segments that were committed since the last round, until the deadline. Returns how many it has read.
 async fn seal_recent(
     connection: &mut PgConnection,
     seals: &Seals,
     open: &mut OpenLog,
     moment: &Moment,
     deadline: Instant,
-) -> Result<(), SealError> {
+) -> Result<i64, SealError> {
+    let mut read = 0;
     loop {
-        let range = open.recent.range(moment, Instant::now());
         let of_log = (open.log, open.head.size);
-        let slice = store::recent(connection, of_log, range, SEGMENTS_OF_A_STEP).await?;
+        let unread = open.recent.unread(moment);
+        let slice = store::recent(connection, of_log, unread, SEGMENTS_OF_A_STEP).await?;
+        read += i64::try_from(slice.waiting.len()).unwrap_or(i64::MAX);
         grow(connection, seals, open, slice.waiting).await?;
-        if open.recent.advance(slice.end) || Instant::now() >= deadline {
-            return Ok(());
+        if open.recent.advance(slice.last) || Instant::now() >= deadline {
+            return Ok(read);
         }
     }
 }
@@ -66,13 +81,12 @@ async fn seal_segments(
     connection: &mut PgConnection,
     seals: &Seals,
     open: &mut OpenLog,
-    place: usize,
+    (place, step): (usize, i64),
     (now, deadline): (Timestamp, Instant),
 ) -> Result<(), SealError> {
     while let Some(sweep) = open.segments.get_mut(place) {
         let range = (sweep.place(now).first_id(), sweep.end(now));
-        let size = open.head.size;
-        let slice = store::slice(connection, open.log, range, SEGMENTS_OF_A_STEP, size).await?;
+        let slice = store::slice(connection, open.log, range, step, open.head.size).await?;
         let is_last = sweep.advance(slice.end.map(store::RecordKey::of));
         open.is_new &= !sweep.is_complete();
         let is_idle = sweep.is_complete() && slice.waiting.is_empty();

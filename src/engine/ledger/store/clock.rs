@@ -4,20 +4,20 @@ use sqlx::{FromRow, PgExecutor};
 
 use formats::clock::Timestamp;
 
-/// A moment of the database.
-#[derive(Clone, Copy, Debug, FromRow)]
+/// A moment of the database. All transactions that are not named here had ended.
+#[derive(Clone, Debug, FromRow)]
 pub(in crate::ledger) struct Moment {
     pub(in crate::ledger) now: Timestamp,
-    /// The oldest transaction that had not ended. What earlier ones have committed is visible.
-    pub(in crate::ledger) oldest: i64,
-    /// The first transaction that had not begun.
+    /// The transactions that had not ended, of those before `next`.
+    pub(in crate::ledger) running: Vec<i64>,
+    /// None from this transaction on had ended.
     pub(in crate::ledger) next: i64,
 }
 
 /// The present moment.
 pub(in crate::ledger) async fn moment(database: impl PgExecutor<'_>) -> sqlx::Result<Moment> {
     sqlx::query_as(
-        "SELECT clock_timestamp() AS now, pg_snapshot_xmin(present)::text::bigint AS oldest,
+        "SELECT clock_timestamp() AS now, ARRAY(SELECT pg_snapshot_xip(present)::text::bigint) AS running,
                 pg_snapshot_xmax(present)::text::bigint AS next FROM pg_current_snapshot() AS present",
     )
     .fetch_one(database)

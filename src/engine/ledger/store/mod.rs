@@ -23,8 +23,8 @@ pub(super) use self::records::{
     RecordKey, attached_days, count_newer, kept_from, record_slice, records_after,
 };
 pub(super) use self::segments::{
-    Sealed, around, avoid_sequential_scans, first_sealed_from, lock_stragglers, positioned, random,
-    recent, sealed, sealed_around, slice,
+    Sealed, TransactionKey, Unread, around, avoid_sequential_scans, first_sealed_from,
+    lock_stragglers, positioned, random, recent, sealed, sealed_around, slice,
 };
 pub(super) use self::tree::{Growth, grow, hashes};
 use crate::db::undecodable;

@@ -9,6 +9,7 @@ use formats::tlog::{Hash, Node, Tile, TileContent, Tree};
 use testkit::{PATIENCE, RECORD_ID, pool, within};
 
 use super::fixture::{Written, position};
+use super::transactions::PUT_BACK;
 use crate::ledger::fixture::initialize_in;
 
 const RECORDS: u64 = 131_072;
@@ -58,26 +59,34 @@ async fn no_statement_reads_a_whole_table_or_index() {
     assert!(entries < rounds * RECORDS as i64 / 4, "{entries} entries in {rounds} rounds");
 }
 
-/// The sweeps would find the newer segment first, and this one many rounds later.
+/// The sweeps would find the newer segment first, and the late one many rounds later.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_commits_late_is_sealed_in_the_next_round() {
+async fn a_late_commit_is_sealed_in_the_next_round() {
     let written = Written::new().await;
+    written.write_at(Clock::system().now().minus(Duration::from_secs(60 * 60))).await;
+    written.hold().await;
     make_large(&written).await;
     let _sealer = written.kept.sealer().await;
-    written.write(1).await;
-    written.kept.covered(RECORDS + 1).await;
+    let mut late = written.kept.owner.begin().await.expect("a transaction");
+    sqlx::raw_sql(PUT_BACK).execute(&mut *late).await.expect("a record");
+    for sealed in [RECORDS + 1, RECORDS + 2] {
+        written.write(1).await;
+        written.kept.covered(sealed).await;
+    }
     let mut heads = written.kept.owner.begin().await.expect("a transaction");
     let lock = "LOCK TABLE audit_log_heads IN ACCESS EXCLUSIVE MODE";
     sqlx::query(lock).execute(&mut *heads).await.expect("a lock");
     let waits = format!("{SESSIONS} AND wait_event_type = 'Lock'");
     within(PATIENCE, async || written.count(&waits).await == 1).await;
-    written.write_at(Clock::system().now().minus(Duration::from_secs(60 * 60))).await;
+    late.commit().await.expect("a commit");
     written.write(1).await;
     heads.commit().await.expect("a commit");
-    written.kept.covered(RECORDS + 3).await;
-    let in_order = "SELECT count(*) FROM audit_log_positions late JOIN audit_log_positions other USING (log)
-                     WHERE log = 1 AND late.base = $1 AND other.base = $1 + 1 AND late.segment < other.segment";
-    let in_order = in_order.replace("$1", &(RECORDS + 1).to_string());
+    written.kept.covered(RECORDS + 4).await;
+    let in_order = format!(
+        "SELECT count(*) FROM audit_log_positions late JOIN audit_log_positions other USING (log)
+          WHERE log = 1 AND late.base = {RECORDS} + 2 AND other.base = late.base + 1
+            AND late.segment < other.segment"
+    );
     assert_eq!(written.count(&in_order).await, 1);
 }
 

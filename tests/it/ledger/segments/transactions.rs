@@ -10,7 +10,7 @@ use crate::ledger::fixture::OwnSealer;
 
 impl Written {
     /// Takes the records and their segments out of their tables.
-    async fn hold(&self) {
+    pub(super) async fn hold(&self) {
         self.kept
             .execute(
                 "CREATE TABLE held AS TABLE crypto_operations_audit;
@@ -22,7 +22,7 @@ impl Written {
     }
 }
 
-const PUT_BACK: &str = "INSERT INTO crypto_operations_audit SELECT * FROM held;
+pub(super) const PUT_BACK: &str = "INSERT INTO crypto_operations_audit SELECT * FROM held;
                         INSERT INTO audit_log_segments
                         SELECT log, id, ids, hashes, mac FROM held_segments WHERE log = 1";
 
