@@ -5,6 +5,7 @@ mod checkpoints;
 mod clock;
 mod head;
 mod keys;
+mod recent;
 mod records;
 mod segments;
 mod tree;
@@ -19,12 +20,13 @@ pub(super) use self::head::{head, lock_head, lock_init, put_origin, restore_orig
 pub(super) use self::keys::{
     accepted_segments, cosigners, keep_origin, keys, newest_keys, origin, whole_keys,
 };
+pub(super) use self::recent::{TransactionKey, Unread, recent};
 pub(super) use self::records::{
     RecordKey, attached_days, count_newer, kept_from, record_slice, records_after,
 };
 pub(super) use self::segments::{
-    Sealed, TransactionKey, Unread, around, avoid_sequential_scans, first_sealed_from,
-    lock_stragglers, positioned, random, recent, sealed, sealed_around, slice,
+    Sealed, around, avoid_sequential_scans, first_sealed_from, lock_stragglers, positioned, random,
+    sealed, sealed_around, slice,
 };
 pub(super) use self::tree::{Growth, grow, hashes};
 use crate::db::undecodable;

@@ -6,7 +6,6 @@ use sqlx::postgres::PgRow;
 use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
 use uuid::Uuid;
 
-use super::clock::Moment;
 use super::records::RecordKey;
 use super::{natural, signed_number};
 use crate::ids::time_of;
@@ -81,93 +80,6 @@ pub(in crate::ledger) async fn slice(
     .await?;
     let waiting = waiting.into_iter().map(|row| row.of(log)).collect();
     Ok(Slice { waiting, end })
-}
-
-/// A segment in the order of transactions: its transaction, and its identifier.
-pub(in crate::ledger) type TransactionKey = (i64, Uuid);
-
-/// The segments of the transactions that had not ended at a moment.
-#[derive(Debug)]
-pub(in crate::ledger) struct Unread<'a> {
-    pub(in crate::ledger) since: &'a Moment,
-    /// Those after this one.
-    pub(in crate::ledger) after: TransactionKey,
-    /// Those of earlier transactions. Segments that were restored can name later ones, which do not exist.
-    pub(in crate::ledger) end: i64,
-}
-
-/// Some of them.
-#[derive(Debug)]
-pub(in crate::ledger) struct RecentSlice {
-    /// The segments without a position, in the order of their identifiers.
-    pub(in crate::ledger) waiting: Vec<Segment>,
-    /// The last segment that was read. None if there are no more.
-    pub(in crate::ledger) last: Option<TransactionKey>,
-}
-
-/// A segment that was read. In SQL: `xact`, `id`, and the columns of [`SegmentRow`] if it `waits` for a position.
-struct Read {
-    key: TransactionKey,
-    waiting: Option<SegmentRow>,
-}
-
-impl<'r> FromRow<'r, PgRow> for Read {
-    fn from_row(row: &'r PgRow) -> sqlx::Result<Self> {
-        let waits: bool = row.try_get("waits")?;
-        let waiting = waits.then(|| SegmentRow::from_row(row)).transpose()?;
-        Ok(Self { key: (row.try_get("xact")?, row.try_get("id")?), waiting })
-    }
-}
-
-/// The first `limit` unread segments of a log with `size` records. Each running transaction is looked up by itself, so
-/// that the others that have ended since are not read again.
-pub(in crate::ledger) async fn recent(
-    connection: &mut PgConnection,
-    (log, size): (Log, u64),
-    unread: Unread<'_>,
-    limit: i64,
-) -> sqlx::Result<RecentSlice> {
-    let running: Vec<String> = unread.since.running.iter().map(i64::to_string).collect();
-    let (xact, after) = unread.after;
-    let found: Vec<Read> = sqlx::query_as(
-        "WITH part AS MATERIALIZED (
-             SELECT xact, id FROM (
-                 SELECT s.xact, s.id FROM unnest($2::text[]) AS running (xact)
-                  CROSS JOIN LATERAL (
-                     SELECT xact, id FROM audit_log_segments
-                      WHERE log = $1 AND xact = running.xact::xid8 AND (xact, id) > ($4::text::xid8, $5)
-                      ORDER BY xact, id LIMIT $7) AS s
-                  UNION ALL
-                 (SELECT xact, id FROM audit_log_segments
-                   WHERE log = $1 AND xact >= $3::text::xid8 AND xact < $6::text::xid8
-                     AND (xact, id) > ($4::text::xid8, $5)
-                   ORDER BY xact, id LIMIT $7)) AS unread
-              ORDER BY xact, id LIMIT $7)
-         SELECT part.xact::text::bigint AS xact, part.id, s.ids, s.hashes, s.mac, s.id IS NOT NULL AS waits
-           FROM part LEFT JOIN LATERAL (
-                    SELECT * FROM audit_log_segments s
-                     WHERE s.log = $1 AND s.id = part.id AND coalesce((
-                               SELECT p.base FROM audit_log_positions p
-                                WHERE p.log = $1 AND p.segment = part.id), $8) >= $8
-                    OFFSET 0) AS s ON true
-          ORDER BY part.xact, part.id",
-    )
-    .bind(log.number())
-    .bind(running)
-    .bind(unread.since.next.to_string())
-    .bind(xact.to_string())
-    .bind(after)
-    .bind(unread.end.to_string())
-    .bind(limit)
-    .bind(signed_number(size))
-    .fetch_all(connection)
-    .await?;
-    let is_whole = i64::try_from(found.len()).is_ok_and(|read| read < limit);
-    let last = found.last().map(|read| read.key).filter(|_| !is_whole);
-    let waiting = found.into_iter().filter_map(|read| read.waiting);
-    let mut waiting: Vec<_> = waiting.map(|row| row.of(log)).collect();
-    waiting.sort_unstable_by_key(|segment| segment.id);
-    Ok(RecentSlice { waiting, last })
 }
 
 /// The segments that can have records of this range, and whether each has a position in a log with `size` records.
