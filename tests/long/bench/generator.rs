@@ -18,8 +18,9 @@ pub(crate) struct Request {
     pub(crate) items: usize,
 }
 
-/// The number of batches that each connection sends.
-const BATCHES: usize = 4;
+/// The number of batches that each connection sends for each second of the span. At the rate of `/protect/batch` they
+/// take about as long as the span.
+const BATCHES_A_SECOND: u32 = 8;
 
 /// The result of a load. Answers and rate count the items of batches.
 pub(crate) struct Load {
@@ -63,7 +64,8 @@ fn h2load_command(request: &Request, connections: usize, span: Duration, log: &P
         .args(["--clients", &connections.to_string()])
         .arg(format!("--log-file={}", log.display()));
     if request.items > 1 {
-        command.args(["--requests", &(connections * BATCHES).to_string()]);
+        let batches = span.as_secs_f64() * f64::from(BATCHES_A_SECOND);
+        command.args(["--requests", &format!("{:.0}", batches.ceil() * connections as f64)]);
     } else {
         command.args(["--duration", &format!("{}ms", span.as_millis())]);
     }
