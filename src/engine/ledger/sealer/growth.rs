@@ -45,10 +45,10 @@ pub(super) struct OpenLog {
     /// without a segment. One of them continues in each round.
     pub(super) segments: [Sweep; SEGMENTS.len()],
     pub(super) records: [Sweep; RECORDS.len()],
-    /// The newest generation of the row key in the last round.
-    generation: u32,
     /// The number of these rounds so far.
     pub(super) turn: usize,
+    /// The newest generation of the row key in the last round.
+    generation: u32,
     /// The number of records without a segment that it got, and that the status does not have yet.
     pub(super) stragglers: u64,
     /// Whether it was empty, so that old records are sealed first.
@@ -85,8 +85,8 @@ impl OpenLog {
                 None => Sweep::of_all(first),
             }),
             records: RECORDS.map(Sweep::new),
-            generation: 0,
             turn: 0,
+            generation: 0,
             stragglers: 0,
             unsigned: None,
         }
