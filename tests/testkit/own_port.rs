@@ -6,7 +6,7 @@ use tokio::net::TcpSocket;
 
 /// A port of its test. It refuses connections, unless the test listens at it.
 pub struct OwnPort {
-    /// It has the port, so that the kernel gives it to nobody else. It does not listen.
+    /// Bound, so that no other process gets the port, but not listening.
     socket: TcpSocket,
 }
 

@@ -9,8 +9,7 @@ use crate::ledger::{records, store};
 use crate::seals::{Flaw, RowName, Seals};
 use crate::segments::Segment;
 
-/// Half of the samples are of so many last records. They show soon if the audit writer of a new release hashes another
-/// text.
+/// Half of the samples are among this many newest records, so that a release that hashes another text is noticed soon.
 const LAST: u64 = 1_000;
 
 /// Hashes the records of one sealed segment again. A difference is a finding: the record was changed, or the audit

@@ -17,8 +17,11 @@ const SEGMENTS_OF_A_STEP: i64 = 2_000;
 /// The number of records that a step reads.
 const RECORDS_OF_A_STEP: i64 = 5_000;
 
+/// The largest number of either that a step of a log that grows fast reads, so that no round takes long.
+const LONGEST_STEP: i64 = 20_000;
+
 /// Seals the segments of recent transactions. Then one of the sweeps continues: those over the segments and those over
-/// the records take turns. The more a log grows, the longer are their steps, so that they keep up.
+/// the records take turns. The more a log grows, the longer are their steps.
 pub(super) async fn seal(
     connection: &mut PgConnection,
     seals: &Seals,
@@ -42,13 +45,14 @@ pub(super) async fn seal(
     match turn % kinds {
         place if place < SEGMENTS.len() => {
             // A sweep continues in one of `kinds` rounds.
-            let step = SEGMENTS_OF_A_STEP.max(recent.saturating_mul(kinds as i64 + 1));
+            let step = recent.saturating_mul(kinds as i64 + 1);
+            let step = step.clamp(SEGMENTS_OF_A_STEP, LONGEST_STEP);
             seal_segments(connection, seals, open, (place, step), until).await
         }
         _ => {
             let place = turn / kinds % RECORDS.len();
             let grown = i64::try_from(open.head.size - size).unwrap_or(i64::MAX);
-            let step = RECORDS_OF_A_STEP.max(grown);
+            let step = grown.clamp(RECORDS_OF_A_STEP, LONGEST_STEP);
             stragglers::seal(connection, seals, open, (place, step), until).await
         }
     }
