@@ -44,7 +44,7 @@ pub(super) async fn seal(
     open.turn = turn.wrapping_add(1);
     match turn % kinds {
         place if place < SEGMENTS.len() => {
-            // A sweep continues in one of `kinds` rounds.
+            // This sweep continues in one of `kinds` rounds.
             let step = recent.saturating_mul(kinds as i64 + 1);
             let step = step.clamp(SEGMENTS_OF_A_STEP, LONGEST_STEP);
             seal_segments(connection, seals, open, (place, step), until).await
@@ -52,7 +52,9 @@ pub(super) async fn seal(
         _ => {
             let place = turn / kinds % RECORDS.len();
             let grown = i64::try_from(open.head.size - size).unwrap_or(i64::MAX);
-            let step = grown.clamp(RECORDS_OF_A_STEP, LONGEST_STEP);
+            // This sweep continues in one of `kinds * RECORDS.len()` rounds.
+            let step = grown.saturating_mul((kinds * RECORDS.len()) as i64 + 1);
+            let step = step.clamp(RECORDS_OF_A_STEP, LONGEST_STEP);
             stragglers::seal(connection, seals, open, (place, step), until).await
         }
     }
