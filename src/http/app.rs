@@ -56,12 +56,11 @@ pub struct AppState {
 pub(crate) struct App(pub(crate) Arc<AppState>);
 
 impl AppState {
-    /// Whether the instance accepts traffic: the database answers, its rows can be verified, the background
-    /// jobs that requests need run, and no shutdown has begun.
+    /// Whether the instance accepts traffic: the database answers, its rows can be verified and are the latest,
+    /// the background jobs that requests need run, and no shutdown has begun.
     pub fn is_ready(&self) -> bool {
         let answers = self.database_monitor.state().latency().is_some();
-        let is_unlocked = self.engine.database.seals().is_unlocked();
-        let works = answers && is_unlocked && self.engine.jobs.is_ready();
+        let works = answers && self.engine.database.seals().are_reliable() && self.engine.jobs.is_ready();
         works && !self.draining.load(Ordering::Relaxed)
     }
 

@@ -106,12 +106,23 @@ type Decoded = (Wiped<Vec<u8>>, usize);
 
 /// A value of a client as an error shows it. What is no short name can be a secret in a wrong place.
 pub(crate) fn quoted(value: &str) -> String {
+    match is_word(value) {
+        true => format!("\"{value}\""),
+        false => OTHER_FORM.to_owned(),
+    }
+}
+
+/// The same without quotation marks, for the errors that Vault writes so.
+pub(crate) fn unquoted(value: &str) -> &str {
+    if is_word(value) { value } else { OTHER_FORM }
+}
+
+const OTHER_FORM: &str = "of another form";
+
+fn is_word(value: &str) -> bool {
     const MOST: usize = 32;
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    match value.len() <= MOST && value.bytes().all(is_plain) {
-        true => format!("\"{value}\""),
-        false => "of another form".to_owned(),
-    }
+    value.len() <= MOST && value.bytes().all(is_plain)
 }
 
 /// Standard base64 with padding, in lines or not.

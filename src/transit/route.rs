@@ -98,7 +98,7 @@ impl<'p> Route<'p> {
                 },
                 None => Self::PrivateKeys,
             },
-            ("backup" | "byok-export", _) => Self::PrivateKeys,
+            ("backup", _) => Self::PrivateKeys,
             _ => Self::Unsupported,
         }
     }

@@ -1,7 +1,7 @@
 //! The state of the service, for probes. These routes need no token.
 
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use hsm::TokenState;
 use serde_json::json;
@@ -37,6 +37,9 @@ const ACTIVE: HealthState = HealthState {
     may_fail: false,
 };
 
+/// The statuses of answers without a body.
+const BARE: [StatusCode; 2] = [StatusCode::NO_CONTENT, StatusCode::RESET_CONTENT];
+
 /// Reports whether the service works. A query can name the statuses of its states.
 pub(crate) fn health(state: &Transit, query: Option<&str>) -> Response {
     let is_sealed = is_sealed(state);
@@ -54,7 +57,14 @@ pub(crate) fn health(state: &Transit, query: Option<&str>) -> Response {
         "server_time_utc": state.engine.clock.now().as_millis().div_euclid(1_000),
         "version": VERSION,
     });
-    (status, Json(health)).into_response()
+    let mut response = match BARE.contains(&status) {
+        true => status.into_response(),
+        false => (status, Json(health)).into_response(),
+    };
+    if [StatusCode::SERVICE_UNAVAILABLE, StatusCode::TOO_MANY_REQUESTS].contains(&status) {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(1));
+    }
+    response
 }
 
 /// Reports whether the token serves.
@@ -93,14 +103,12 @@ fn status(query: Option<&str>, state: HealthState) -> Result<StatusCode, Refused
     let HealthState { parameter, usual, allowed, may_fail } = state;
     let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     let Some((_, named)) = pairs.find(|(name, _)| name == parameter) else { return Ok(usual) };
-    // The answer has a body, which the other statuses do not have.
     let is_allowed = |status: &StatusCode| {
-        let is_empty = [StatusCode::NO_CONTENT, StatusCode::RESET_CONTENT].contains(status);
-        let is_other = is_empty || status.is_informational() || status.is_redirection();
+        let is_other = status.is_informational() || status.is_redirection();
         !is_other && (may_fail || !status.is_server_error())
     };
     let status = named.parse::<u16>().ok().filter(|number| *number < 600);
     let status = status.and_then(|number| StatusCode::from_u16(number).ok());
-    let refused = || Refused::invalid(format!("{parameter} must be a status of a body, {allowed}"));
+    let refused = || Refused::invalid(format!("{parameter} must be {allowed}"));
     status.filter(is_allowed).ok_or_else(refused)
 }

@@ -58,6 +58,7 @@ type Change struct {
 	ResourceID   *string       `json:"resourceId"`
 	Before       sealward.JSON `json:"before,omitempty"`
 	After        sealward.JSON `json:"after,omitempty"`
+	SealValid    *bool         `json:"sealValid,omitempty"`
 }
 
 // ProposedChange is a change that the caller just proposed.

@@ -12,7 +12,7 @@ use crate::view::filters::Filters;
 use crate::view::list::{Listing, facts, table};
 use crate::view::notice::Notice;
 use crate::view::shell::{Section, token};
-use crate::view::words::{Tone, badge, isolated, moment, moment_and_distance};
+use crate::view::words::{Tone, badge, isolated, moment, moment_and_distance, seal_mark};
 use engine::change_kind::ChangeKind;
 use engine::ids::ChangeId;
 use engine::management::changes::{
@@ -164,7 +164,7 @@ async fn decide_card(cx: &PageContext, change: &Proposal) -> Result<Markup, Page
 
 fn row(change: &Proposal) -> Vec<Markup> {
     vec![
-        html! { a href=(place(change.id)) { (isolated(&change.summary)) } },
+        html! { a href=(place(change.id)) { (isolated(&change.summary)) } (seal_mark(change.seal_valid)) },
         kinds(&change.action),
         status(change.status),
         proposer(&change.proposed_by),

@@ -155,7 +155,7 @@ pub(super) fn advice(section: &str, error: &sqlx::Error) -> String {
 /// Whether the database fails temporarily: the error is not a defect of the service.
 pub fn is_transient(error: &sqlx::Error) -> bool {
     match error {
-        // Only a process without the present row key makes this error.
+        // Only a process without the present row key or with former rows makes this error.
         sqlx::Error::Configuration(_)
         | sqlx::Error::Io(_)
         | sqlx::Error::Tls(_)

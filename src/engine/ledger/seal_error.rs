@@ -4,6 +4,22 @@ use super::Log;
 use super::anchor::AnchorError;
 use super::key::NotSigned;
 
+/// A log does not extend a checkpoint: the database was rolled back.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(
+    "the {log} log does not extend its checkpoint of {size} records in {place}: records were lost or changed. Requests of \
+     applications are refused. Find out why, then run `sealward audit init --new-origin`"
+)]
+pub struct Fork {
+    pub log: Log,
+    /// The origin of the log.
+    pub origin: String,
+    /// The size of the tree of the checkpoint.
+    pub size: u64,
+    /// Where the checkpoint is.
+    pub place: &'static str,
+}
+
 /// Why sealing stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum SealError {
@@ -55,18 +71,8 @@ pub enum SealError {
     )]
     Rows,
     /// The log does not extend a checkpoint.
-    #[error(
-        "the {log} log does not extend its checkpoint of {size} records in {place}: records were lost \
-         or changed. Find out why, then run `sealward audit init --new-origin`"
-    )]
-    Fork {
-        /// The log.
-        log: Log,
-        /// The size of the tree of the checkpoint.
-        size: u64,
-        /// Where the checkpoint is.
-        place: &'static str,
-    },
+    #[error(transparent)]
+    Fork(#[from] Fork),
     /// A checkpoint that should be this service's own has no valid signature.
     #[error(
         "the checkpoint of the {log} log in {place} has no valid signature of a known key: it was changed. Find out \

@@ -26,6 +26,7 @@ mod standing;
 mod store;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
@@ -67,6 +68,8 @@ struct Shared {
     token: OnceLock<Token>,
     /// The generations that no token had, and when they were asked.
     absent: Mutex<HashMap<u32, Instant>>,
+    /// Whether the rows can be former ones.
+    is_suspect: AtomicBool,
     findings: Findings,
     deviations: Deviations,
 }
@@ -78,6 +81,18 @@ pub struct NoRowKey;
 
 impl From<NoRowKey> for sqlx::Error {
     fn from(reason: NoRowKey) -> Self {
+        Self::Configuration(reason.into())
+    }
+}
+
+/// A checkpoint shows that the database was rolled back, or nobody has compared them yet. Rows with valid seals can be
+/// former ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the audit log does not extend its latest checkpoint, or was not compared with it yet")]
+pub struct RolledBack;
+
+impl From<RolledBack> for sqlx::Error {
+    fn from(reason: RolledBack) -> Self {
         Self::Configuration(reason.into())
     }
 }
@@ -130,6 +145,7 @@ impl Seals {
             key: RwLock::default(),
             token: OnceLock::new(),
             absent: Mutex::default(),
+            is_suspect: AtomicBool::new(false),
             findings: Findings::default(),
             deviations: Deviations::default(),
         }))
@@ -143,6 +159,24 @@ impl Seals {
     /// Whether rows can be verified and written.
     pub fn is_unlocked(&self) -> bool {
         self.current().is_some()
+    }
+
+    /// Whether the requests of applications can rely on the rows.
+    pub fn are_reliable(&self) -> bool {
+        self.is_unlocked() && self.check_current().is_ok()
+    }
+
+    /// Fails if the rows can be former ones, which let applications do what they may not do now.
+    pub fn check_current(&self) -> Result<(), RolledBack> {
+        match self.0.is_suspect.load(Ordering::Relaxed) {
+            true => Err(RolledBack),
+            false => Ok(()),
+        }
+    }
+
+    /// Notes whether the rows can be former ones.
+    pub(crate) fn suspect(&self, is_suspect: bool) {
+        self.0.is_suspect.store(is_suspect, Ordering::Relaxed);
     }
 
     /// The row key as it is now.

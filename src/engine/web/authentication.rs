@@ -22,7 +22,7 @@ pub enum Unauthenticated {
 
 impl Engine {
     /// The caller with these credentials and this address. An unknown credential is looked up in
-    /// the turn of its address.
+    /// the turn of its address. After a rollback of the database, only administrators are callers.
     pub async fn authenticate(
         &self,
         credentials: &Credentials<'_>,
@@ -32,6 +32,10 @@ impl Engine {
         let authenticator = &self.authenticator;
         let caller = authenticator.authenticate(credentials, client, &mut look_up).await?;
         look_up.found();
+        if caller.service_id().is_some() {
+            let current = self.database.seals().check_current();
+            current.map_err(|reason| Unreadable::from(sqlx::Error::from(reason)))?;
+        }
         Ok(caller)
     }
 

@@ -99,7 +99,7 @@ struct Audit {
     queued: usize,
 }
 
-/// Whether the rows of the database are those that the service wrote.
+/// Whether the rows of the database are those that the service wrote, and the latest.
 #[derive(Serialize, ToSchema)]
 #[schema(as = HealthRecords)]
 struct Records {
@@ -223,7 +223,7 @@ fn check(app: &AppState) -> Health {
     };
     let seals = app.engine.database.seals();
     let records = Records {
-        status: match (seals.is_unlocked(), seals.is_clean() && app.row_examination.is_recent()) {
+        status: match (seals.are_reliable(), seals.is_clean() && app.row_examination.is_recent()) {
             (false, _) => HealthStatus::Unavailable,
             (true, false) => HealthStatus::Degraded,
             (true, true) => HealthStatus::Ok,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Answer, view, visible};
-use crate::body::{Fields, quoted};
+use crate::body::{Fields, unquoted};
 use crate::errors::Refused;
 use crate::key_type;
 use crate::route::{Route, Verb};
@@ -15,6 +15,7 @@ use engine::management::{Context, Error, ManageKeys};
 use engine::resource::ResourceRequest;
 use formats::json::Text;
 use formats::material::Algorithm;
+use formats::problem::Problems;
 
 /// What clients ask for and keys here never have.
 const NEVER: [&str; 4] =
@@ -64,8 +65,7 @@ async fn create(
     let named = fields.filled("type")?;
     let named = named.as_deref().unwrap_or("aes256-gcm96");
     let kind = key_type::algorithm(named);
-    let (algorithm, usage) =
-        kind.ok_or_else(|| Refused::invalid(format!("unknown key type {}", quoted(named))))?;
+    let (algorithm, usage) = kind.ok_or_else(|| unknown_type(named))?;
     if !matches!(fields.number("key_size")?, None | Some(0 | 32)) {
         return Err(Refused::invalid("key_size must be 32"));
     }
@@ -76,10 +76,22 @@ async fn create(
         match make(state, context, (service, name), kind, Some(first), rotation).await {
             // Another request has made it.
             Err(Error::Conflict(_)) if view::versions(state, service, name).await?.is_some() => {}
+            Err(Error::Invalid(problems)) if is_of_algorithm(&problems) => {
+                return Err(unknown_type(named));
+            }
             made => made?,
         }
     }
     Ok(Answer::Data(view::key(state, service, name).await?))
+}
+
+fn unknown_type(named: &str) -> Refused {
+    Refused::invalid(format!("unknown key type {}", unquoted(named)))
+}
+
+/// Whether the token generates no keys of this algorithm.
+fn is_of_algorithm(problems: &Problems) -> bool {
+    problems.as_slice().iter().any(|problem| problem.field == "algorithm")
 }
 
 /// Makes the next version of a key. A schedule stays with the version that has it, whose successor is the next

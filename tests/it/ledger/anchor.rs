@@ -14,13 +14,23 @@ impl Kept {
     pub(super) async fn back_up(&self) {
         self.write(3).await;
         self.covered(3).await;
-        self.execute("CREATE TABLE backup AS TABLE audit_log_heads").await;
+        self.keep_heads().await;
         self.write(2).await;
         self.covered(5).await;
     }
 
+    pub(super) async fn keep_heads(&self) {
+        self.execute("CREATE TABLE backup AS TABLE audit_log_heads").await;
+    }
+
     /// Restores the backup, after which two other records are written.
     pub(super) async fn restore(&self) {
+        self.roll_back().await;
+        self.write(2).await;
+    }
+
+    /// Restores the logs as they were when their heads were kept.
+    pub(super) async fn roll_back(&self) {
         self.execute(
             "DELETE FROM crypto_operations_audit r USING audit_log_index i
               WHERE i.record_id = r.id AND i.log = 1 AND i.log_index >= 3;
@@ -31,7 +41,6 @@ impl Kept {
              INSERT INTO audit_log_heads SELECT * FROM backup",
         )
         .await;
-        self.write(2).await;
     }
 }
 

@@ -126,3 +126,18 @@ async fn a_waiting_instance_notices_commits_that_were_lost() {
     waiting.state(is_noticed).await;
     assert_eq!(kept.checkpoint().await.unwrap().size, 3);
 }
+
+#[tokio::test]
+async fn a_waiting_instance_compares_with_the_anchor() {
+    let kept = Kept::new().await;
+    let sealer = kept.sealer().await;
+    kept.back_up().await;
+    sealer.stop().await;
+    kept.restore().await;
+    // Without the anchor, this instance does not notice that records were lost.
+    let unaware = OwnSealer::start(kept.pool.clone(), None).await;
+    kept.covered(5).await;
+    let waiting = kept.sealer().await;
+    waiting.state(is_fork("audit.seal.anchor")).await;
+    assert_eq!(unaware.status.state(), SealState::Sealing);
+}

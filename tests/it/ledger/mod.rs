@@ -9,6 +9,7 @@ mod forward;
 mod killed;
 mod publishing;
 mod retention;
+mod rolled_back;
 mod sealing;
 mod segments;
 mod serving;

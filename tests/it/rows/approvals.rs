@@ -83,3 +83,16 @@ async fn a_proposal_that_was_away_at_the_end_of_a_lock_is_not_made() {
     approve(&bob, &change).await.refused(409, "CONFLICT");
     assert_eq!(bob.get(&change).await.ok().text("status"), "stale");
 }
+
+#[tokio::test]
+async fn a_list_marks_a_change_that_does_not_count() {
+    let office = Office::requiring(1).await;
+    let [ada, bob, _] = office.owners();
+    let change = office.proposed_by(&ada).await;
+    let listed = async || bob.get("/admin/changes").await.ok().json()["items"][0].clone();
+    assert_eq!(listed().await.get("sealValid"), None);
+    Intruder::of(&office.open).run("UPDATE changes SET summary = 'Something else'").await;
+    assert_eq!(listed().await["sealValid"], false);
+    bob.get(&change).await.refused(404, "CHANGE_NOT_FOUND");
+    approve(&bob, &change).await.refused(404, "CHANGE_NOT_FOUND");
+}

@@ -83,11 +83,12 @@ async fn wishes_that_keys_cannot_meet_are_refused() {
             refused(&answer, 400, &[&text]);
         }
     }
-    for kind in ["chacha20-poly1305", "aes256-siv", "AES-256", ""] {
+    // SoftHSM2 lacks ML-DSA.
+    for kind in ["chacha20-poly1305", "aes256-siv", "AES-256", "mldsa-65", ""] {
         let answer = admin.write("transit/keys/orders", json!({ "type": kind })).await;
         match kind {
             "" => drop(data(answer)),
-            _ => refused(&answer, 400, &[&format!("unknown key type {kind:?}")]),
+            _ => refused(&answer, 400, &[&format!("unknown key type {kind}")]),
         }
     }
     for body in [json!({ "auto_rotate_period": "90m" }), json!({ "key_size": 64, "type": "hmac" })]

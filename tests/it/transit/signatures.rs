@@ -101,8 +101,10 @@ async fn a_salt_is_honoured_or_refused() {
     }
     let answer = vault.write("transit/sign/rsa", with(json!(20))).await;
     refused(&answer, 400, &["requested salt length 20 is invalid"]);
+    let answer = vault.write("transit/sign/rsa", with(json!(-2))).await;
+    refused(&answer, 400, &["requested salt length -2 is invalid"]);
     let answer = vault.write("transit/sign/rsa", with(json!("long"))).await;
-    refused(&answer, 400, &["salt length neither 'auto', 'hash', nor an int: \"long\""]);
+    refused(&answer, 400, &["salt length neither 'auto', 'hash', nor an int: long"]);
 }
 
 #[tokio::test]

@@ -69,6 +69,8 @@ pub struct Change {
     pub before: Option<Value>,
     /// The state of the resource after it.
     pub after: Option<Value>,
+    /// Whether its row in the database counts; only in lists.
+    pub seal_valid: Option<bool>,
     /// The secret of a proposed API key, only in the response to the proposal.
     pub secret: Option<Secret>,
 }

@@ -9,7 +9,7 @@ use crate::ledger::Log;
 use crate::ledger::anchor::AnchorError;
 use crate::ledger::head::Head;
 use crate::ledger::key::{NotSigned, SigningKey};
-use crate::ledger::seal_error::SealError;
+use crate::ledger::seal_error::{Fork, SealError};
 use crate::ledger::store;
 use crate::ledger::tree::{extends, root_at};
 use crate::ledger::witness::{NotCosigned, Witness};
@@ -65,7 +65,7 @@ impl Sealer {
         };
         match self.ask(witness, open, (&note, signed), signed).await {
             // The process that asked the witness ended before it stored the checkpoint.
-            Err(SealError::Fork { size, .. }) if signed < size && size <= open.head.size => {
+            Err(SealError::Fork(Fork { size, .. })) if signed < size && size <= open.head.size => {
                 let now = store::now(&mut *connection).await?;
                 self.sign(connection, keys, open, now).await
             }
@@ -108,8 +108,8 @@ impl Sealer {
         self.distributor.note(log, status).await?;
         match answer {
             Ok(signature) => Ok(signature),
-            Err(NotCosigned::Ahead(size)) => Err(SealError::Fork { log, size, place }),
-            Err(NotCosigned::Inconsistent) => Err(SealError::Fork { log, size, place }),
+            Err(NotCosigned::Ahead(size)) => Err(fork(log, &open.head, size, place)),
+            Err(NotCosigned::Inconsistent) => Err(fork(log, &open.head, size, place)),
             Err(error) => Err(SealError::Anchor(AnchorError::Witness {
                 name: witness.key.name().to_owned(),
                 reason: error.to_string(),
@@ -135,18 +135,91 @@ impl Sealer {
         Ok(())
     }
 
+    /// Notes whether the database was rolled back, as far as a round of this sealer could compare.
+    pub(super) fn note_history(&mut self, round: &Result<(), SealError>) {
+        match round {
+            Ok(()) | Err(SealError::NotInitialized) => self.fork = None,
+            Err(SealError::Fork(fork)) => self.fork = Some(fork.clone()),
+            // The next round compares.
+            Err(SealError::Database(_) | SealError::Late | SealError::Renewed) => return,
+            // Sealing stops for another reason, which does not stop requests.
+            Err(
+                SealError::Moved(_)
+                | SealError::Untrusted(_)
+                | SealError::Broken(_)
+                | SealError::Origin(_)
+                | SealError::NoOrigin(_)
+                | SealError::Rows
+                | SealError::Forged { .. }
+                | SealError::Anchor(_)
+                | SealError::NeedsEd25519
+                | SealError::NeedsCosigner
+                | SealError::NotSigned(_),
+            ) => {}
+        }
+        self.pool.seals().suspect(self.fork.is_some());
+    }
+
+    /// Compares each log with the anchor file and with what this process remembers. Only the instance that seals asks
+    /// the witness of `audit.seal.anchor`.
+    pub(super) async fn compare_waiting(&self) -> Result<(), SealError> {
+        let keys = store::keys(self.pool.rows()).await?;
+        let mut connection = self.pool.acquire().await?;
+        for log in Log::ALL {
+            let Some(before) = store::head(&mut *connection, log).await? else {
+                continue;
+            };
+            // The instance that seals reports an anchor that cannot be used.
+            let anchored = self.anchored(log, &before, &keys).await.unwrap_or(None);
+            let known = [anchored, self.remembered(log, &before)];
+            let known: Vec<_> = known.into_iter().flatten().collect();
+            // The head was as large as its checkpoint before the anchor got that.
+            let head = store::head(&mut *connection, log).await?;
+            let Some(head) = head.filter(|head| head.origin == before.origin) else {
+                continue;
+            };
+            largest_tree(&mut connection, log, &head, &known).await?;
+            let signed = head.signed.as_ref().map_or(0, |signed| signed.size);
+            // Only an instance that has asked the witness signs what is larger.
+            if let Some(fork) = &self.fork
+                && (fork.log, &fork.origin) == (log, &head.origin)
+                && signed < fork.size
+            {
+                return Err(fork.clone().into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The checkpoint of a log in the anchor file.
+    async fn anchored(
+        &self,
+        log: Log,
+        head: &Head,
+        keys: &[SigningKey],
+    ) -> Result<Option<KnownCheckpoint>, SealError> {
+        let Some(anchor) = &self.anchor else {
+            return Ok(None);
+        };
+        let (note, place) = (anchor.read(log, &head.origin).await?, "audit.seal.anchor");
+        let own = note.map(|note| own(&note, head, keys, log, place)).transpose()?;
+        Ok(own.flatten().map(|checkpoint| (checkpoint, place)))
+    }
+
+    /// The latest checkpoint of a log that this process knows.
+    fn remembered(&self, log: Log, head: &Head) -> Option<KnownCheckpoint> {
+        let latest = self.known.get(&(log, head.origin.clone()))?;
+        Some((latest.checkpoint.clone(), "memory"))
+    }
+
     /// The checkpoints of a log that are known, and where each of them is.
     pub(super) async fn known_checkpoints(
         &self,
         keys: &[SigningKey],
         open: &mut OpenLog,
     ) -> Result<Vec<KnownCheckpoint>, SealError> {
-        let anchored = match &self.anchor {
-            Some(anchor) => anchor.read(open.log, &open.head.origin).await?,
-            None => None,
-        };
+        let anchored = self.anchored(open.log, &open.head, keys).await?;
         let own = |note: &str, place| own(note, &open.head, keys, open.log, place);
-        let anchored = anchored.map(|note| own(&note, "audit.seal.anchor")).transpose()?.flatten();
         let published = open.head.signed.as_ref().map(|signed| own(&signed.note, "the database"));
         let published = match (published.transpose(), &anchored) {
             // The anchor gets each checkpoint before the database does, so that it has one that is as new.
@@ -156,12 +229,9 @@ impl Sealer {
             }
             (published, _) => published?.flatten(),
         };
-        let anchored = anchored.map(|it| (it, "audit.seal.anchor"));
-        let mut known: Vec<_> =
-            anchored.into_iter().chain(published.map(|it| (it, "the database"))).collect();
-        let remembered = self.known.get(&(open.log, open.head.origin.clone()));
-        known.extend(remembered.map(|it| (it.checkpoint.clone(), "memory")));
-        Ok(known)
+        let published = published.map(|it| (it, "the database"));
+        let remembered = self.remembered(open.log, &open.head);
+        Ok([anchored, published, remembered].into_iter().flatten().collect())
     }
 
     /// Reports a checkpoint in the database that no instance signed. The next one replaces it.
@@ -179,15 +249,16 @@ impl Sealer {
 /// can be wrong: whoever gives positions computes them.
 pub(super) async fn largest_tree(
     connection: &mut PgConnection,
-    open: &OpenLog,
+    log: Log,
+    head: &Head,
     known: &[KnownCheckpoint],
 ) -> Result<u64, SealError> {
     let mut largest = 0;
     for (checkpoint, place) in known {
         let size = checkpoint.size;
-        let root = root_at(&mut *connection, open.log, size.min(open.head.size)).await?;
-        if size > open.head.size || root != Some(checkpoint.root) {
-            return Err(SealError::Fork { log: open.log, size, place });
+        let root = root_at(&mut *connection, log, size.min(head.size)).await?;
+        if size > head.size || root != Some(checkpoint.root) {
+            return Err(fork(log, head, size, place));
         }
         largest = size.max(largest);
     }
@@ -204,10 +275,14 @@ pub(super) async fn check_extends(
         let (size, head) = (checkpoint.size, &open.head);
         let (old, new) = ((size, checkpoint.root), (head.size, head.root));
         if !extends(connection, open.log, old, new).await? {
-            return Err(SealError::Fork { log: open.log, size, place });
+            return Err(fork(open.log, head, size, place));
         }
     }
     Ok(())
+}
+
+fn fork(log: Log, head: &Head, size: u64, place: &'static str) -> SealError {
+    Fork { log, origin: head.origin.clone(), size, place }.into()
 }
 
 /// The checkpoint of a note of this log. None for one of another origin, which `audit init` has replaced.

@@ -33,7 +33,7 @@ use super::foreign::accepted_forgeries;
 use super::head::Head;
 use super::key::SigningKey;
 use super::positioned::check_own;
-use super::seal_error::SealError;
+use super::seal_error::{Fork, SealError};
 use super::status::{SealState, SealStatus};
 use super::store::{self, Moment};
 use super::tree::load_tree;
@@ -45,6 +45,9 @@ use formats::clock::Timestamp;
 
 /// The time after which a statement of the sealer has failed.
 const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The time for the comparison at the start.
+const START_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How often the numbers of the logs are read.
 const STATUS_INTERVAL: Duration = Duration::from_secs(5);
@@ -64,6 +67,8 @@ pub struct Sealer {
     known: BTreeMap<(Log, String), LatestCheckpoint>,
     /// The log whose head moved while this process had the lock, and its origin: it does not seal this log again.
     moved: Option<(Log, String)>,
+    /// The checkpoint that a log does not extend, as far as this process knows.
+    fork: Option<Fork>,
 }
 
 /// The leadership, and the logs as they are.
@@ -95,7 +100,18 @@ impl Sealer {
             status,
             known: BTreeMap::new(),
             moved: None,
+            fork: None,
         })
+    }
+
+    /// Compares the logs with their checkpoints before the first request. With a witness as anchor, and if the database
+    /// does not answer, the first round compares. Until then, the rows of the database can be former ones.
+    pub async fn compare_at_start(&mut self) {
+        self.pool.seals().suspect(true);
+        if self.distributor.anchor().is_none() {
+            let compared = timeout(START_TIMEOUT, self.stand_by()).await;
+            self.note_history(&compared.unwrap_or(Err(SealError::Late)));
+        }
     }
 
     /// Seals until it is dropped. What it has signed remains known when it runs again.
@@ -105,7 +121,9 @@ impl Sealer {
         let mut leader = Leader::new(self.pool.clone(), spec);
         loop {
             let before = self.status.state();
-            let state = match self.seal_while_leading(&mut leader, &pulse).await {
+            let ended = self.seal_while_leading(&mut leader, &pulse).await;
+            self.note_history(&ended);
+            let state = match ended {
                 Ok(()) | Err(SealError::Renewed) => SealState::Standby,
                 Err(SealError::NotInitialized) => SealState::NotInitialized,
                 Err(error) => SealState::Failed(error.to_string()),
@@ -167,6 +185,7 @@ impl Sealer {
     /// Remembers what another instance signs. A log whose head moved stays a failure of this one until it restarts.
     async fn stand_by(&mut self) -> Result<(), SealError> {
         self.remember().await?;
+        self.compare_waiting().await?;
         let Some((log, _)) = self.moved else {
             return Ok(());
         };
@@ -226,7 +245,7 @@ impl Sealer {
             let (newest, _) = store::sealed_around(&mut *connection, log, moment.now).await?;
             let mut open = OpenLog::new(log, (head, tree), foreign, (moment, newest));
             let known = self.known_checkpoints(&keys, &mut open).await?;
-            let signed = largest_tree(&mut *connection, &open, &known).await?;
+            let signed = largest_tree(&mut *connection, log, &open.head, &known).await?;
             let trusted = signed.max(origin.accepted.unsigned_abs().min(open.head.size));
             check_own(&mut *connection, self.pool.seals(), (log, &open.head), trusted).await?;
             check_extends(&mut *connection, &open, &known).await?;
@@ -234,6 +253,7 @@ impl Sealer {
             self.check_not_moved(log, &open.head)?;
             logs.push(open);
         }
+        self.note_history(&Ok(()));
         Ok(SealingSession { leadership, keys, logs })
     }
 

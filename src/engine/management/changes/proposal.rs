@@ -67,6 +67,11 @@ pub struct Proposal {
     /// The resource after the change, or the request for a key that does not exist yet. Null for readers
     /// who may not see the resource. A wrapped key is shown as its digest.
     pub after: Option<Value>,
+    /// False if its row in the database does not count, because something else than the service wrote it. Otherwise
+    /// absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = bool, required = false)]
+    pub seal_valid: Option<bool>,
     /// The API keys of the approvers, or the people who signed in.
     #[serde(skip)]
     pub(super) approver_ids: Vec<Option<Uuid>>,

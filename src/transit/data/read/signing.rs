@@ -1,6 +1,6 @@
 //! Reads how something is signed.
 
-use crate::body::{Fields, quoted};
+use crate::body::{Fields, quoted, unquoted};
 use crate::operation::Operation;
 use crate::text::{self, NotAText};
 use engine::keys::KeyVersion;
@@ -97,6 +97,18 @@ fn invalid_hash(name: &str) -> Problem {
     Problem::of_body(Code::Unsupported, format!("invalid hash algorithm {}", quoted(name)))
 }
 
+fn salt_length(named: &str) -> Result<usize, Problem> {
+    let number: i64 = named.parse().map_err(|_| {
+        let named = unquoted(named);
+        let message = format!("salt length neither 'auto', 'hash', nor an int: {named}");
+        Problem::of_body(Code::Type, message)
+    })?;
+    usize::try_from(number).map_err(|_| {
+        let message = format!("requested salt length {number} is invalid");
+        Problem::of_body(Code::Range, message)
+    })
+}
+
 /// The padding of RSA. Without one, a signature is made with PSS, and one of either padding verifies.
 fn padding(
     operation: Operation,
@@ -107,11 +119,7 @@ fn padding(
         // Clients in Go have numbers for both words.
         None | Some("auto" | "0") => None,
         Some("hash" | "-1") => Some(hash.digest_len()),
-        Some(other) => Some(other.parse().map_err(|_| {
-            let other = quoted(other);
-            let message = format!("salt length neither 'auto', 'hash', nor an int: {other}");
-            Problem::of_body(Code::Type, message)
-        })?),
+        Some(other) => Some(salt_length(other)?),
     };
     match body.filled("signature_algorithm")?.as_deref() {
         Some("pss") => Ok(Some(RsaPadding::Pss { salt })),

@@ -16,7 +16,7 @@ use crate::auth::Person;
 use crate::change_kind::ChangeKind;
 use crate::ids::{ApiKeyId, ChangeId, PersonId};
 use crate::management::{Error, PageRequest, ResourceType};
-use crate::resource::{self, Deprivable, ExactJson, Rows, Stored as _, select};
+use crate::resource::{self, Deprivable, ExactJson, Marked, Rows, Stored as _, select};
 use crate::revision::Revision;
 use crate::row;
 use crate::seals::{SealComparison, What};
@@ -63,7 +63,7 @@ pub(in crate::management::changes) async fn list(
     page: PageRequest,
 ) -> sqlx::Result<Vec<Proposal>> {
     let locked = Locked::read(rows.again()).await?;
-    let listed: Vec<StoredChange> = select(
+    let listed: Vec<Marked<StoredChange>> = select(
         "WHERE ($2::uuid IS NULL OR id > $2)
             AND ($3::text IS NULL
                  OR $3 = CASE WHEN status <> 'pending' THEN status
@@ -82,9 +82,13 @@ pub(in crate::management::changes) async fn list(
     .bind(page.rows())
     .bind(&locked.ids)
     .bind(&locked.subjects)
-    .fetch_all(rows)
+    .fetch_marked(rows)
     .await?;
-    Ok(listed.into_iter().map(|change| change.proposal(now, &locked)).collect())
+    let shown = listed.into_iter().filter_map(|marked| {
+        let proposal = marked.resource?.proposal(now, &locked);
+        Some(Proposal { seal_valid: (!marked.is_valid).then_some(false), ..proposal })
+    });
+    Ok(shown.collect())
 }
 
 pub(in crate::management::changes) async fn read(
@@ -303,6 +307,7 @@ impl StoredChange {
                 .target_id
                 .zip(self.target_revision)
                 .map(|(id, revision)| Target { id, revision }),
+            seal_valid: None,
             revision: self.revision,
         }
     }
