@@ -70,6 +70,11 @@ impl AnchorFile {
         Ok(latest.or_else(|| notes.remove(origin)))
     }
 
+    /// Whether it has a checkpoint of a log, under any origin.
+    pub(super) async fn knows(&self, log: Log) -> Result<bool, AnchorError> {
+        Ok(self.blocking(|path| read(&path)).await?.contains_key(log.name()))
+    }
+
     /// Locks the anchor against instances that seal in another database, as after a failover.
     pub(super) async fn hold(&self) -> Result<HeldAnchor, AnchorError> {
         let lock = self.blocking(|path| lock(&path)).await?;

@@ -73,10 +73,16 @@ pub enum SealError {
     /// The log does not extend a checkpoint.
     #[error(transparent)]
     Fork(#[from] Fork),
+    /// The database has no log of which the anchor has a checkpoint.
+    #[error(
+        "audit.seal.anchor has a checkpoint of the {0} log, and the database has no such log: the database was rolled back \
+         or replaced. Requests of applications are refused. Find out why, then run `sealward audit init --new-origin`"
+    )]
+    Absent(Log),
     /// A checkpoint that should be this service's own has no valid signature.
     #[error(
-        "the checkpoint of the {log} log in {place} has no valid signature of a known key: it was changed. Find out \
-         why, then run `sealward audit init --new-origin`"
+        "the checkpoint of the {log} log in {place} has no valid signature of a known key: it was changed, or the key was \
+         removed from the database. Find out why, then run `sealward audit init --new-origin`"
     )]
     Forged {
         /// The log.

@@ -33,10 +33,15 @@ impl Engine {
         let caller = authenticator.authenticate(credentials, client, &mut look_up).await?;
         look_up.found();
         if caller.service_id().is_some() {
-            let current = self.database.seals().check_current();
-            current.map_err(|reason| Unreadable::from(sqlx::Error::from(reason)))?;
+            self.check_current()?;
         }
         Ok(caller)
+    }
+
+    /// Fails while the rows of the database can be former ones.
+    fn check_current(&self) -> Result<(), Unreadable> {
+        let current = self.database.seals().check_current();
+        current.map_err(|reason| sqlx::Error::from(reason).into())
     }
 
     /// Counts a failed authentication of this address.
@@ -46,6 +51,10 @@ impl Engine {
             Denied::Unreadable(unreadable) => return Unauthenticated::Unreadable(unreadable),
             Denied::Crowded => return Unauthenticated::Crowded,
         };
+        // The database can have lost the credential.
+        if let Err(reason) = self.check_current() {
+            return Unauthenticated::Unreadable(reason);
+        }
         match self.limiter.take(Scope::Failures(client), Rule::FAILURES).await {
             Ok(_) => Unauthenticated::Refused(refusal),
             Err(exceeded) => Unauthenticated::Limited(exceeded),

@@ -10,9 +10,11 @@ use crate::ledger::anchor::AnchorError;
 use crate::ledger::head::Head;
 use crate::ledger::key::{NotSigned, SigningKey};
 use crate::ledger::seal_error::{Fork, SealError};
+use crate::ledger::sealed_rows::LogOrigin;
 use crate::ledger::store;
 use crate::ledger::tree::{extends, root_at};
 use crate::ledger::witness::{NotCosigned, Witness};
+use crate::resource::Rows;
 use crate::seals::{Flaw, RowName};
 use formats::clock::Timestamp;
 use formats::tlog::{Checkpoint, Hash, Note, Signature};
@@ -41,7 +43,7 @@ impl Sealer {
 
     /// Compares a log with the witness of `audit.seal.anchor`. What the witness has cosigned was in the
     /// database before.
-    pub(super) async fn compare(
+    pub(super) async fn compare_with_witness(
         &mut self,
         connection: &mut PgConnection,
         keys: &[SigningKey],
@@ -135,64 +137,8 @@ impl Sealer {
         Ok(())
     }
 
-    /// Notes whether the database was rolled back, as far as a round of this sealer could compare.
-    pub(super) fn note_history(&mut self, round: &Result<(), SealError>) {
-        match round {
-            Ok(()) | Err(SealError::NotInitialized) => self.fork = None,
-            Err(SealError::Fork(fork)) => self.fork = Some(fork.clone()),
-            // The next round compares.
-            Err(SealError::Database(_) | SealError::Late | SealError::Renewed) => return,
-            // Sealing stops for another reason, which does not stop requests.
-            Err(
-                SealError::Moved(_)
-                | SealError::Untrusted(_)
-                | SealError::Broken(_)
-                | SealError::Origin(_)
-                | SealError::NoOrigin(_)
-                | SealError::Rows
-                | SealError::Forged { .. }
-                | SealError::Anchor(_)
-                | SealError::NeedsEd25519
-                | SealError::NeedsCosigner
-                | SealError::NotSigned(_),
-            ) => {}
-        }
-        self.pool.seals().suspect(self.fork.is_some());
-    }
-
-    /// Compares each log with the anchor file and with what this process remembers. Only the instance that seals asks
-    /// the witness of `audit.seal.anchor`.
-    pub(super) async fn compare_waiting(&self) -> Result<(), SealError> {
-        let keys = store::keys(self.pool.rows()).await?;
-        let mut connection = self.pool.acquire().await?;
-        for log in Log::ALL {
-            let Some(before) = store::head(&mut *connection, log).await? else {
-                continue;
-            };
-            // The instance that seals reports an anchor that cannot be used.
-            let anchored = self.anchored(log, &before, &keys).await.unwrap_or(None);
-            let known = [anchored, self.remembered(log, &before)];
-            let known: Vec<_> = known.into_iter().flatten().collect();
-            // The head was as large as its checkpoint before the anchor got that.
-            let head = store::head(&mut *connection, log).await?;
-            let Some(head) = head.filter(|head| head.origin == before.origin) else {
-                continue;
-            };
-            largest_tree(&mut connection, log, &head, &known).await?;
-            let signed = head.signed.as_ref().map_or(0, |signed| signed.size);
-            // Only an instance that has asked the witness signs what is larger.
-            if let Some(fork) = &self.fork
-                && (fork.log, &fork.origin) == (log, &head.origin)
-                && signed < fork.size
-            {
-                return Err(fork.clone().into());
-            }
-        }
-        Ok(())
-    }
-
     /// The checkpoint of a log in the anchor file.
-    async fn anchored(
+    pub(super) async fn anchored(
         &self,
         log: Log,
         head: &Head,
@@ -207,7 +153,7 @@ impl Sealer {
     }
 
     /// The latest checkpoint of a log that this process knows.
-    fn remembered(&self, log: Log, head: &Head) -> Option<KnownCheckpoint> {
+    pub(super) fn remembered(&self, log: Log, head: &Head) -> Option<KnownCheckpoint> {
         let latest = self.known.get(&(log, head.origin.clone()))?;
         Some((latest.checkpoint.clone(), "memory"))
     }
@@ -279,6 +225,19 @@ pub(super) async fn check_extends(
         }
     }
     Ok(())
+}
+
+/// The origin of a log that `audit init` sealed. Under another one, its checkpoints would not be compared.
+pub(super) async fn sealed_origin(
+    rows: Rows<&mut PgConnection>,
+    log: Log,
+    head: &Head,
+) -> Result<LogOrigin, SealError> {
+    let origin = store::origin(rows, log).await?.ok_or(SealError::NoOrigin(log))?;
+    match origin.origin == head.origin {
+        true => Ok(origin),
+        false => Err(SealError::Origin(log)),
+    }
 }
 
 fn fork(log: Log, head: &Head, size: u64, place: &'static str) -> SealError {

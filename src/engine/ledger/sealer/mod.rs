@@ -10,6 +10,7 @@ mod growth;
 mod history;
 mod numbers;
 mod recent;
+mod rollback;
 mod sample;
 mod signing;
 mod stragglers;
@@ -24,7 +25,7 @@ use sqlx::PgConnection;
 use tokio::time::{Instant, sleep, timeout};
 
 use self::growth::OpenLog;
-use self::history::{LatestCheckpoint, check_extends, largest_tree};
+use self::history::{LatestCheckpoint, check_extends, largest_tree, sealed_origin};
 use self::sweeping::seal;
 use super::Log;
 use super::anchor::AnchorFile;
@@ -46,9 +47,6 @@ use formats::clock::Timestamp;
 /// The time after which a statement of the sealer has failed.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The time for the comparison at the start.
-const START_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// How often the numbers of the logs are read.
 const STATUS_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -69,6 +67,8 @@ pub struct Sealer {
     moved: Option<(Log, String)>,
     /// The checkpoint that a log does not extend, as far as this process knows.
     fork: Option<Fork>,
+    /// Whether the rows of the database can be former ones.
+    is_suspect: bool,
 }
 
 /// The leadership, and the logs as they are.
@@ -101,17 +101,8 @@ impl Sealer {
             known: BTreeMap::new(),
             moved: None,
             fork: None,
+            is_suspect: false,
         })
-    }
-
-    /// Compares the logs with their checkpoints before the first request. With a witness as anchor, and if the database
-    /// does not answer, the first round compares. Until then, the rows of the database can be former ones.
-    pub async fn compare_at_start(&mut self) {
-        self.pool.seals().suspect(true);
-        if self.distributor.anchor().is_none() {
-            let compared = timeout(START_TIMEOUT, self.stand_by()).await;
-            self.note_history(&compared.unwrap_or(Err(SealError::Late)));
-        }
     }
 
     /// Seals until it is dropped. What it has signed remains known when it runs again.
@@ -171,6 +162,7 @@ impl Sealer {
             let head = store::head(leadership.connection(), Log::Operations);
             if in_time(async { Ok(head.await?) }).await?.is_none() {
                 leader.keep(leadership);
+                self.check_absent(Log::Operations).await?;
                 return Err(SealError::NotInitialized);
             }
             let mut session = in_time(self.open(leadership)).await?;
@@ -185,7 +177,7 @@ impl Sealer {
     /// Remembers what another instance signs. A log whose head moved stays a failure of this one until it restarts.
     async fn stand_by(&mut self) -> Result<(), SealError> {
         self.remember().await?;
-        self.compare_waiting().await?;
+        self.compare().await?;
         let Some((log, _)) = self.moved else {
             return Ok(());
         };
@@ -230,12 +222,8 @@ impl Sealer {
         for log in Log::ALL {
             let head = store::head(&mut *connection, log).await?;
             let head = head.ok_or(SealError::NotInitialized)?;
-            // Under another origin, the checkpoints of this log would not be compared.
-            let origin = store::origin(self.pool.rows_on(&mut *connection), log).await?;
-            let origin = origin.ok_or(SealError::NoOrigin(log))?;
-            if origin.origin != head.origin {
-                return Err(SealError::Origin(log));
-            }
+            let rows = self.pool.rows_on(&mut *connection);
+            let origin = sealed_origin(rows, log, &head).await?;
             let tree = load_tree(&mut *connection, log, head.size).await?;
             let tree = tree.filter(|tree| tree.root() == head.root);
             let tree = tree.ok_or(SealError::Broken(log))?;
@@ -249,7 +237,7 @@ impl Sealer {
             let trusted = signed.max(origin.accepted.unsigned_abs().min(open.head.size));
             check_own(&mut *connection, self.pool.seals(), (log, &open.head), trusted).await?;
             check_extends(&mut *connection, &open, &known).await?;
-            self.compare(&mut *connection, &keys, &mut open).await?;
+            self.compare_with_witness(&mut *connection, &keys, &mut open).await?;
             self.check_not_moved(log, &open.head)?;
             logs.push(open);
         }
