@@ -60,7 +60,8 @@ impl AppState {
     /// the background jobs that requests need run, and no shutdown has begun.
     pub fn is_ready(&self) -> bool {
         let answers = self.database_monitor.state().latency().is_some();
-        let works = answers && self.engine.database.seals().are_reliable() && self.engine.jobs.is_ready();
+        let works =
+            answers && self.engine.database.seals().are_reliable() && self.engine.jobs.is_ready();
         works && !self.draining.load(Ordering::Relaxed)
     }
 

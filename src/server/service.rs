@@ -112,8 +112,7 @@ impl Service {
         let floor_watch = FloorWatch::new(clock.clone(), floor);
         let seal = &settings.audit.seal;
         let seal_status = SealStatus::new(clock.clone(), seal.interval.0);
-        let mut sealer =
-            Sealer::new(database.clone(), token.clone(), seal, seal_status.clone())?;
+        let mut sealer = Sealer::new(database.clone(), token.clone(), seal, seal_status.clone())?;
         sealer.compare_at_start().await;
         let row_examination = ExaminationStatus::new(clock.clone());
         let forward_status = ForwardStatus::new(clock.clone(), settings.audit.forward.interval.0);

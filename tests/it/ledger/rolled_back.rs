@@ -33,8 +33,10 @@ async fn applications_are_refused_until_the_origin_is_new() {
     kept.covered(2).await;
     process.terminate();
     kept.roll_back().await;
-    kept.execute("DELETE FROM api_keys WHERE id = (SELECT id FROM api_keys ORDER BY id DESC LIMIT 1)")
-        .await;
+    kept.execute(
+        "DELETE FROM api_keys WHERE id = (SELECT id FROM api_keys ORDER BY id DESC LIMIT 1)",
+    )
+    .await;
 
     let process = Process::start_with(&site, &[(ANCHOR, anchor)]).await;
     assert_eq!(readiness(&process).await, 503);

@@ -65,12 +65,13 @@ fn main() {
             let bytes = bytes.parse().expect("a number of bytes");
             run(profile::print(operation, bytes));
         }
+        ["sealing"] => run(sealing::print(WHOLE.1)),
         ["transit"] => run(transit::print(WHOLE.1)),
         ["fairness"] => run(scale::run(Some("fairness"))),
         ["scale"] => run(scale::run(None)),
         ["scale", name] => run(scale::run(Some(name))),
         _ => panic!(
-            "usage: ./dev bench [--quick | fairness | scale [NAME] | transit | profile OPERATION [BYTES]]"
+            "usage: ./dev bench [--quick | fairness | scale [NAME] | sealing | transit | profile OPERATION [BYTES]]"
         ),
     }
 }

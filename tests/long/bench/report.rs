@@ -53,6 +53,31 @@ pub(crate) fn markdown(
         resources.token.service,
     ));
     line(String::new());
+    line(prices(sealing));
+    line("| Target | Measured | Bound | |".to_owned());
+    line("|---|--:|--:|---|".to_owned());
+    for target in targets {
+        let digits = if target.measured < 10.0 { 2 } else { 0 };
+        let (sign, bound) = match target.bound {
+            Bound::AtMost(most) => ("≤", most),
+            Bound::AtLeast(least) => ("≥", least),
+        };
+        line(format!(
+            "| {}, {} | {:.digits$} | {sign} {:.digits$} | {} |",
+            target.what,
+            target.unit,
+            target.measured,
+            bound,
+            if target.is_reached() { "reached" } else { "missed" },
+        ));
+    }
+    out
+}
+
+/// The rows of the prices of sealing.
+pub(crate) fn prices(sealing: &Sealing) -> String {
+    let mut out = String::new();
+    let mut line = |text: String| writeln!(out, "{text}").expect("memory");
     line(
         "| Sealing | Per second | p50 ms | p99 ms | CPU µs | Service | Postgres | WAL bytes |"
             .to_owned(),
@@ -77,24 +102,6 @@ pub(crate) fn markdown(
         on.postgres - off.postgres,
         sealing.on.wal - sealing.off.wal,
     ));
-    line(String::new());
-    line("| Target | Measured | Bound | |".to_owned());
-    line("|---|--:|--:|---|".to_owned());
-    for target in targets {
-        let digits = if target.measured < 10.0 { 2 } else { 0 };
-        let (sign, bound) = match target.bound {
-            Bound::AtMost(most) => ("≤", most),
-            Bound::AtLeast(least) => ("≥", least),
-        };
-        line(format!(
-            "| {}, {} | {:.digits$} | {sign} {:.digits$} | {} |",
-            target.what,
-            target.unit,
-            target.measured,
-            bound,
-            if target.is_reached() { "reached" } else { "missed" },
-        ));
-    }
     out
 }
 

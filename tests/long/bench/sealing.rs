@@ -13,13 +13,15 @@ use serde_json::{Value, json};
 use crate::cases::KIB;
 use crate::instance::Instance;
 use crate::measure::Measured;
+use crate::report::prices;
 use crate::rounds::Baselines;
 use testkit::{Authority, Site};
 
 /// The request, and the number of connections.
 const REQUEST: (&str, usize) = ("protect RSA-2048", 64);
 
-const ROUNDS: usize = 5;
+/// The ratio of one pair is up to 10 % off.
+const ROUNDS: usize = 15;
 
 /// How long an instance works after its pause before it is measured.
 const BEFORE: Duration = Duration::from_secs(1);
@@ -77,6 +79,16 @@ pub(crate) async fn measured(baselines: &Baselines, span: Duration) -> Sealing {
     let ratios = [ratio(Measured::cpu), ratio(|it| it.rate), ratio(|it| it.p99)];
     let [off, on, forwarding] = taken.map(|taken| median(&taken));
     Sealing { off, on, forwarding, ratios }
+}
+
+/// Prints the prices.
+pub(crate) async fn print(span: Duration) {
+    let site = Site::new().await;
+    let baselines = Baselines::build(&site).await;
+    let sealing = measured(&baselines, span).await;
+    let [cpu, rate, p99] = sealing.ratios;
+    println!("{}", prices(&sealing));
+    println!("sealing on / off: CPU {cpu:.3}, rate {rate:.3}, p99 {p99:.3}");
 }
 
 /// The bytes of write-ahead log that Postgres has written so far.

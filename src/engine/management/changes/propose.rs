@@ -58,6 +58,7 @@ impl Proposal {
             status: ChangeStatus::Pending,
             before,
             after,
+            seal_valid: None,
             approver_ids: Vec::new(),
             target: event.state_before().map(|(id, revision)| Target { id, revision }),
             revision: Revision::FIRST,

@@ -159,7 +159,8 @@ fn check_wishes(fields: &Fields<'_>) -> Result<(), Problem> {
 
 fn check_absent(fields: &Fields<'_>, names: &[&str], message: &'static str) -> Result<(), Problem> {
     for name in names {
-        let is_empty = fields.text(name).is_none_or(|text| matches!(text.as_str(), "\"\"" | "0" | "\"0\""));
+        let is_empty =
+            fields.text(name).is_none_or(|text| matches!(text.as_str(), "\"\"" | "0" | "\"0\""));
         if !is_empty {
             return Err(Problem::new(*name, Code::Unsupported, message));
         }
