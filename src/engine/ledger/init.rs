@@ -146,7 +146,7 @@ async fn put_origins(
         let sealed = store::origin(pool.rows_on(&mut *connection), log).await?;
         let (prefix, size) = match (store::lock_head(&mut *connection, log).await?, &next) {
             (Some(_), None) if sealed.is_some() => continue,
-            (None, _) => (&first, 0),
+            (None, next) => (next.as_ref().unwrap_or(&first), 0),
             (Some(head), None) if head.size == 0 => (&first, 0),
             (Some(_), None) => return Err(SealError::NoOrigin(log).into()),
             (Some(head), Some(next)) => {

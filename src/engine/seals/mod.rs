@@ -85,8 +85,8 @@ impl From<NoRowKey> for sqlx::Error {
     }
 }
 
-/// A checkpoint shows that the database was rolled back, or nobody has compared them yet. Rows with valid seals can be
-/// former ones.
+/// A checkpoint shows that the database was rolled back, or the logs were not compared with their checkpoints yet. Rows
+/// with valid seals can be former ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the audit log does not extend its latest checkpoint, or was not compared with it yet")]
 pub struct RolledBack;
@@ -163,11 +163,11 @@ impl Seals {
 
     /// Whether the requests of applications can rely on the rows.
     pub fn are_reliable(&self) -> bool {
-        self.is_unlocked() && self.check_current().is_ok()
+        self.is_unlocked() && self.check_not_rolled_back().is_ok()
     }
 
     /// Fails if the rows can be former ones, which let applications do what they may not do now.
-    pub fn check_current(&self) -> Result<(), RolledBack> {
+    pub fn check_not_rolled_back(&self) -> Result<(), RolledBack> {
         match self.0.is_suspect.load(Ordering::Relaxed) {
             true => Err(RolledBack),
             false => Ok(()),

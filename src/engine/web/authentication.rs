@@ -33,15 +33,15 @@ impl Engine {
         let caller = authenticator.authenticate(credentials, client, &mut look_up).await?;
         look_up.found();
         if caller.service_id().is_some() {
-            self.check_current()?;
+            self.check_not_rolled_back()?;
         }
         Ok(caller)
     }
 
     /// Fails while the rows of the database can be former ones.
-    fn check_current(&self) -> Result<(), Unreadable> {
-        let current = self.database.seals().check_current();
-        current.map_err(|reason| sqlx::Error::from(reason).into())
+    fn check_not_rolled_back(&self) -> Result<(), Unreadable> {
+        let checked = self.database.seals().check_not_rolled_back();
+        checked.map_err(|reason| sqlx::Error::from(reason).into())
     }
 
     /// Counts a failed authentication of this address.
@@ -51,12 +51,12 @@ impl Engine {
             Denied::Unreadable(unreadable) => return Unauthenticated::Unreadable(unreadable),
             Denied::Crowded => return Unauthenticated::Crowded,
         };
-        // The database can have lost the credential.
-        if let Err(reason) = self.check_current() {
-            return Unauthenticated::Unreadable(reason);
-        }
         match self.limiter.take(Scope::Failures(client), Rule::FAILURES).await {
-            Ok(_) => Unauthenticated::Refused(refusal),
+            // After a rollback, the database can have lost the credential.
+            Ok(_) => match self.check_not_rolled_back() {
+                Ok(()) => Unauthenticated::Refused(refusal),
+                Err(reason) => Unauthenticated::Unreadable(reason),
+            },
             Err(exceeded) => Unauthenticated::Limited(exceeded),
         }
     }

@@ -7,95 +7,137 @@ use testkit::{Answer, OPERATIONS, PATIENCE, Process, Site, within};
 
 const ANCHOR: &str = "SEALWARD_AUDIT_SEAL_ANCHOR";
 
+/// A site whose logs are sealed and have an anchor.
+struct Anchored {
+    kept: Kept,
+    site: Site,
+}
+
+impl Anchored {
+    async fn new() -> Self {
+        let site = Site::new().await;
+        let keys = site.run(&["audit", "init"]).success().stdout;
+        Self { kept: Kept::of_site(&site, &keys), site }
+    }
+
+    fn anchor(&self) -> String {
+        self.kept.anchor().to_str().expect("a path of text").to_owned()
+    }
+
+    async fn start(&self) -> Process {
+        Process::start_with(&self.site, &[(ANCHOR, &self.anchor())]).await
+    }
+
+    fn renew_origin(&self) {
+        let arguments = ["audit", "init", "--new-origin"];
+        self.site.run_with(&arguments, ANCHOR, &self.anchor()).success();
+    }
+}
+
+async fn api_key(process: &Process, service: &str) -> String {
+    process.application(service).await.key.expect("a key")
+}
+
 async fn hash(process: &Process, key: &str) -> Answer {
     let payload = json!({ "data": 1, "algorithm": "SHA-256" });
     process.client(key).post(OPERATIONS, json!({ "operation": "hash", "payload": payload })).await
 }
 
-async fn readiness(process: &Process) -> u16 {
-    process.anonymous().get("/readyz").await.status.as_u16()
+async fn is_ready(process: &Process) -> bool {
+    process.anonymous().get("/readyz").await.status == 200
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn applications_are_refused_until_the_origin_is_new() {
-    let site = Site::new().await;
-    let keys = site.run(&["audit", "init"]).success().stdout;
-    let kept = Kept::of_site(&site, &keys);
-    let anchor = kept.anchor();
-    let anchor = anchor.to_str().expect("a path of text");
-    let process = Process::start_with(&site, &[(ANCHOR, anchor)]).await;
-    let key = process.application("billing").await.key.expect("a key");
+    let anchored = Anchored::new().await;
+    let process = anchored.start().await;
+    let key = api_key(&process, "billing").await;
     hash(&process, &key).await.ok();
-    kept.covered(1).await;
-    kept.keep_heads().await;
-    let lost = process.application("orders").await.key.expect("a key");
+    anchored.kept.covered(1).await;
+    anchored.kept.keep_heads().await;
+    let lost = api_key(&process, "orders").await;
     hash(&process, &key).await.ok();
-    kept.covered(2).await;
+    anchored.kept.covered(2).await;
     process.terminate();
-    kept.roll_back().await;
-    kept.execute(
-        "DELETE FROM api_keys WHERE id = (SELECT id FROM api_keys ORDER BY id DESC LIMIT 1)",
-    )
-    .await;
+    anchored.kept.roll_back().await;
+    let newest = "SELECT id FROM api_keys ORDER BY id DESC LIMIT 1";
+    anchored.kept.execute(&format!("DELETE FROM api_keys WHERE id = ({newest})")).await;
 
-    let process = Process::start_with(&site, &[(ANCHOR, anchor)]).await;
-    assert_eq!(readiness(&process).await, 503);
-    let refused = hash(&process, &key).await;
-    assert!(!refused.header("retry-after").is_empty());
-    refused.refused(503, "SERVICE_UNAVAILABLE");
+    let process = anchored.start().await;
+    assert!(!is_ready(&process).await);
+    for key in [key.as_str(), lost.as_str()] {
+        let refused = hash(&process, key).await;
+        assert!(!refused.header("retry-after").is_empty());
+        refused.refused(503, "SERVICE_UNAVAILABLE");
+    }
     let health: Value = process.client(&key).get("/api/v1/health").await.json();
     assert_eq!(health["status"], "unavailable");
     assert_eq!(health["checks"]["records"]["status"], "unavailable");
-    // The database has lost the other key.
-    hash(&process, &lost).await.refused(503, "SERVICE_UNAVAILABLE");
     // Administrators find out why.
     process.admin().get("/admin/services").await.ok();
     process.admin().get("/admin/audit").await.ok();
 
-    site.run_with(&["audit", "init", "--new-origin"], ANCHOR, anchor).success();
-    within(PATIENCE, async || readiness(&process).await == 200).await;
+    anchored.renew_origin();
+    within(PATIENCE, async || is_ready(&process).await).await;
     hash(&process, &key).await.ok();
+    hash(&process, &lost).await.refused(401, "AUTHENTICATION_FAILED");
 }
 
-/// The owner of the schema rolls the database back and removes what the anchor is compared with.
+/// The owner of the schema removes what the anchor would be compared with.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rollback_is_not_disguised() {
-    let site = Site::new().await;
-    let keys = site.run(&["audit", "init"]).success().stdout;
-    let kept = Kept::of_site(&site, &keys);
-    let anchor = kept.anchor();
-    let anchor = anchor.to_str().expect("a path of text");
-    let process = Process::start_with(&site, &[(ANCHOR, anchor)]).await;
-    let key = process.application("billing").await.key.expect("a key");
-    hash(&process, &key).await.ok();
-    kept.covered(1).await;
-    process.terminate();
     for change in [
         "UPDATE audit_log_heads SET origin = 'example.com/other' WHERE log = 1",
         "DELETE FROM audit_log_keys",
+        "DELETE FROM audit_log_heads WHERE log = 2",
         "DELETE FROM audit_log_heads",
     ] {
-        kept.execute(change).await;
-        let process = Process::start_with(&site, &[(ANCHOR, anchor)]).await;
-        assert_eq!(readiness(&process).await, 503, "{change}");
-        hash(&process, &key).await.refused(503, "SERVICE_UNAVAILABLE");
+        let anchored = Anchored::new().await;
+        let process = anchored.start().await;
+        let key = api_key(&process, "billing").await;
+        hash(&process, &key).await.ok();
+        anchored.kept.covered(1).await;
         process.terminate();
+        anchored.kept.execute(change).await;
+
+        let process = anchored.start().await;
+        assert!(!is_ready(&process).await, "{change}");
+        let is_stopped = async || process.log().contains("audit records are not sealed");
+        within(PATIENCE, is_stopped).await;
+        assert!(!is_ready(&process).await, "{change}");
+        hash(&process, &key).await.refused(503, "SERVICE_UNAVAILABLE");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_database_from_before_the_logs_is_used_after_the_origin_is_new() {
+    let anchored = Anchored::new().await;
+    let process = anchored.start().await;
+    let key = api_key(&process, "billing").await;
+    hash(&process, &key).await.ok();
+    anchored.kept.covered(1).await;
+    process.terminate();
+    let logs = "TRUNCATE audit_log_heads, audit_log_positions, audit_log_nodes";
+    anchored.kept.execute(logs).await;
+
+    let process = anchored.start().await;
+    assert!(!is_ready(&process).await);
+    anchored.renew_origin();
+    within(PATIENCE, async || is_ready(&process).await).await;
+    hash(&process, &key).await.ok();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_rollback_under_a_running_instance_stops_it() {
-    let site = Site::new().await;
-    let keys = site.run(&["audit", "init"]).success().stdout;
-    let kept = Kept::of_site(&site, &keys);
+    let Anchored { kept, site } = Anchored::new().await;
     let process = Process::start(&site).await;
-    let key = process.application("billing").await.key.expect("a key");
+    let key = api_key(&process, "billing").await;
     hash(&process, &key).await.ok();
     kept.covered(1).await;
     kept.keep_heads().await;
     hash(&process, &key).await.ok();
     kept.covered(2).await;
     kept.roll_back().await;
-    within(PATIENCE, async || readiness(&process).await == 503).await;
+    within(PATIENCE, async || !is_ready(&process).await).await;
     hash(&process, &key).await.refused(503, "SERVICE_UNAVAILABLE");
 }

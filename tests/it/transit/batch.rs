@@ -164,6 +164,8 @@ async fn wishes_that_no_item_would_follow_are_refused() {
         let text = format!("{member} is not supported beside batch_input");
         refused(&vault.write("transit/encrypt/orders", body).await, 400, &[&text]);
     }
+    let latest = json!({ "batch_input": [{ "plaintext": "" }], "key_version": "0" });
+    vault.done("transit/encrypt/orders", latest).await;
     let items = json!([{ "input": "", "signature_algorithm": "pkcs1v15" }, { "input": "" }]);
     let done = vault.done("transit/sign/rsa", json!({ "batch_input": items })).await;
     let error = "signature_algorithm is not supported in batch_input, but beside it";

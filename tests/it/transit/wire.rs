@@ -120,6 +120,7 @@ async fn unknown_paths_have_errors_of_this_api() {
         ("secret/data/a", 404, "no handler for route \"secret/data/a\". route entry not found."),
         ("", 404, "no handler for route \"\". route entry not found."),
         ("transit/wrapping_key", 404, "unsupported path"),
+        ("transit/byok-export/a/b", 404, "unsupported path"),
         ("transit/keys/a/trim", 404, "unsupported path"),
         ("transit/encrypt", 404, "unsupported path"),
         ("transit/encrypt/a/b", 404, "unsupported path"),

@@ -27,6 +27,9 @@ pub(super) struct LatestCheckpoint {
     pub(super) at: Timestamp,
 }
 
+/// Where the checkpoint of the anchor is.
+pub(super) const ANCHOR: &str = "audit.seal.anchor";
+
 /// A checkpoint of a log, and where it is.
 pub(super) type KnownCheckpoint = (Checkpoint, &'static str);
 
@@ -100,23 +103,15 @@ impl Sealer {
         (note, size): (&str, u64),
         before: u64,
     ) -> Result<Signature, SealError> {
-        let (log, place) = (open.log, "audit.seal.anchor");
+        let log = open.log;
         let Ok(note) = note.parse::<Note>() else {
-            return Err(SealError::Forged { log, place });
+            return Err(SealError::Forged { log, place: ANCHOR });
         };
         let checkpoint = (&note, size);
         let answer = witness.cosign(&self.pool, log, checkpoint, before).await;
         let status = witness.status(size, &answer);
         self.distributor.note(log, status).await?;
-        match answer {
-            Ok(signature) => Ok(signature),
-            Err(NotCosigned::Ahead(size)) => Err(fork(log, &open.head, size, place)),
-            Err(NotCosigned::Inconsistent) => Err(fork(log, &open.head, size, place)),
-            Err(error) => Err(SealError::Anchor(AnchorError::Witness {
-                name: witness.key.name().to_owned(),
-                reason: error.to_string(),
-            })),
-        }
+        answer.map_err(|error| not_cosigned(witness, (log, &open.head), size, &error))
     }
 
     /// Remembers the latest checkpoints that another instance has signed.
@@ -138,18 +133,15 @@ impl Sealer {
     }
 
     /// The checkpoint of a log in the anchor file.
-    pub(super) async fn anchored(
+    pub(super) async fn anchored_note(
         &self,
         log: Log,
         head: &Head,
-        keys: &[SigningKey],
-    ) -> Result<Option<KnownCheckpoint>, SealError> {
-        let Some(anchor) = &self.anchor else {
-            return Ok(None);
-        };
-        let (note, place) = (anchor.read(log, &head.origin).await?, "audit.seal.anchor");
-        let own = note.map(|note| own(&note, head, keys, log, place)).transpose()?;
-        Ok(own.flatten().map(|checkpoint| (checkpoint, place)))
+    ) -> Result<Option<String>, AnchorError> {
+        match &self.anchor {
+            Some(anchor) => anchor.read(log, &head.origin).await,
+            None => Ok(None),
+        }
     }
 
     /// The latest checkpoint of a log that this process knows.
@@ -164,8 +156,9 @@ impl Sealer {
         keys: &[SigningKey],
         open: &mut OpenLog,
     ) -> Result<Vec<KnownCheckpoint>, SealError> {
-        let anchored = self.anchored(open.log, &open.head, keys).await?;
+        let anchored = self.anchored_note(open.log, &open.head).await?;
         let own = |note: &str, place| own(note, &open.head, keys, open.log, place);
+        let anchored = anchored.map(|note| own(&note, ANCHOR)).transpose()?.flatten();
         let published = open.head.signed.as_ref().map(|signed| own(&signed.note, "the database"));
         let published = match (published.transpose(), &anchored) {
             // The anchor gets each checkpoint before the database does, so that it has one that is as new.
@@ -175,6 +168,7 @@ impl Sealer {
             }
             (published, _) => published?.flatten(),
         };
+        let anchored = anchored.map(|it| (it, ANCHOR));
         let published = published.map(|it| (it, "the database"));
         let remembered = self.remembered(open.log, &open.head);
         Ok([anchored, published, remembered].into_iter().flatten().collect())
@@ -240,12 +234,29 @@ pub(super) async fn sealed_origin(
     }
 }
 
+/// Why the witness of `audit.seal.anchor` did not cosign the checkpoint of `size` records.
+pub(super) fn not_cosigned(
+    witness: &Witness,
+    (log, head): (Log, &Head),
+    size: u64,
+    error: &NotCosigned,
+) -> SealError {
+    match error {
+        NotCosigned::Ahead(size) => fork(log, head, *size, ANCHOR),
+        NotCosigned::Inconsistent => fork(log, head, size, ANCHOR),
+        error => SealError::Anchor(AnchorError::Witness {
+            name: witness.key.name().to_owned(),
+            reason: error.to_string(),
+        }),
+    }
+}
+
 fn fork(log: Log, head: &Head, size: u64, place: &'static str) -> SealError {
     Fork { log, origin: head.origin.clone(), size, place }.into()
 }
 
 /// The checkpoint of a note of this log. None for one of another origin, which `audit init` has replaced.
-fn own(
+pub(super) fn own(
     note: &str,
     head: &Head,
     keys: &[SigningKey],

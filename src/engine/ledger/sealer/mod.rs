@@ -26,6 +26,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use self::growth::OpenLog;
 use self::history::{LatestCheckpoint, check_extends, largest_tree, sealed_origin};
+use self::rollback::History;
 use self::sweeping::seal;
 use super::Log;
 use super::anchor::AnchorFile;
@@ -65,10 +66,10 @@ pub struct Sealer {
     known: BTreeMap<(Log, String), LatestCheckpoint>,
     /// The log whose head moved while this process had the lock, and its origin: it does not seal this log again.
     moved: Option<(Log, String)>,
-    /// The checkpoint that a log does not extend, as far as this process knows.
+    /// The latest checkpoint that a log did not extend.
     fork: Option<Fork>,
-    /// Whether the rows of the database can be former ones.
-    is_suspect: bool,
+    /// Whether the database was rolled back.
+    history: History,
 }
 
 /// The leadership, and the logs as they are.
@@ -101,7 +102,7 @@ impl Sealer {
             known: BTreeMap::new(),
             moved: None,
             fork: None,
-            is_suspect: false,
+            history: History::Unknown,
         })
     }
 
@@ -162,7 +163,7 @@ impl Sealer {
             let head = store::head(leadership.connection(), Log::Operations);
             if in_time(async { Ok(head.await?) }).await?.is_none() {
                 leader.keep(leadership);
-                self.check_absent(Log::Operations).await?;
+                in_time(self.compare()).await?;
                 return Err(SealError::NotInitialized);
             }
             let mut session = in_time(self.open(leadership)).await?;
@@ -178,6 +179,9 @@ impl Sealer {
     async fn stand_by(&mut self) -> Result<(), SealError> {
         self.remember().await?;
         self.compare().await?;
+        if self.history != History::Extends {
+            self.ask_witness().await?;
+        }
         let Some((log, _)) = self.moved else {
             return Ok(());
         };
@@ -215,6 +219,8 @@ impl Sealer {
 
     async fn open(&mut self, mut leadership: Leadership) -> Result<SealingSession, SealError> {
         self.remember().await?;
+        // A finding in one log does not prevent the comparison of the other one.
+        self.compare().await?;
         let connection = leadership.connection();
         store::avoid_sequential_scans(&mut *connection).await?;
         let keys = self.keys(&mut *connection).await?;
@@ -224,6 +230,7 @@ impl Sealer {
             let head = head.ok_or(SealError::NotInitialized)?;
             let rows = self.pool.rows_on(&mut *connection);
             let origin = sealed_origin(rows, log, &head).await?;
+            self.note_origin(log, &head.origin);
             let tree = load_tree(&mut *connection, log, head.size).await?;
             let tree = tree.filter(|tree| tree.root() == head.root);
             let tree = tree.ok_or(SealError::Broken(log))?;

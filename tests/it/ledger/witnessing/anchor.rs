@@ -66,6 +66,23 @@ async fn another_history_of_the_same_size_is_not_the_one_that_the_witness_cosign
 }
 
 #[tokio::test]
+async fn a_waiting_instance_asks_the_witness_of_the_anchor() {
+    let kept = Kept::new().await;
+    let (witness, settings) = anchored(&kept).await;
+    let sealer = OwnSealer::with(kept.pool.clone(), settings.clone()).await;
+    kept.back_up().await;
+    kept.cosigned(5, &witness).await;
+    sealer.stop().await;
+    kept.restore().await;
+    // Without the anchor, this instance does not notice that records were lost.
+    let unaware = OwnSealer::start(kept.pool.clone(), None).await;
+    kept.covered(5).await;
+    let waiting = OwnSealer::with(kept.pool.clone(), settings).await;
+    waiting.state(is_fork("audit.seal.anchor")).await;
+    assert_eq!(unaware.status.state(), SealState::Sealing);
+}
+
+#[tokio::test]
 async fn sealing_begins_when_the_witness_of_the_anchor_answers() {
     let kept = Kept::new().await;
     let (witness, settings) = anchored(&kept).await;
