@@ -106,7 +106,9 @@ async fn repeated_reads_of_published_logs_cost_no_queries() {
         let again = counted.anonymous().get(&path).await.ok().bytes;
         assert_eq!(again, first);
     }
-    assert_eq!(proxy.executed("SELECT p.base, s.id, s.ids"), 1);
+    // An instance that does not seal reads hashes once a second, to compare the logs with their checkpoints.
+    let hashes = proxy.executed("SELECT p.base, s.id, s.ids");
+    assert!((1..READS / 2).contains(&hashes), "{hashes}");
     // The checkpoint is read again after a second.
     let checkpoints = proxy.executed("SELECT published, published_size");
     assert!((1..READS / 2).contains(&checkpoints), "{checkpoints}");
