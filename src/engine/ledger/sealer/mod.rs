@@ -219,8 +219,6 @@ impl Sealer {
 
     async fn open(&mut self, mut leadership: Leadership) -> Result<SealingSession, SealError> {
         self.remember().await?;
-        // A finding in one log does not prevent the comparison of the other one.
-        self.compare().await?;
         let connection = leadership.connection();
         store::avoid_sequential_scans(&mut *connection).await?;
         let keys = self.keys(&mut *connection).await?;
@@ -242,7 +240,12 @@ impl Sealer {
             let known = self.known_checkpoints(&keys, &mut open).await?;
             let signed = largest_tree(&mut *connection, log, &open.head, &known).await?;
             let trusted = signed.max(origin.accepted.unsigned_abs().min(open.head.size));
-            check_own(&mut *connection, self.pool.seals(), (log, &open.head), trusted).await?;
+            let own = check_own(&mut *connection, self.pool.seals(), (log, &open.head), trusted);
+            if let Err(untrusted) = own.await {
+                // It does not prevent the comparison of the other log.
+                self.compare().await?;
+                return Err(untrusted);
+            }
             check_extends(&mut *connection, &open, &known).await?;
             self.compare_with_witness(&mut *connection, &keys, &mut open).await?;
             self.check_not_moved(log, &open.head)?;
