@@ -244,7 +244,14 @@ pub(super) fn not_cosigned(
     match error {
         NotCosigned::Ahead(size) => fork(log, head, *size, ANCHOR),
         NotCosigned::Inconsistent => fork(log, head, size, ANCHOR),
-        error => SealError::Anchor(AnchorError::Witness {
+        NotCosigned::Away(_)
+        | NotCosigned::UnknownLog
+        | NotCosigned::UnknownKey
+        | NotCosigned::Status(_)
+        | NotCosigned::Signature
+        | NotCosigned::Size
+        | NotCosigned::Hashes
+        | NotCosigned::Database(_) => SealError::Anchor(AnchorError::Witness {
             name: witness.key.name().to_owned(),
             reason: error.to_string(),
         }),
