@@ -90,6 +90,7 @@ async fn dispatch(state: &Arc<Transit>, route: Route<'_>, request: Request) -> R
             | Route::Key(_)
             | Route::Config(_)
             | Route::Rotate(_)
+            | Route::Import(_)
             | Route::PublicKeys(..),
             verb,
         ) => keys::answer(state, route, verb, request).await,

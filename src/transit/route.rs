@@ -14,6 +14,8 @@ pub(crate) enum Route<'p> {
     Key(&'p str),
     Config(&'p str),
     Rotate(&'p str),
+    /// An import of a key, which only the management API has.
+    Import(&'p str),
     /// The public keys of a key, and the version of the path.
     PublicKeys(&'p str, Option<&'p str>),
     /// Private keys, which do not leave the token.
@@ -108,6 +110,7 @@ impl<'p> Route<'p> {
             None => Self::Key(path),
             Some((name, "config")) => Self::Config(name),
             Some((name, "rotate")) => Self::Rotate(name),
+            Some((name, "import" | "import_version")) => Self::Import(name),
             Some(_) => Self::Unsupported,
         }
     }
@@ -126,6 +129,7 @@ impl<'p> Route<'p> {
             Self::Key(_) => "/v1/{mount}/keys/{name}",
             Self::Config(_) => "/v1/{mount}/keys/{name}/config",
             Self::Rotate(_) => "/v1/{mount}/keys/{name}/rotate",
+            Self::Import(_) => "/v1/{mount}/keys/{name}/import",
             Self::PublicKeys(..) | Self::PrivateKeys => "/v1/{mount}/export",
             Self::Unsupported => "/v1/{mount}",
             Self::LogIn { .. } => "/v1/auth/{mount}/login",
@@ -143,7 +147,7 @@ impl<'p> Route<'p> {
 /// All templates, each once.
 pub fn templates() -> impl Iterator<Item = &'static str> {
     use Route::{
-        Config, Denied, Health, Key, Keys, Leader, LogIn, LookUpSelf, PrivateKeys, Random,
+        Config, Denied, Health, Import, Key, Keys, Leader, LogIn, LookUpSelf, PrivateKeys, Random,
         RenewSelf, RevokeSelf, Rotate, SealStatus, Unsupported,
     };
     let others = [
@@ -152,6 +156,7 @@ pub fn templates() -> impl Iterator<Item = &'static str> {
         Key(""),
         Config(""),
         Rotate(""),
+        Import(""),
         PrivateKeys,
         Unsupported,
         LogIn { user: None },

@@ -29,12 +29,18 @@ pub(super) async fn change(
     (route, verb): (Route<'_>, Verb),
     body: Text<'_>,
 ) -> Result<Answer, Refused> {
-    let (Route::Key(name) | Route::Config(name) | Route::Rotate(name)) = route else {
+    let (Route::Key(name) | Route::Config(name) | Route::Rotate(name) | Route::Import(name)) =
+        route
+    else {
         return Err(Refused::internal());
     };
     let name = visible(name)?;
     match (route, verb) {
         (Route::Rotate(_), _) => rotate(state, context, service, name).await,
+        (Route::Import(_), _) => {
+            context.authorize::<ManageKeys>()?;
+            Err(Refused::not_found("unsupported path"))
+        }
         (Route::Config(_), _) => configure(state, context, service, name, body).await,
         (_, Verb::Delete) => {
             context.authorize::<ManageKeys>()?;

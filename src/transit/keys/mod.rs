@@ -91,7 +91,7 @@ async fn answered(
             Ok(Answer::Data(view::public_keys(state, service, name, version).await?))
         }
         (Route::Key(_), Verb::Write | Verb::Delete)
-        | (Route::Config(_) | Route::Rotate(_), Verb::Write) => {
+        | (Route::Config(_) | Route::Rotate(_) | Route::Import(_), Verb::Write) => {
             let Subject::Administrator(context) = subject else {
                 return Err(Refused::denied("FORBIDDEN"));
             };

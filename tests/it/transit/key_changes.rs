@@ -128,10 +128,14 @@ async fn applications_change_nothing() {
     let site = Site::new().await;
     site.key("orders", "data", "AES-256").await;
     let vault = site.vault();
-    for path in ["keys/new", "keys/orders", "keys/orders/config", "keys/orders/rotate"] {
-        let answer = vault.write(&format!("transit/{path}"), json!({})).await;
+    for path in ["", "/config", "/rotate", "/import", "/import_version"] {
+        let answer = vault.write(&format!("transit/keys/orders{path}"), json!({})).await;
         refused(&answer, 403, &["permission denied"]);
     }
+    let answer = vault.write("transit/keys/new", json!({})).await;
+    refused(&answer, 403, &["permission denied"]);
+    let answer = site.admin().write("transit/keys/new/import", json!({})).await;
+    refused(&answer, 404, &["unsupported path"]);
     refused(&vault.delete("transit/keys/orders").await, 403, &["permission denied"]);
     refused(&vault.read("transit/keys/new").await, 404, &[]);
 }
