@@ -28,6 +28,16 @@ impl Anchored {
         Process::start_with(&self.site, &[(ANCHOR, &self.anchor())]).await
     }
 
+    /// Runs an instance until a checkpoint covers a record. Returns the API key of its application.
+    async fn sealed_once(&self) -> String {
+        let process = self.start().await;
+        let key = api_key(&process, "billing").await;
+        hash(&process, &key).await.ok();
+        self.kept.covered(1).await;
+        process.terminate();
+        key
+    }
+
     fn renew_origin(&self) {
         let arguments = ["audit", "init", "--new-origin"];
         self.site.run_with(&arguments, ANCHOR, &self.anchor()).success();
@@ -93,11 +103,7 @@ async fn a_rollback_is_not_disguised() {
         "DELETE FROM audit_log_heads",
     ] {
         let anchored = Anchored::new().await;
-        let process = anchored.start().await;
-        let key = api_key(&process, "billing").await;
-        hash(&process, &key).await.ok();
-        anchored.kept.covered(1).await;
-        process.terminate();
+        let key = anchored.sealed_once().await;
         anchored.kept.execute(change).await;
 
         let process = anchored.start().await;
@@ -112,11 +118,7 @@ async fn a_rollback_is_not_disguised() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_from_before_the_logs_is_used_after_the_origin_is_new() {
     let anchored = Anchored::new().await;
-    let process = anchored.start().await;
-    let key = api_key(&process, "billing").await;
-    hash(&process, &key).await.ok();
-    anchored.kept.covered(1).await;
-    process.terminate();
+    let key = anchored.sealed_once().await;
     let logs = "TRUNCATE audit_log_heads, audit_log_positions, audit_log_nodes";
     anchored.kept.execute(logs).await;
 
