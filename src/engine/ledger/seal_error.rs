@@ -73,7 +73,7 @@ pub enum SealError {
     /// The log does not extend a checkpoint.
     #[error(transparent)]
     Fork(#[from] Fork),
-    /// The database has no log of which the anchor has a checkpoint.
+    /// The anchor has a checkpoint of a log, and the database does not have this log.
     #[error(
         "audit.seal.anchor has a checkpoint of the {0} log, and the database has no such log: the database was rolled back \
          or replaced. Requests of applications are refused. Find out why, then run `sealward audit init --new-origin`"
